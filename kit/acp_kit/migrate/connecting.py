@@ -16,7 +16,7 @@ from acp_kit.migrate.project import HandlerClass, names_in, statements
 _REMOTE = {"agent": "RemoteClient", "client": "RemoteAgent"}
 _FACTORY = "This takes a factory: a function that gets the {}'s proxy and returns the {}."
 ALONE = "`spawn_agent` yields the connection alone, without its process."
-OPEN = "Open this with `async with`, or `await stack.enter_async_context(...)`."
+OPEN = "Open this with `async with`, or `await stack.enter_async_context(...)`. Until then, it has no methods."
 
 
 def takes_connection(context: Context, cls: HandlerClass) -> bool:

@@ -65,6 +65,7 @@ def helper_call(context: Context, helper: Helper, call: cst.Call) -> cst.BaseExp
     }
     if any(not m.matches(given[name], m.Name() | m.Attribute() | m.SimpleString()) for name in repeated):
         return None
+    name = cst.ensure_type(template.func, cst.Name).value
     written: list[cst.Arg] = []
     for arg in template.args:
         if arg.star:
@@ -73,11 +74,30 @@ def helper_call(context: Context, helper: Helper, call: cst.Call) -> cst.BaseExp
             continue
         if (value := _fill(context, arg.value, {**defaults, **given})) is not None:
             written.append(keyword(cst.ensure_type(arg.keyword, cst.Name).value, value))
+    cls = getattr(import_module(context.names.profile), name)
+    written = [each.with_changes(value=_as_list(context, cls, each)) for each in written]
     laid_out = _like(call, written) if len(written) == len(call.args) else written
-    name = cst.ensure_type(template.func, cst.Name).value
     new = call.with_changes(func=context.name(name), args=laid_out)
     new = new if len(written) == len(call.args) else _on_lines(call, new, written)
-    return constructor(context, new, getattr(import_module(context.names.profile), name))
+    return constructor(context, new, cls)
+
+
+def _as_list(context: Context, cls: Any, arg: cst.Arg) -> cst.BaseExpression:
+    """Return an argument as the list that a constructor takes, where the helper function takes any sequence.
+
+    For a type checker, a list of one member of a union is no list of the union, but `[*value]` is.
+    """
+    value = arg.value
+    if m.matches(value, m.List([m.StarredElement(m.List() | m.ListComp() | m.GeneratorExp())])):
+        inner = cst.ensure_type(cst.ensure_type(value, cst.List).elements[0], cst.StarredElement).value
+        if isinstance(inner, cst.GeneratorExp):
+            return cst.ListComp(inner.elt, inner.for_in)
+        return inner
+    field = cls.model_fields.get(arg.keyword.value) if arg.keyword else None
+    of_union = field is not None and any(not hasattr(each, "model_fields") for each in get_args(field.annotation))
+    if of_union and context.resolver.is_list_of_models(value):
+        return cst.List([cst.StarredElement(value)])
+    return value
 
 
 def _placeholders(template: cst.CSTNode) -> list[str]:

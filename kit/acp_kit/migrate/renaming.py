@@ -49,7 +49,7 @@ class Renaming(Tracking):
         self._typing = 0
         self._called: set[int] = set()  # functions of calls, by id
         self._loading = 0  # whether a string is the name of a module
-        self._returns = 0
+        self._returned: set[str] | None = None  # in the annotation of a result: which connections the function returns
         self._handlers = False  # whether an annotation is that of a handler, not of a connection
 
     def visit_Arg(self, node: cst.Arg) -> None:
@@ -126,10 +126,10 @@ class Renaming(Tracking):
             self.context.todo(f"This names `{text}` in a string.")
 
     def visit_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
-        self._returns += 1
+        self._returned = self.resolver.facts.returned.get(id(node), set())
 
     def leave_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
-        self._returns -= 1
+        self._returned = None
 
     def visit_Annotation(self, node: cst.Annotation) -> None:
         self._annotations += 1
@@ -281,7 +281,8 @@ class Renaming(Tracking):
                 self.context.todo(f"Replace `{old}` by `{found.module}.{found.name}`: {found.note}.")
             return None
         self.context.changes += 1
-        remote = old in ROLES and self._annotations and not self._returns and not self._handlers
+        connects = self._returned is None or ROLES.get(old) in self._returned
+        remote = old in ROLES and self._annotations and connects and not self._handlers
         alias = self.context.aliases.get(old)
         if alias is not None and isinstance(node, cst.Name) and alias == node.value and not remote:
             self.context.wanted[alias] = found

@@ -17,6 +17,21 @@ _CONNECTIONS = {"AgentSideConnection": "client", "ClientSideConnection": "agent"
 
 
 @dataclass
+class Facts:
+    """What a first visit of a whole file finds, and rewriting it needs.
+
+    Attributes:
+        functions: what the functions of the module return.
+        returned: whose methods the connections have that a function returns, by the id of the function.
+        lists: for each list display that is assigned to a name, whether it has models.
+    """
+
+    functions: dict[str, Kind | tuple[Kind | None, ...]] = field(default_factory=dict[str, Any])
+    returned: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    lists: dict[tuple[object, str], list[bool]] = field(default_factory=dict[Any, list[bool]])
+
+
+@dataclass
 class Scope:
     """What the names of a function or a module hold, and the class in which it is.
 
@@ -70,7 +85,7 @@ class Resolver:
         self._values: dict[tuple[object, str], Kind] = {}
         self._typed: dict[tuple[object, str], str] = {}
         self.imported: dict[str, str] = {}
-        self.functions: dict[str, Kind | tuple[Kind | None, ...]] = {}
+        self.facts = Facts()
         self.attributes = project.attributes
 
     def acp(self, node: cst.CSTNode) -> str:
@@ -126,7 +141,7 @@ class Resolver:
         name, called = self.name(node.func), dotted(node.func)
         if name in _CONNECTIONS:
             return Kind(_CONNECTIONS[name])
-        made = self.functions.get(called)
+        made = self.facts.functions.get(called)
         return self._class(called) or (made if isinstance(made, Kind) else None)
 
     def _attribute(self, node: cst.Attribute) -> Kind | None:
@@ -162,6 +177,19 @@ class Resolver:
         """Return which parameter of `request_permission` a name holds, by its type; "" if it isn't known."""
         return self._typed.get(self._key(node), "")
 
+    def is_list_of_models(self, node: cst.BaseExpression) -> bool:
+        """Return whether a name is only ever set to lists that are written there, some of them with models."""
+        if not isinstance(node, cst.Name):
+            return False
+        scope: Any = self.binding(node) or self.scopes[-1].binding
+        found = self.facts.lists.get(self._key(node), [])
+        return scope is not None and any(found) and len(found) == len([*scope[node.value]])
+
+    def remember_list(self, target: cst.BaseExpression, *, models: bool) -> None:
+        """Remember that a name is set to a list."""
+        if isinstance(target, cst.Name):
+            self.facts.lists.setdefault(self._key(target), []).append(models)
+
     def remember_type(self, target: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
         """Remember the type of a name, from its annotation or from what is assigned."""
         if isinstance(target, cst.Name):
@@ -188,11 +216,12 @@ class Resolver:
         scope = Scope(self.scopes[-1].cls, self.binding(node.body))
         params = node.params
         for each in (*params.posonly_params, *params.params, *params.kwonly_params):
-            if _may_be_none(each):
+            declared = each.annotation is not None and accepts_none(each.annotation.annotation)
+            if declared or (each.default is not None and may_be_none(each.default)):
                 scope.optional.add(each.name.value)
             kind = self.annotated(each.annotation.annotation) if each.annotation else None
             self.remember_type(each.name, each.annotation.annotation if each.annotation else None)
-            made = self.functions.get(each.name.value)
+            made = self.facts.functions.get(each.name.value)
             kind = kind or (made if isinstance(made, Kind) else None)  # a fixture
             if kind is not None:
                 self._values[self._key(each.name)] = kind
@@ -222,10 +251,22 @@ def in_string(node: cst.SimpleString) -> cst.BaseExpression | None:
         return None
 
 
-def _may_be_none(param: cst.Param) -> bool:
-    """Return whether a parameter is declared to accept None."""
-    if param.default is not None and m.matches(param.default, m.Name("None")):
-        return True
-    return param.annotation is not None and bool(
-        m.findall(param.annotation, m.Name("None")) and isinstance(param.annotation.annotation, cst.BinaryOperation)
-    )
+def may_be_none(value: cst.BaseExpression) -> bool:
+    """Return whether an expression can be seen to give None in some case."""
+    if isinstance(value, cst.IfExp):
+        return may_be_none(value.body) or may_be_none(value.orelse)
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        return may_be_none(value.right)
+    return m.matches(value, m.Name("None"))
+
+
+def accepts_none(annotation: cst.BaseExpression) -> bool:
+    """Return whether an annotation is that of an optional value: `X | None` or `Optional[X]`."""
+    if isinstance(annotation, cst.SimpleString):
+        parsed = in_string(annotation)
+        return parsed is not None and accepts_none(parsed)
+    if isinstance(annotation, cst.BinaryOperation):
+        return accepts_none(annotation.left) or accepts_none(annotation.right)
+    if isinstance(annotation, cst.Subscript):
+        return dotted(annotation.value).rpartition(".")[2] == "Optional"
+    return m.matches(annotation, m.Name("None"))

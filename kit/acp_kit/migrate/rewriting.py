@@ -70,7 +70,7 @@ def rewrite_module(
     rewriter = _Rewriter(project, names, wrapper.module)
     rewriter.context.exports = exports
     rewriter.context.exported = {*exports.wanted.get(name, ()), *listed(module)}
-    rewriter.resolver.functions = attributes.resolver.functions
+    rewriter.resolver.facts = attributes.resolver.facts
     new = wrapper.visit(rewriter)
     new = new.visit(Imports(rewriter.context, used_names(new), used_names(module)))
     new = mark_leftovers(new, names)

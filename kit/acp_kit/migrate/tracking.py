@@ -10,7 +10,7 @@ from libcst.metadata import QualifiedNameProvider, ScopeProvider
 
 from acp_kit.migrate.bindings import imported
 from acp_kit.migrate.project import Kind, Project, dotted
-from acp_kit.migrate.resolving import Resolver, Scope, in_string
+from acp_kit.migrate.resolving import Resolver, Scope, accepts_none, in_string, may_be_none
 
 
 class Tracking(cst.CSTTransformer):
@@ -103,8 +103,8 @@ class Tracking(cst.CSTTransformer):
         kind: Kind | Sequence[Kind | None] | None = self.resolver.value(node.value)
         if isinstance(node.value, cst.Tuple):
             kind = [self.resolver.value(each.value) for each in node.value.elements]
-        elif isinstance(node.value, cst.Call) and dotted(node.value.func) in self.resolver.functions:
-            kind = self.resolver.functions[dotted(node.value.func)]
+        elif isinstance(node.value, cst.Call) and dotted(node.value.func) in self.resolver.facts.functions:
+            kind = self.resolver.facts.functions[dotted(node.value.func)]
         for each in node.targets:
             self.resolver.assign(each.target, kind)
             self.resolver.remember_type(each.target, node.value)
@@ -116,8 +116,8 @@ class Tracking(cst.CSTTransformer):
                 scope.held.discard(each.target.value)
                 if made:
                     (scope.models if len(node.targets) == 1 else scope.held).add(each.target.value)
-                if m.matches(node.value, m.Name("None")):
-                    self.resolver.scopes[-1].optional.add(each.target.value)
+                if may_be_none(node.value):
+                    scope.optional.add(each.target.value)
         return None
 
     def is_model(self, name: str) -> bool:
@@ -130,6 +130,8 @@ class Tracking(cst.CSTTransformer):
         kind = kind or self.resolver.annotated(node.annotation.annotation)
         self.resolver.remember_type(node.target, node.annotation.annotation)
         self.resolver.assign(node.target, kind)
+        if isinstance(node.target, cst.Name) and accepts_none(node.annotation.annotation):
+            self.resolver.scopes[-1].optional.add(node.target.value)
         return None
 
     def visit_For(self, node: cst.For) -> None:
@@ -149,20 +151,36 @@ class Tracking(cst.CSTTransformer):
 class Attributes(Tracking):
     """Finds the attributes and the results of functions of a whole file, before it is rewritten."""
 
-    def visit_Return(self, node: cst.Return) -> bool | None:
-        """Remember what a function returns."""
-        return None
+    def visit_Assign(self, node: cst.Assign) -> bool | None:
+        """Remember which names hold lists."""
+        if isinstance(node.value, cst.List):
+            made = [each.value.func for each in node.value.elements if isinstance(each.value, cst.Call)]
+            models = any(self.resolver.name(each) for each in made)
+            for each in node.targets:
+                self.resolver.remember_list(each.target, models=models)
+        return super().visit_Assign(node)
 
     def leave_FunctionDef(
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
         """Remember what a function returns, if it is a function of the module."""
-        returned = [each for each in m.findall(original_node.body, m.Return()) if isinstance(each, cst.Return)]
-        value = returned[-1].value if returned else None
+        returned = [each.value for each in m.findall(original_node.body, m.Return()) if isinstance(each, cst.Return)]
+        value = returned[-1] if returned else None
+        if original_node.returns is not None:
+            parts = [part for each in returned if each is not None for part in _parts(each)]
+            kinds_of = [self.resolver.value(each) or self.resolver.guess(each) for each in parts]
+            self.resolver.facts.returned[id(original_node)] = {each.role for each in kinds_of if each and not each.cls}
+        is_property = any(dotted(each.decorator) == "property" for each in original_node.decorators)
+        if is_property and value is not None and (kind := self.resolver.value(value)):
+            self.resolver.attributes.setdefault(self.resolver.scopes[-1].cls, {})[original_node.name.value] = kind
         if len(self.resolver.scopes) == 2 and value is not None:
             kinds: Kind | tuple[Kind | None, ...] | None = self.resolver.value(value)
             if isinstance(value, cst.Tuple):
                 kinds = tuple(self.resolver.value(each.value) for each in value.elements)
             if kinds:
-                self.resolver.functions[original_node.name.value] = kinds
+                self.resolver.facts.functions[original_node.name.value] = kinds
         return super().leave_FunctionDef(original_node, updated_node)
+
+
+def _parts(value: cst.BaseExpression) -> list[cst.BaseExpression]:
+    return [each.value for each in value.elements] if isinstance(value, cst.Tuple) else [value]
