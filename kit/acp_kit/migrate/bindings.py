@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 from libcst import matchers as m
 
 from acp_kit.migrate.project import dotted
 
 
+def simple_statements(node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
+    """Yield the simple statements in a piece of code, such as imports and assignments, without visiting expressions."""
+    for each in node.children:
+        if isinstance(each, cst.BaseSmallStatement):
+            yield each
+        elif isinstance(each, _HOLDERS):
+            yield from simple_statements(each)
+
+
+_HOLDERS = (
+    *(cst.BaseSuite, cst.BaseStatement, cst.Else, cst.Finally),
+    *(cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase),
+)
+
+
 def imported(module: cst.Module) -> dict[str, str]:
     """Return what a file imports with `from`, by local name."""
     found: dict[str, str] = {}
-    for node in m.findall(module, m.ImportFrom()):
+    for node in simple_statements(module):
         if isinstance(node, cst.ImportFrom) and not isinstance(node.names, cst.ImportStar):
             path = f"{'.' * len(node.relative)}{dotted(node.module)}"
             for each in node.names:
@@ -70,6 +87,6 @@ def is_list_of_names(node: cst.CSTNode) -> bool:
 
 def listed(module: cst.Module) -> set[str]:
     """Return the names in the `__all__` of a file."""
-    found = [each for each in m.findall(module, m.Assign() | m.AugAssign() | m.AnnAssign()) if is_list_of_names(each)]
+    found = [each for each in simple_statements(module) if is_list_of_names(each)]
     strings = [cst.ensure_type(one, cst.SimpleString) for each in found for one in m.findall(each, m.SimpleString())]
     return {str(each.evaluated_value) for each in strings}

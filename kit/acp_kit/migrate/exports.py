@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import libcst as cst
-from libcst import matchers as m
 
+from acp_kit.migrate.bindings import simple_statements
 from acp_kit.migrate.files import File
 from acp_kit.migrate.project import dotted
 
@@ -57,7 +57,7 @@ def read_exports(files: Iterable[tuple[Path, cst.Module]]) -> Exports:
     """Find what files take from each other."""
     found = Exports()
     for path, module in files:
-        for node in m.findall(module, m.ImportFrom()):
+        for node in simple_statements(module):
             if not isinstance(node, cst.ImportFrom) or isinstance(node.names, cst.ImportStar):
                 continue
             source = dotted(node.module)

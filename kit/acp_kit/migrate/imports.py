@@ -97,12 +97,12 @@ class Imports(cst.CSTTransformer):
         self._checking = 0
         self._header: set[str] = set()
         self._depth = 0
-        self._functions: list[set[str]] = []  # the names that each enclosing function uses
+        self._functions: list[cst.FunctionDef] = []  # the enclosing functions
         self.left: list[str] = []
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self._depth += 1
-        self._functions.append(used_names(node))
+        self._functions.append(node)
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
         self._depth -= 1
@@ -242,7 +242,7 @@ class Imports(cst.CSTTransformer):
             self._written |= {*needed}
             new += statements(needed)
         elif self._functions:
-            used = self._functions[-1] - self._written
+            used = used_names(self._functions[-1]) - self._written
             needed = {each: target for each, target in self._context.wanted.items() if each in used}
             self._nested |= {*needed}
             new += statements(needed)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import libcst as cst
-from libcst import matchers as m
 from libcst.metadata import MetadataWrapper, QualifiedNameProvider, QualifiedNameSource
 
+from acp_kit.migrate.bindings import simple_statements
 from acp_kit.migrate.imports import EXPERIMENTAL
 from acp_kit.migrate.marking import HOLDERS, is_marked, marked
 from acp_kit.migrate.names import Gone, Names, Target
@@ -48,7 +48,7 @@ def missing(names: Names, path: str) -> str:
 def _modules(module: cst.Module) -> dict[str, str]:
     """Return the local names of `acp` and its modules, and what they are."""
     found: dict[str, str] = {}
-    for node in m.findall(module, m.Import() | m.ImportFrom()):
+    for node in simple_statements(module):
         if isinstance(node, cst.Import):
             for each in node.names:
                 name = each.evaluated_name

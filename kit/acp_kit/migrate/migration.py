@@ -16,6 +16,7 @@ from acp_kit.migrate.parsing import Unparsable, check, parse
 from acp_kit.migrate.project import Project, read_file, read_project
 from acp_kit.migrate.rewriting import read_attributes, rewrite_module
 from acp_kit.migrate.tracking import Tracking
+from acp_kit.migrate.usage import may_use_acp
 
 Progress = Callable[[str, int, int], None]
 
@@ -52,7 +53,7 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     roots = {part for file in files for part in (*file.path.resolve().parts, file.path.stem)}
     progress = progress or _ignore
     read = _Read(roots, progress)
-    read.add([each for each in files if each.mentions(["acp"])])
+    read.add([each for each in files if may_use_acp(each.content)])
     project = read_project(read.modules(), roots)
     read.add([each for each in files if each not in read and each.mentions(project.classes)])
     exports = read.exports()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 from libcst import matchers as m
 
-from acp_kit.migrate.bindings import bound, imported
+from acp_kit.migrate.bindings import bound, imported, simple_statements
 from acp_kit.migrate.calls import renaming_of, unknown_method
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.imports import CALLED, is_acp
@@ -29,19 +29,19 @@ class Renaming(Tracking):
         super().__init__(project)
         aliases: dict[str, str] = {}
         own: set[str] = set()
-        for each in m.findall(module, m.ImportFrom()):
+        self._modules: dict[str, str] = {}  # what the file imports with `import`, by local name
+        for each in simple_statements(module):
             if isinstance(each, cst.ImportFrom) and is_acp(each) and not isinstance(each.names, cst.ImportStar):
                 for one in each.names:
                     local = one.evaluated_alias or one.evaluated_name
                     own.add(local)
                     if one.evaluated_alias:
                         aliases[one.evaluated_name] = local
-        self._modules: dict[str, str] = {}  # what the file imports with `import`, by local name
-        for each in m.findall(module, m.Import()):
-            for one in cst.ensure_type(each, cst.Import).names:
-                name = one.evaluated_name
-                first = name.partition(".")[0]
-                self._modules[one.evaluated_alias or first] = name if one.evaluated_alias else first
+            elif isinstance(each, cst.Import):
+                for one in each.names:
+                    name = one.evaluated_name
+                    first = name.partition(".")[0]
+                    self._modules[one.evaluated_alias or first] = name if one.evaluated_alias else first
         self.context = Context(names, project, self.resolver, bound(module) - own, imported(module), aliases)
         self._uses_acp = bool(own) or "acp" in self._modules.values()
         self._plain: set[int] = set()  # names that aren't expressions, by id

@@ -8,7 +8,7 @@ import libcst as cst
 from libcst import matchers as m
 from libcst.metadata import QualifiedNameProvider, ScopeProvider
 
-from acp_kit.migrate.bindings import imported
+from acp_kit.migrate.bindings import imported, simple_statements
 from acp_kit.migrate.project import Kind, Project, dotted
 from acp_kit.migrate.resolving import Resolver, Scope, accepts_none, in_string, may_be_none
 
@@ -164,7 +164,7 @@ class Attributes(Tracking):
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
         """Remember what a function returns, if it is a function of the module."""
-        returned = [each.value for each in m.findall(original_node.body, m.Return()) if isinstance(each, cst.Return)]
+        returned = [each.value for each in simple_statements(original_node.body) if isinstance(each, cst.Return)]
         value = returned[-1] if returned else None
         if original_node.returns is not None:
             parts = [part for each in returned if each is not None for part in _parts(each)]

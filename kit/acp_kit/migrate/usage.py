@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import libcst as cst
@@ -12,8 +13,21 @@ from acp_kit.migrate.bindings import ExpressionVisitor, is_list_of_names
 from acp_kit.migrate.project import dotted
 from acp_kit.migrate.resolving import in_string
 
+_NAMED = re.compile(rb"\b(?:from|import)\b[^\n]*(?:\\\r?\n[^\n]*)*\bacp\b|\bacp(?:\.\S|\s+as\b)")
+_LOADED = re.compile(rb"""["']acp["']""")
+_LOADERS = re.compile(rb"\b(?:import_module|__import__|importorskip|find_spec|sys\.modules)\b")
 # Functions whose arguments are types, also in strings.
 TYPING = ("cast", "TypeVar", "NewType")
+
+
+def may_use_acp(content: bytes) -> bool:
+    """Return whether a file imports `acp`, uses it or names a part of it, by its text.
+
+    Parsing takes long, and there are large files that only have the word.
+    """
+    if _NAMED.search(content):
+        return True
+    return _LOADED.search(content) is not None and _LOADERS.search(content) is not None
 
 
 def unresolved(module: cst.Module) -> set[str]:
