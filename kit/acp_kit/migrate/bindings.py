@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 from libcst import matchers as m
 
-from acp_kit.migrate.project import dotted
-
-
-def simple_statements(node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
-    """Yield the simple statements in a piece of code, such as imports and assignments, without visiting expressions."""
-    for each in node.children:
-        if isinstance(each, cst.BaseSmallStatement):
-            yield each
-        elif isinstance(each, _HOLDERS):
-            yield from simple_statements(each)
-
-
-_HOLDERS = (
-    *(cst.BaseSuite, cst.BaseStatement, cst.Else, cst.Finally),
-    *(cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase),
-)
+from acp_kit.migrate.syntax import dotted, simple_statements
 
 
 def imported(module: cst.Module) -> dict[str, str]:

@@ -14,7 +14,7 @@ from acp_kit.migrate.bindings import ExpressionVisitor
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.marking import marked
 from acp_kit.migrate.names import Method
-from acp_kit.migrate.project import names_in, statements
+from acp_kit.migrate.syntax import names_in, statements
 
 
 def reading(

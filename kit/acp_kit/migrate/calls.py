@@ -15,7 +15,8 @@ from acp_kit.migrate.names import Method
 from acp_kit.migrate.nones import left_out
 from acp_kit.migrate.own import is_own
 from acp_kit.migrate.permissions import permission_arguments
-from acp_kit.migrate.project import Kind, dotted
+from acp_kit.migrate.project import Kind
+from acp_kit.migrate.syntax import dotted
 
 # Keywords that connections here require, and what the old SDK sends without them.
 _REQUIRED = {"session_new": {"mcp_servers": "[]"}, "session_load": {"mcp_servers": "[]"}}

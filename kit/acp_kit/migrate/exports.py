@@ -9,9 +9,8 @@ from pathlib import Path
 
 import libcst as cst
 
-from acp_kit.migrate.bindings import simple_statements
 from acp_kit.migrate.files import File
-from acp_kit.migrate.project import dotted
+from acp_kit.migrate.syntax import dotted, simple_statements
 
 
 @dataclass

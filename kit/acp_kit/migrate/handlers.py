@@ -11,7 +11,8 @@ from acp_kit.migrate.calls import request_class
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.names import Method
 from acp_kit.migrate.own import stands_in
-from acp_kit.migrate.project import HandlerClass, dotted, names_in, parameters
+from acp_kit.migrate.project import HandlerClass
+from acp_kit.migrate.syntax import dotted, names_in, parameters
 
 _NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}
 _ANY_DICT = "dict[str, Any] | None"

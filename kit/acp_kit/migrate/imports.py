@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import libcst as cst
 from libcst import matchers as m
 
 from acp_kit.migrate.context import Context
+from acp_kit.migrate.import_lines import import_lines, insert
 from acp_kit.migrate.marking import comment, comments, marked
 from acp_kit.migrate.names import Gone, Target
-from acp_kit.migrate.project import dotted
 from acp_kit.migrate.resolving import is_experimental
+from acp_kit.migrate.syntax import dotted
 from acp_kit.migrate.usage import unresolved, used_names
 
-_WIDTH = 88
 # Functions whose calls are replaced as a whole.
 CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
 EXPERIMENTAL = "The models of drafts are in `acp_bindings.v2_draft`, and handlers take one request."
@@ -37,38 +37,6 @@ def is_acp(node: cst.CSTNode) -> bool:
         and not isinstance(node.names, cst.ImportStar)
         and not is_experimental(dotted(node.module))
     )
-
-
-def statements(wanted: Mapping[str, Target]) -> list[cst.SimpleStatementLine]:
-    """Return the statements that import names, sorted as isort does.
-
-    Args:
-        wanted: the local names, and what they are.
-    """
-    by_module: dict[str, list[str]] = {}
-    plain: set[str] = set()
-    for local, target in wanted.items():
-        if not target.name:
-            plain.add(target.module)
-            continue
-        written = target.name if local == target.name else f"{target.name} as {local}"
-        by_module.setdefault(target.module, []).append(written)
-    lines = [f"import {module}" for module in sorted(plain)]
-    for module, names in sorted(by_module.items()):
-        ordered = sorted(names, key=_isort_key)
-        line = f"from {module} import {', '.join(ordered)}"
-        lines.append(
-            line
-            if len(line) <= _WIDTH
-            else f"from {module} import (\n{''.join(f'    {each},{chr(10)}' for each in ordered)})"
-        )
-    return [cst.ensure_type(cst.parse_statement(line), cst.SimpleStatementLine) for line in lines]
-
-
-def _isort_key(name: str) -> tuple[int, str]:
-    """Constants first, then classes, then functions."""
-    first = name.partition(" ")[0]
-    return (0 if first.isupper() and len(first) > 1 else 1 if first[0].isupper() else 2, first.lower())
 
 
 def comments_in(node: cst.CSTNode) -> list[cst.EmptyLine]:
@@ -188,7 +156,7 @@ class Imports(cst.CSTTransformer):
             wanted = {each: target for each, target in {**wanted, **again}.items() if each not in self._written}
             (self._checked if self._checking else self._nested).update(wanted)
         node = cst.ensure_type(line.body[0], cst.ImportFrom)
-        new: list[cst.BaseStatement] = [*statements(wanted)]
+        new: list[cst.BaseStatement] = [*import_lines(wanted)]
         if stay:
             aliases = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in stay]
             todos = [each for each in _todos(self._context, stay) if not comments([each]) <= self._there(line)]
@@ -240,12 +208,12 @@ class Imports(cst.CSTTransformer):
         if not self._depth and not self._written:
             needed = {each: target for each, target in self._context.wanted.items() if each in self._used}
             self._written |= {*needed}
-            new += statements(needed)
+            new += import_lines(needed)
         elif self._functions:
             used = used_names(self._functions[-1]) - self._written
             needed = {each: target for each, target in self._context.wanted.items() if each in used}
             self._nested |= {*needed}
-            new += statements(needed)
+            new += import_lines(needed)
         if not new:
             return cst.RemoveFromParent()
         first = cst.ensure_type(new[0], cst.SimpleStatementLine)
@@ -263,7 +231,7 @@ class Imports(cst.CSTTransformer):
         if missing and inner:  # what only a string names is not found as unresolved
             unknown = unresolved(updated_node) | (self._context.made & self._checked)
             missing = {each: target for each, target in missing.items() if each in unknown or each not in inner}
-        return insert(updated_node, statements(missing)) if missing else updated_node
+        return insert(updated_node, import_lines(missing)) if missing else updated_node
 
 
 def _local(alias: cst.ImportAlias) -> str:
@@ -292,15 +260,3 @@ def _todos(context: Context, stay: Iterable[cst.ImportAlias]) -> list[cst.EmptyL
         else:
             lines.append(comment(f"Replace `{each.evaluated_name}`."))
     return lines
-
-
-def insert(module: cst.Module, new: Sequence[cst.BaseStatement]) -> cst.Module:
-    """Return a module with further imports, after the last one at its top."""
-    last = 0
-    for position, each in enumerate(module.body):
-        docstring = position == 0 and m.matches(each, m.SimpleStatementLine([m.Expr(m.SimpleString())]))
-        if docstring or m.matches(each, m.SimpleStatementLine([m.Import() | m.ImportFrom()])):
-            last = position + 1
-        elif position > last:
-            break
-    return module.with_changes(body=[*module.body[:last], *new, *module.body[last:]])

@@ -9,12 +9,11 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import MetadataWrapper, QualifiedNameProvider, QualifiedNameSource
 
-from acp_kit.migrate.bindings import simple_statements
 from acp_kit.migrate.imports import EXPERIMENTAL
 from acp_kit.migrate.marking import HOLDERS, is_marked, marked
 from acp_kit.migrate.names import Gone, Names, Target
-from acp_kit.migrate.project import dotted
 from acp_kit.migrate.resolving import is_experimental
+from acp_kit.migrate.syntax import dotted, simple_statements
 
 
 def mark_leftovers(module: cst.Module, names: Names) -> cst.Module:

@@ -13,7 +13,8 @@ from acp_kit.migrate.files import File
 from acp_kit.migrate.names import Names
 from acp_kit.migrate.own import own_methods
 from acp_kit.migrate.parsing import Unparsable, check, parse
-from acp_kit.migrate.project import Project, read_file, read_project
+from acp_kit.migrate.project import Project, read_project
+from acp_kit.migrate.reading import read_file
 from acp_kit.migrate.rewriting import read_attributes, rewrite_module
 from acp_kit.migrate.tracking import Tracking
 from acp_kit.migrate.usage import may_use_acp

@@ -7,8 +7,8 @@ import libcst as cst
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.expressions import arguments, keyword
 from acp_kit.migrate.names import Method
-from acp_kit.migrate.project import dotted
 from acp_kit.migrate.resolving import permission_parameter
+from acp_kit.migrate.syntax import dotted
 
 _PERMISSION = ("session_id", "tool_call", "options")
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import libcst as cst
 from libcst import matchers as m
 
-from acp_kit.migrate.bindings import bound, imported, simple_statements
-from acp_kit.migrate.calls import renaming_of, unknown_method
+from acp_kit.migrate.bindings import bound, imported
+from acp_kit.migrate.calls import unknown_method
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.imports import CALLED, is_acp
 from acp_kit.migrate.names import Gone, Names, Target
-from acp_kit.migrate.project import ROLES, Project, dotted
+from acp_kit.migrate.project import Project
+from acp_kit.migrate.reading import ROLES
 from acp_kit.migrate.resolving import in_string
+from acp_kit.migrate.strings import InString, check_attribute, check_text, in_modules, loads
+from acp_kit.migrate.syntax import dotted, simple_statements
 from acp_kit.migrate.tracking import Tracking
 from acp_kit.migrate.usage import TYPING
 
 # Fields that models don't have here, with names that others hardly have.
 _GONE_FIELDS = ("user_message_id", "current_model_id", "available_models")
-_LOADERS = ("import_module", "__import__", "importorskip", "find_spec", "patch", "setattr", "delattr")
-_SETTERS = ("setattr", "getattr", "hasattr", "delattr", "object")
 _REMOTE = {"agent": "RemoteAgent", "client": "RemoteClient"}
 
 
@@ -86,12 +87,12 @@ class Renaming(Tracking):
 
     def visit_Call_args(self, node: cst.Call) -> None:
         self._typing += dotted(node.func).rpartition(".")[2] in TYPING
-        self._loading += _loads(node)
-        self._check_attribute(node)
+        self._loading += loads(node)
+        check_attribute(self.context, node)
 
     def leave_Call_args(self, node: cst.Call) -> None:
         self._typing -= dotted(node.func).rpartition(".")[2] in TYPING
-        self._loading -= _loads(node)
+        self._loading -= loads(node)
 
     def visit_Subscript_slice(self, node: cst.Subscript) -> None:
         self._loading += dotted(node.value) == "sys.modules"
@@ -100,30 +101,15 @@ class Renaming(Tracking):
         self._loading -= dotted(node.value) == "sys.modules"
 
     def visit_Comparison(self, node: cst.Comparison) -> None:
-        self._loading += _in_modules(node)
+        self._loading += in_modules(node)
 
     def leave_Comparison(self, original_node: cst.Comparison, updated_node: cst.Comparison) -> cst.Comparison:
-        self._loading -= _in_modules(original_node)
+        self._loading -= in_modules(original_node)
         return updated_node
 
     def visit_FormattedStringText(self, node: cst.FormattedStringText) -> None:
         if self._loading and node.value.startswith("acp."):
             self.context.todo("This names a part of `acp` in a string.")
-
-    def _check_attribute(self, node: cst.Call) -> None:
-        """Mark what sets or gets a name of `acp` in a module of the project: `setattr(server, "text_block", ...)`."""
-        if dotted(node.func).rpartition(".")[2] not in _SETTERS or len(node.args) < 2:
-            return
-        module, name = node.args[0].value, node.args[1].value
-        text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
-        old = self.context.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
-        kind = self.resolver.value(module)
-        if isinstance(text, str) and kind is not None and text in self.context.names.methods[kind.role]:
-            self.context.todo(f"`{text}` is `{self.context.names.methods[kind.role][text].new}`.")
-        elif isinstance(text, str):
-            self.context.todo(renaming_of(self.context, text))
-        if old and isinstance(text, str) and self.context.names.is_renamed(old):
-            self.context.todo(f"This names `{text}` in a string.")
 
     def visit_FunctionDef_returns(self, node: cst.FunctionDef) -> None:
         self._returned = self.resolver.facts.returned.get(id(node), set())
@@ -226,10 +212,10 @@ class Renaming(Tracking):
         text = original_node.evaluated_value
         parsed = in_string(original_node) if self._annotations or self._typing else None
         if isinstance(text, str) and parsed is None:
-            self._text(text)
+            check_text(self.context, text, uses_acp=self._uses_acp, loading=bool(self._loading))
         if parsed is None:
             return updated_node
-        new = parsed.visit(_InString(self))
+        new = parsed.visit(InString(self._in_string))
         assert isinstance(new, cst.BaseExpression)
         if new is parsed or new.deep_equals(parsed):
             return updated_node
@@ -238,19 +224,7 @@ class Renaming(Tracking):
             value=f"{original_node.prefix}{original_node.quote}{code}{original_node.quote}"
         )
 
-    def _text(self, text: str) -> None:
-        """Mark a string that is the path of a name of `acp`, such as that of `mock.patch`."""
-        names, (module, _, name) = self.context.names, text.rpartition(".")
-        old = self.context.exports.of(module.rpartition(".")[2], name)
-        if text == "field_meta" and self._uses_acp:
-            self.context.todo("`field_meta` is `meta`.")
-        known = text.startswith("acp.") and names.find(name) is not None
-        loaded = self._loading and text.partition(".")[0] == "acp"
-        compared = self._uses_acp and names.is_other_model(text) and text not in self.context.exported
-        if known or loaded or compared or (old and names.is_renamed(old)):
-            self.context.todo(f"This names `{text}` in a string.")
-
-    def in_string(self, path: str) -> cst.Name | None:
+    def _in_string(self, path: str) -> cst.Name | None:
         """Return the name for a path in a string that is an annotation; None to leave it."""
         root, _, rest = path.partition(".")
         start = self.context.imported.get(root, "") or self._modules.get(root, "")
@@ -288,32 +262,3 @@ class Renaming(Tracking):
             self.context.wanted[alias] = found
             return alias
         return self.context.use(_REMOTE[ROLES[old]] if remote else found.name, found.module, made=False)
-
-
-def _in_modules(node: cst.Comparison) -> bool:
-    return any(dotted(each.comparator) == "sys.modules" for each in node.comparisons)
-
-
-def _loads(node: cst.Call) -> bool:
-    """Return whether a function imports a module by its name, or replaces it in a test."""
-    uses_modules = dotted(node.func).startswith("sys.modules.") or any(
-        dotted(each.value) == "sys.modules" for each in node.args
-    )
-    return uses_modules or dotted(node.func).rpartition(".")[2] in _LOADERS
-
-
-class _InString(cst.CSTTransformer):
-    """Replaces names in an expression that was parsed from a string, so that nothing is known of its scopes."""
-
-    def __init__(self, renaming: Renaming) -> None:
-        super().__init__()
-        self._renaming = renaming
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        return False
-
-    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
-        return self._renaming.in_string(dotted(original_node)) or updated_node
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
-        return self._renaming.in_string(original_node.value) or updated_node

@@ -10,7 +10,9 @@ import libcst as cst
 from libcst import matchers as m
 from libcst.metadata import QualifiedNameProvider, QualifiedNameSource, ScopeProvider
 
-from acp_kit.migrate.project import ROLES, Kind, Project, dotted
+from acp_kit.migrate.project import Kind, Project
+from acp_kit.migrate.reading import ROLES
+from acp_kit.migrate.syntax import dotted
 
 # The classes of connections in `acp`, and whose methods they have.
 _CONNECTIONS = {"AgentSideConnection": "client", "ClientSideConnection": "agent", "connect_to_agent": "agent"}

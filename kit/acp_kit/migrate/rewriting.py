@@ -9,7 +9,7 @@ import libcst as cst
 from libcst import matchers as m
 from libcst.metadata import MetadataWrapper
 
-from acp_kit.migrate import connecting
+from acp_kit.migrate import blocks, connecting
 from acp_kit.migrate.bindings import listed
 from acp_kit.migrate.calls import method_call
 from acp_kit.migrate.changing import CANT_CHANGE, assignment
@@ -21,8 +21,9 @@ from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp
 from acp_kit.migrate.leftovers import mark_leftovers
 from acp_kit.migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_kit.migrate.names import Names, Target
-from acp_kit.migrate.project import Project, dotted, statements
+from acp_kit.migrate.project import Project
 from acp_kit.migrate.renaming import Renaming
+from acp_kit.migrate.syntax import dotted, statements
 from acp_kit.migrate.tracking import Attributes
 from acp_kit.migrate.usage import used_names
 
@@ -110,7 +111,7 @@ class _Rewriter(Renaming):
                 context.todo(f"Write `{context.names.helpers[old].expression}`.")
             return new
         if old == "spawn_agent_process" and id(original) not in self._opened:
-            context.todo(connecting.ALONE)
+            context.todo(blocks.ALONE)
         if old in connecting.FUNCTIONS:
             return connecting.FUNCTIONS[old](context, call)
         if old == "AgentSideConnection":
@@ -197,12 +198,12 @@ class _Rewriter(Renaming):
             if self._async and isinstance(assign.targets[0].target, cst.Name):
                 self.resolver.scopes[-1].blocks.add(assign.targets[0].target.value)
             else:
-                self.context.todo(connecting.OPEN)
+                self.context.todo(blocks.OPEN)
 
     def leave_IndentedBlock(self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock) -> cst.BaseSuite:
         if not self._async:
             return updated_node
-        body = connecting.in_block(self.context, statements(updated_node), self._functions[-1])
+        body = blocks.in_block(self.context, statements(updated_node), self._functions[-1])
         return updated_node if body is None else updated_node.with_changes(body=body)
 
     def visit_SimpleStatementSuite(self, node: cst.SimpleStatementSuite) -> None:
@@ -216,7 +217,7 @@ class _Rewriter(Renaming):
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement:
         calls = [each.item for each in original_node.items if isinstance(each.item, cst.Call)]
         if any(self.resolver.name(each.func) == "spawn_agent_process" for each in calls):
-            return connecting.yields_proxy(self.context, updated_node, self._attributes_of)
+            return blocks.yields_proxy(self.context, updated_node, self._attributes_of)
         return updated_node
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool | None:

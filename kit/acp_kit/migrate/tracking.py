@@ -8,9 +8,10 @@ import libcst as cst
 from libcst import matchers as m
 from libcst.metadata import QualifiedNameProvider, ScopeProvider
 
-from acp_kit.migrate.bindings import imported, simple_statements
-from acp_kit.migrate.project import Kind, Project, dotted
+from acp_kit.migrate.bindings import imported
+from acp_kit.migrate.project import Kind, Project
 from acp_kit.migrate.resolving import Resolver, Scope, accepts_none, in_string, may_be_none
+from acp_kit.migrate.syntax import dotted, simple_statements
 
 
 class Tracking(cst.CSTTransformer):

@@ -10,8 +10,8 @@ from libcst import matchers as m
 from libcst.metadata import MetadataWrapper, ScopeProvider
 
 from acp_kit.migrate.bindings import ExpressionVisitor, is_list_of_names
-from acp_kit.migrate.project import dotted
 from acp_kit.migrate.resolving import in_string
+from acp_kit.migrate.syntax import dotted
 
 _NAMED = re.compile(rb"\b(?:from|import)\b[^\n]*(?:\\\r?\n[^\n]*)*\bacp\b|\bacp(?:\.\S|\s+as\b)")
 _LOADED = re.compile(rb"""["']acp["']""")
