@@ -40,11 +40,9 @@ class Supervisor(Protocol):
 
     async def ready(self, session: ClientSession) -> None:
         """Wait until the session can be used."""
-        ...
 
     def lost(self, agent: RemoteAgent) -> None:
         """Note that an agent has ended."""
-        ...
 
 
 class ClientSession:
@@ -160,8 +158,7 @@ class ClientSession:
             raise RuntimeError(
                 "The last turn of this session has not ended. Leave its block first, or open another session."
             )
-        chunk = like(self.agent, SessionUpdateUserMessageChunk)
-        chunks = [chunk(content=block) for block in turn.blocks]
+        chunks = [like(self.agent, SessionUpdateUserMessageChunk)(content=block) for block in turn.blocks]
         self._turn = turn
         for each in chunks:
             self.state.apply(each)
@@ -173,6 +170,8 @@ class ClientSession:
             check_delivery(self.agent, delivered=self._has_updates)
         self._turn = None
         self.state.end_message()
+        if self._is_closed:
+            self.forget()
 
     @property
     def is_closed(self) -> bool:
@@ -182,6 +181,11 @@ class ClientSession:
     def close(self) -> None:
         """Refuse further turns. `open_session` calls this at the end of its block."""
         self._is_closed = True
+
+    def forget(self) -> None:
+        """Receive no more updates, unless a turn still runs in another task: then at its end."""
+        if self._turn is None:
+            forget(self)
 
     def _blocks(self, prompt: str | ContentBlock | Sequence[ContentBlock]) -> list[ContentBlock]:
         if isinstance(prompt, str):
@@ -246,7 +250,7 @@ async def open_session(
             session.close()
             await _close(session)
     finally:
-        forget(session)
+        session.forget()
 
 
 async def reopen_session(session: ClientSession, agent: RemoteAgent) -> None:

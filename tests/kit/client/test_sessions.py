@@ -340,6 +340,24 @@ async def test_a_session_is_closed_at_the_end_of_the_block() -> None:
         assert pair.handler.closed == [session.id, "old"]
 
 
+async def test_a_turn_that_still_runs_when_its_session_is_closed_loses_nothing() -> None:
+    begun, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def act(turn: Turn) -> None:
+        await turn.say("one ")
+        begun.set()
+        await may_go_on.wait()
+        await turn.say("two")
+
+    async with connected(act) as pair:
+        async with open_session(pair.agent, cwd="/work") as session:
+            asking = asyncio.create_task(session.ask("hello"))
+            await begun.wait()
+        may_go_on.set()
+        assert await asking == "one two"
+        assert find_session(pair.agent, session.id) is None
+
+
 async def test_updates_of_other_sessions_are_not_delivered() -> None:
     async with connected(says_three) as pair:
         created = await pair.agent.session_new(cwd="/work", mcp_servers=[])
