@@ -7,7 +7,7 @@ because upstream adds some.
 from __future__ import annotations
 
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
@@ -44,7 +44,7 @@ _InnerPath = Annotated[_Text, StringConstraints(min_length=1), AfterValidator(_i
 
 
 class _Checked(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
 
 class _Run(_Checked):
