@@ -6,6 +6,7 @@ because upstream adds some.
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, ClassVar
 
@@ -17,11 +18,19 @@ _EXTRAS = r"(\[[A-Za-z0-9._,-]+\])?"
 _PYPI = rf"^[A-Za-z0-9][A-Za-z0-9._-]*{_EXTRAS}((==|>=|~=|@)[0-9A-Za-z][0-9A-Za-z.!+*-]*)?$"
 # npx and uvx look for these in the current folder.
 _FILES = (".tgz", ".tar", ".tar.gz", ".whl", ".zip", ".py")
+# uvx runs an interpreter by these names, which would run code in the arguments.
+_INTERPRETER = re.compile(r"(c?python|pypy|graalpy|pyodide)w?[0-9.]*t?([\[@=<>~].*)?", re.IGNORECASE)
 
 
 def _no_file(package: str) -> str:
     if package.lower().endswith(_FILES):
         raise ValueError("looks like the name of a file")
+    return package
+
+
+def _no_interpreter(package: str) -> str:
+    if _INTERPRETER.fullmatch(package):
+        raise ValueError("is the name of an interpreter")
     return package
 
 
@@ -35,9 +44,10 @@ def _inside(path: str) -> str:
 _Text = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$")]
 _Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 _Platform = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]+$")]
-_Command = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 _NpmPackage = Annotated[str, StringConstraints(pattern=_NPM), AfterValidator(_no_file)]
-_PypiPackage = Annotated[str, StringConstraints(pattern=_PYPI), AfterValidator(_no_file)]
+_PypiPackage = Annotated[
+    str, StringConstraints(pattern=_PYPI), AfterValidator(_no_file), AfterValidator(_no_interpreter)
+]
 _HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^\x00-\x20\x7f]+$")]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[a-fA-F0-9]{64}$")]
 _InnerPath = Annotated[_Text, StringConstraints(min_length=1), AfterValidator(_inside)]
@@ -52,18 +62,21 @@ class _Run(_Checked):
     env: dict[_Variable, _Text] = {}
 
 
-class Npx(_Run):
+class _Package(_Run):
+    # Not in upstream's schema. npx and uvx would look for another command in all of PATH, and find `sh` or `python`.
+    cmd: None = None
+
+
+class Npx(_Package):
     """A package that npx runs."""
 
     package: _NpmPackage
-    cmd: _Command | None = None
 
 
-class Uvx(_Run):
+class Uvx(_Package):
     """A package that uvx runs."""
 
     package: _PypiPackage
-    cmd: _Command | None = None
 
 
 class Archive(_Run):

@@ -17,7 +17,8 @@ def fetch_https(url: str, *, timeout: float = 20.0, max_bytes: int = 8 * 1024 * 
 
     Args:
         url: the address. It and all that it redirects to must begin with `https://`.
-        timeout: how long connecting may take, and about how long everything, in seconds.
+        timeout: how long connecting and each wait for the server may take, and about how long the whole document, in
+            seconds.
         max_bytes: how long the document may be.
 
     Raises:

@@ -71,16 +71,14 @@ class Binary:
 
 def npx(agent_id: str, package: Npx, version: str) -> Launch:
     """Return the command for an npm package."""
-    chosen = (package.package,) if package.cmd is None else (f"--package={package.package}", "--", package.cmd)
     env = allowed_variables(agent_id, package.env)
-    return Launch(command="npx", args=("--yes", *chosen, *package.args), env=env, version=version)
+    return Launch(command="npx", args=("--yes", package.package, *package.args), env=env, version=version)
 
 
 def uvx(agent_id: str, package: Uvx, version: str) -> Launch:
     """Return the command for a package of PyPI."""
-    chosen = (package.package,) if package.cmd is None else ("--from", package.package, package.cmd)
     env = allowed_variables(agent_id, package.env)
-    return Launch(command="uvx", args=(*chosen, *package.args), env=env, version=version)
+    return Launch(command="uvx", args=(package.package, *package.args), env=env, version=version)
 
 
 def binary(agent_id: str, archive: Archive, version: str) -> Binary:

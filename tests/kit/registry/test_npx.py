@@ -17,17 +17,12 @@ from tests.support.skipping import skip_or_fail
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("cmd", [None, "tiny-agent"], ids=["default command", "named command"])
-def test_an_agent_is_started_with_its_arguments_and_variables(cmd: str | None, tmp_path: Path) -> None:
+def test_an_agent_is_started_with_its_arguments_and_variables(tmp_path: Path) -> None:
     if shutil.which("npx") is None:
         skip_or_fail("peers", "npx is needed.")
     args = ["--acp", "--registry=https://evil.example", "a b", "$HOME"]
     package = {"package": f"{NAME}@{VERSION}", "args": args, "env": {"TINY_MODE": "acp", "NODE_OPTIONS": "--evil"}}
-    entry = {
-        "id": "tiny",
-        "version": VERSION,
-        "distribution": {"npx": {**package, "cmd": cmd} if cmd else package},
-    }
+    entry = {"id": "tiny", "version": VERSION, "distribution": {"npx": package}}
     launch = Registry.parse(json.dumps({"agents": [entry]})).resolve("tiny")
     with npm_registry() as address:
         npm = {"npm_config_registry": address, "npm_config_cache": str(tmp_path), "npm_config_update_notifier": "false"}

@@ -44,10 +44,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     [
         ({"package": "@scope/agent@1.2.3"}, ["npx", "--yes", "@scope/agent@1.2.3"]),
         ({"package": "agent", "args": ["--acp"]}, ["npx", "--yes", "agent", "--acp"]),
-        (
-            {"package": "agent@1.2.3-rc.1+b", "cmd": "run"},
-            ["npx", "--yes", "--package=agent@1.2.3-rc.1+b", "--", "run"],
-        ),
+        ({"package": "agent@1.2.3-rc.1+b"}, ["npx", "--yes", "agent@1.2.3-rc.1+b"]),
     ],
 )
 def test_an_npm_package_is_run_with_npx(package: dict[str, Any], expected: list[str]) -> None:
@@ -58,7 +55,8 @@ def test_an_npm_package_is_run_with_npx(package: dict[str, Any], expected: list[
     ("package", "expected"),
     [
         ({"package": "agent==1.2.3", "args": ["-x"]}, ["uvx", "agent==1.2.3", "-x"]),
-        ({"package": "agent[acp]==1.2.3", "cmd": "run"}, ["uvx", "--from", "agent[acp]==1.2.3", "run"]),
+        ({"package": "agent[acp]==1.2.3"}, ["uvx", "agent[acp]==1.2.3"]),
+        ({"package": "python-agent==1.2.3"}, ["uvx", "python-agent==1.2.3"]),
         ({"package": "agent@1.2.3"}, ["uvx", "agent@1.2.3"]),
     ],
 )
@@ -121,6 +119,7 @@ def test_a_package_that_npx_would_take_for_something_else_is_refused(package: An
         *("", "-p", "--index-url=https://evil.example", "--with=evil", "agent --with evil", "agent\n", "agent[", "a]b"),
         *("./agent", "../agent", "/agent", "agent.whl", "agent.tar.gz", "agent.py", "agent.ZIP", "agent[../evil]"),
         *("agent @ https://evil.example", "git+https://evil.example/a", "agent@git+https://evil.example", "agent; x"),
+        *("python", "Python3", "python@3.12", "python>=3", "cpython3.12", "pypy", "python3.13t", "python[a]"),
         *("agent==", "agent==-1", "agent==1,<2", "agent==1 --with=evil", "agent@file:evil", "agent[a]-x", 1),
     ],
 )
@@ -133,7 +132,7 @@ def test_a_package_that_uvx_would_take_for_something_else_is_refused(package: An
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *[("cmd", each) for each in ("", "-c", "--call", "../run", "/bin/sh", "a b", "a;b", "run\n", 1)],
+        *[("cmd", each) for each in ("run", "sh", "python", "-c", "/bin/sh", 1)],
         *[("args", each) for each in ("--acp", ["a\x00b"], ["a\nb"], ["\x1b[2J"], [1], {"a": 1})],
         *[("env", each) for each in ({"A=B": ""}, {"": ""}, {"1A": ""}, {"A\x00": ""}, {"A": "\x00"}, {"A": 1}, ["A"])],
     ],
