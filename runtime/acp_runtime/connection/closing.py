@@ -111,6 +111,7 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     discarded = connection.limits.waiting + len(connection.reader.lines)
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
+    connection.reader.lines.clear()  # counted once, although this may be called again
     connection.sessions.end(reason)
     connection.channel.sends_nothing = True
     connection.requests.cancel_all()
