@@ -71,8 +71,10 @@ class Binary:
 
 def npx(agent_id: str, package: Npx, version: str) -> Launch:
     """Return the command for an npm package."""
+    # Without a version, npx prefers a program of this name that is installed, such as `sh`.
+    chosen = package.package if "@" in package.package[1:] else f"{package.package}@latest"
     env = allowed_variables(agent_id, package.env)
-    return Launch(command="npx", args=("--yes", package.package, *package.args), env=env, version=version)
+    return Launch(command="npx", args=("--yes", chosen, *package.args), env=env, version=version)
 
 
 def uvx(agent_id: str, package: Uvx, version: str) -> Launch:

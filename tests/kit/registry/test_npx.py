@@ -30,3 +30,16 @@ def test_an_agent_is_started_with_its_arguments_and_variables(tmp_path: Path) ->
         command = launch.command, *launch.args
         with spawn_agent(*command, env={**launch.env, **npm}, cwd=tmp_path, options=options) as agent:
             assert json.loads(agent.open_session().ask("hello")) == [*args, "acp"]
+
+
+def test_a_package_is_not_taken_for_an_installed_program_of_the_same_name(tmp_path: Path) -> None:
+    if shutil.which("npx") is None:
+        skip_or_fail("peers", "npx is needed.")
+    args = ["-c", "exit 1"]
+    entry = {"id": "sh", "version": VERSION, "distribution": {"npx": {"package": "sh", "args": args}}}
+    launch = Registry.parse(json.dumps({"agents": [entry]})).resolve("sh")
+    with npm_registry() as address:  # where the agent has any name
+        npm = {"npm_config_registry": address, "npm_config_cache": str(tmp_path), "npm_config_update_notifier": "false"}
+        command = launch.command, *launch.args
+        with spawn_agent(*command, env=npm, cwd=tmp_path, options=Options(stderr="capture")) as agent:
+            assert json.loads(agent.open_session().ask("hello"))[:2] == args

@@ -43,7 +43,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ("package", "expected"),
     [
         ({"package": "@scope/agent@1.2.3"}, ["npx", "--yes", "@scope/agent@1.2.3"]),
-        ({"package": "agent", "args": ["--acp"]}, ["npx", "--yes", "agent", "--acp"]),
+        ({"package": "agent", "args": ["--acp"]}, ["npx", "--yes", "agent@latest", "--acp"]),
+        ({"package": "@scope/agent"}, ["npx", "--yes", "@scope/agent@latest"]),
         ({"package": "agent@1.2.3-rc.1+b"}, ["npx", "--yes", "agent@1.2.3-rc.1+b"]),
     ],
 )
@@ -144,7 +145,7 @@ def test_an_unusable_command_argument_or_variable_is_refused(kind: str, field: s
 
 def test_arguments_stand_behind_the_package_where_they_are_the_agent_s() -> None:
     args = ["--registry=https://evil.example", "-c", "sh", "$(id)", "; id"]
-    assert command(npx={"package": "agent", "args": args}) == ["npx", "--yes", "agent", *args]
+    assert command(npx={"package": "agent", "args": args}) == ["npx", "--yes", "agent@latest", *args]
     assert command(uvx={"package": "agent", "args": args}) == ["uvx", "agent", *args]
 
 
