@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from acp_kit.migrate.bodies import Uses, from_meta, reading, returning, with_lines
+from acp_kit.migrate.bodies import Uses, from_meta, reading, with_lines
 from acp_kit.migrate.calls import request_class
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.names import Method
 from acp_kit.migrate.own import stands_in
 from acp_kit.migrate.project import HandlerClass
+from acp_kit.migrate.results import returning
 from acp_kit.migrate.syntax import dotted, names_in, parameters
 
 _NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}

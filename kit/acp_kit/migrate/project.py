@@ -118,18 +118,13 @@ def read_project(
     for one in found:
         for name in one.calls:
             project.created[name] = project.created.get(name, 0) + 1
-    roles: Mapping[str, str] = {}
-    while True:
-        roles = {each.name: role for each in classes if (role := _role(each.bases, roles))}
-        fresh = {each.name for each in classes if _role(each.bases, roles)}
-        if fresh == set(roles):
-            break
-    ambiguous = {each.name for each in classes if _role(each.bases, roles) is None}
+    roles = _roles(found)
+    without = {each.name for each in classes if id(each) not in roles}
     for each in classes:
-        if each.name in roles and each.name not in ambiguous:
+        if each.name not in without:
             project.classes[each.name] = HandlerClass(
                 each.name,
-                roles[each.name],
+                roles[id(each)],
                 each.bases,
                 each.methods,
                 each.connects_simply and not any(each.name in other.bases for other in classes),
@@ -146,10 +141,25 @@ def read_project(
     return project
 
 
-def _role(bases: Sequence[str], roots: Mapping[str, str]) -> str | None:
+def _roles(files: Iterable[ReadFile]) -> dict[int, str]:
+    """Return the roles of handler classes, by id. A base is the class of the same file, if there is one."""
+    roles: dict[int, str] = {}
+    by_name: dict[str, str] = {}
+    known = -1
+    while len(roles) > known:
+        known = len(roles)
+        for one in files:
+            own = {each.name: roles.get(id(each), "") for each in one.classes}
+            for each in one.classes:
+                if role := _role(each.bases, {**by_name, **own}):
+                    roles[id(each)] = by_name[each.name] = role
+    return roles
+
+
+def _role(bases: Sequence[str], roles: Mapping[str, str]) -> str:
     for base in bases:
         if base.startswith("acp:"):
             return ROLES[base.removeprefix("acp:")]
-        if base in roots:
-            return roots[base]
-    return None
+        if roles.get(base):
+            return roles[base]
+    return ""

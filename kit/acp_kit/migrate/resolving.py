@@ -86,6 +86,7 @@ class Resolver:
         self.scopes = [Scope()]
         self._values: dict[tuple[object, str], Kind] = {}
         self._typed: dict[tuple[object, str], str] = {}
+        self._tuples: dict[tuple[object, str], list[Kind | None]] = {}
         self.imported: dict[str, str] = {}
         self.facts = Facts()
         self.attributes = project.attributes
@@ -138,6 +139,22 @@ class Resolver:
         if isinstance(node, cst.Name):
             return self._values.get(self._key(node))
         return self._attribute(node) if isinstance(node, cst.Attribute) else None
+
+    def parts(self, node: cst.BaseExpression) -> Sequence[Kind | None] | None:
+        """Return what the parts of a tuple are; None if an expression is no tuple that is known."""
+        if isinstance(node, cst.Tuple):
+            return [self.value(each.value) for each in node.elements]
+        if isinstance(node, cst.Name):
+            return self._tuples.get(self._key(node))
+        made = self.facts.functions.get(dotted(node.func)) if isinstance(node, cst.Call) else None
+        return made if isinstance(made, tuple) else None
+
+    def _parts(self, annotation: cst.BaseExpression) -> list[Kind | None]:
+        """Return what the parts of a tuple with an annotation are."""
+        if not isinstance(annotation, cst.Subscript) or dotted(annotation.value).rpartition(".")[2].lower() != "tuple":
+            return []
+        found = [each.slice.value for each in annotation.slice if isinstance(each.slice, cst.Index)]
+        return [self.annotated(each) for each in found]
 
     def _call(self, node: cst.Call) -> Kind | None:
         name, called = self.name(node.func), dotted(node.func)
@@ -227,6 +244,8 @@ class Resolver:
             kind = kind or (made if isinstance(made, Kind) else None)  # a fixture
             if kind is not None:
                 self._values[self._key(each.name)] = kind
+            if each.annotation and (kinds := self._parts(each.annotation.annotation)):
+                self._tuples[self._key(each.name)] = kinds
         self.scopes.append(scope)
 
     def assign(self, target: cst.BaseExpression, kind: Kind | Sequence[Kind | None] | None) -> None:

@@ -101,11 +101,7 @@ class Tracking(cst.CSTTransformer):
 
     def visit_Assign(self, node: cst.Assign) -> bool | None:
         """Remember what is assigned."""
-        kind: Kind | Sequence[Kind | None] | None = self.resolver.value(node.value)
-        if isinstance(node.value, cst.Tuple):
-            kind = [self.resolver.value(each.value) for each in node.value.elements]
-        elif isinstance(node.value, cst.Call) and dotted(node.value.func) in self.resolver.facts.functions:
-            kind = self.resolver.facts.functions[dotted(node.value.func)]
+        kind: Kind | Sequence[Kind | None] | None = self.resolver.parts(node.value) or self.resolver.value(node.value)
         for each in node.targets:
             self.resolver.assign(each.target, kind)
             self.resolver.remember_type(each.target, node.value)

@@ -318,3 +318,17 @@ def test_a_class_of_another_library_is_not_taken_for_one_of_the_project(tmp_path
     other.write_text(text)
     command.main([str(tmp_path), "--write"])
     assert other.read_text() == text
+
+
+def test_a_base_is_the_class_of_the_same_file(tmp_path: Path) -> None:
+    """Two files have a `Fake`: one of them is a client by its methods, the other is only like a connection."""
+    client = "class Fake:\n    async def request_permission(self): ...\n    async def session_update(self): ...\n"
+    (tmp_path / "one.py").write_text(f"import acp\n\n{client}")
+    other = (
+        "from acp.schema import Plan\n\n\nclass Fake:\n    pass\n\n\n"
+        "class Slow(Fake):\n    async def session_update(self, session_id, update, **kwargs):\n        print(Plan)\n"
+    )
+    path = tmp_path / "other.py"
+    path.write_text(other)
+    command.main([str(tmp_path), "--write"])
+    assert "async def session_update(self, session_id, update, **kwargs):" in path.read_text()
