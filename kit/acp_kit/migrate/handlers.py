@@ -25,12 +25,12 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
     if name in ("ext_method", "ext_notification"):
         return _extension(context, node)
     methods = context.names.methods[cls.role]
-    method = methods.get(name) or next((each for each in methods.values() if _camel(each.old) == name), None)
+    method = methods.get(name) or next((each for each in methods.values() if camel(each.old) == name), None)
     if method is None:
         if name == "on_connect":  # there is no such method to override
             kept = [each for each in node.decorators if dotted(each.decorator).rpartition(".")[2] != "override"]
             return node.with_changes(decorators=kept)
-        dead = next((why for old, why in context.names.dead.items() if name in (old, _camel(old))), "")
+        dead = next((why for old, why in context.names.dead.items() if name in (old, camel(old))), "")
         if dead:
             context.todo(f"Nothing calls `{name}`: {dead}.")
         return node
@@ -73,7 +73,8 @@ def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:
             context.todo(f"If this stands in for a connection, `{method.old}` is `{method.new}`, with keywords.")
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """Return the name that early versions of `acp` had for a method."""
     first, *rest = name.split("_")
     return first + "".join(each.title() for each in rest)
 

@@ -36,6 +36,7 @@ class HandlerClass:
         structural: whether it derives from nothing, but has the methods of the protocol.
         stand_in: whether it is used in place of a connection, which methods are called with keywords.
         served: how often an instance is created as an argument of `run_agent` and the like.
+        connected: whether an instance is passed there.
     """
 
     name: str
@@ -46,6 +47,7 @@ class HandlerClass:
     structural: bool = False
     stand_in: bool = False
     served: int = 0
+    connected: bool = False
 
 
 @dataclass
@@ -118,6 +120,10 @@ def read_project(
     for one in found:
         for name in one.calls:
             project.created[name] = project.created.get(name, 0) + 1
+    for one in found:
+        for each in one.classes:
+            if not each.bases and each.name in one.connected:
+                each.bases, each.structural = (f"acp:{one.connected[each.name]}",), True
     roles = _roles(found)
     without = {each.name for each in classes if id(each) not in roles}
     for each in classes:
@@ -130,6 +136,7 @@ def read_project(
                 each.connects_simply and not any(each.name in other.bases for other in classes),
                 each.structural,
                 served=sum(one.served.count(each.name) for one in found),
+                connected=any(each.name in one.connected for one in found),
             )
     names = [each.name for each in classes]
     project.repeated = {each for each in names if names.count(each) > 1}

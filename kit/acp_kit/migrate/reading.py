@@ -31,13 +31,22 @@ class ReadClass:
 
 @dataclass
 class ReadFile:
-    """What was read in a file."""
+    """What was read in a file.
+
+    Attributes:
+        classes: its classes.
+        calls: the names of what it calls.
+        stand_ins: the classes of what it passes to `on_connect`.
+        served: the names of what it creates as an argument of `run_agent` and the like.
+        connected: the classes of what it passes there, and whether as an `Agent` or a `Client`.
+        foreign: the local names of what it imports from elsewhere.
+    """
 
     classes: list[ReadClass]
     calls: list[str]
     stand_ins: set[str]
     served: list[str]
-    connected: set[str]
+    connected: dict[str, str]
     foreign: set[str]
 
 
@@ -96,7 +105,7 @@ class _Reader(cst.CSTVisitor):
         self.classes: list[ReadClass] = []
         self.calls: list[str] = []
         self.stand_ins: set[str] = set()
-        self.connected: set[str] = set()
+        self.connected: dict[str, str] = {}
         self.served: list[str] = []
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
@@ -117,6 +126,7 @@ class _Reader(cst.CSTVisitor):
 
     def _class_of(self, given: cst.BaseExpression) -> str:
         """Return the class of an instance that is made there or was assigned to a name; "" if it isn't known."""
+        given = given.body if isinstance(given, cst.Lambda) else given
         made = dotted(given.func) if isinstance(given, cst.Call) else self._made.get(dotted(given), "")
         return made.rpartition(".")[2]
 
@@ -134,7 +144,8 @@ class _Reader(cst.CSTVisitor):
             given = node.args[0].value
             if isinstance(given, cst.Call):
                 self.served.append(dotted(given.func))
-            self.connected |= {self._class_of(given), self._class_of(node.args[-1].value)}
+            role = "Agent" if name == "run_agent" else "Client"
+            self.connected |= {self._class_of(given): role, self._class_of(node.args[-1].value): role}
 
 
 def _connects_simply(node: cst.ClassDef) -> bool:

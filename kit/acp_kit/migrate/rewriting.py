@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import libcst as cst
@@ -16,12 +17,12 @@ from acp_kit.migrate.changing import CANT_CHANGE, assignment
 from acp_kit.migrate.exports import Exports
 from acp_kit.migrate.expressions import constructor, error, helper_call, model_class
 from acp_kit.migrate.fstrings import fitted
-from acp_kit.migrate.handlers import fake, handler
+from acp_kit.migrate.handlers import camel, fake, handler
 from acp_kit.migrate.imports import IMPORT_ALONE, Imports, imports_acp
 from acp_kit.migrate.leftovers import mark_leftovers
 from acp_kit.migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_kit.migrate.names import Names, Target
-from acp_kit.migrate.project import Project
+from acp_kit.migrate.project import HandlerClass, Project
 from acp_kit.migrate.renaming import Renaming
 from acp_kit.migrate.syntax import dotted, statements
 from acp_kit.migrate.tracking import Attributes
@@ -179,7 +180,9 @@ class _Rewriter(Renaming):
                 lpar=updated_node.lpar if kept else cst.MaybeSentinel.DEFAULT,
                 rpar=updated_node.rpar if kept else cst.MaybeSentinel.DEFAULT,
             )
-        if cls is not None and cls.structural and cls.role == "client" and not cls.served:
+        if cls is not None:
+            self.context.todo(self._abstract(cls, original_node))
+        if cls is not None and cls.structural and cls.role == "client" and not (cls.served or cls.connected):
             self.context.todo(_STAND_IN)
         if cls is not None and cls.structural and not original_node.bases:
             base = cst.Arg(self.context.name(cls.role.title()))
@@ -188,6 +191,23 @@ class _Rewriter(Renaming):
             body = connecting.initializer(self.context, updated_node.body.body)
             updated_node = updated_node.with_changes(body=updated_node.body.with_changes(body=body))
         return updated_node
+
+    def _abstract(self, cls: HandlerClass, node: cst.ClassDef) -> str:
+        """Return what to say of a class of which instances are created, and that lacks methods; "" if it doesn't."""
+        project, names = self.context.project, self.context.names
+        known = all(each.startswith("acp:") or each in project.classes for each in cls.bases)
+        if cls.stand_in or not project.created.get(cls.name) or len(node.bases) > len(cls.bases) or not known:
+            return ""
+        methods = names.methods[cls.role].values()
+        base: Any = getattr(import_module(names.profile), cls.role.title())
+        missing = [
+            each.new
+            for each in methods
+            if each.new in base.__abstractmethods__
+            and all(project.method(cls.name, one) is None for one in (each.old, each.new, camel(each.old)))
+        ]
+        what = ", ".join(f"`{each}`" for each in missing)
+        return f"`{cls.name}` can't be created without {what}: `{base.__name__}` is abstract." if missing else ""
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
         """Remember which connections will be open in a block."""
