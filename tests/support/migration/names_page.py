@@ -126,7 +126,7 @@ def _target(target: Target) -> str:
 
 def _expression(names: Names, name: str) -> str:
     helper = names.helpers[name]
-    text = helper.expression.replace("**_", "...").replace("=_", "=").replace(": _", ": ")
+    text = helper.expression.replace("**_", "...").replace("=_", "=").replace(": _", ": ").replace("[*_", "[*")
     for param, default in helper.defaults.items():
         text = text.replace(f"{param}={param}", f"{param}={default}")
     return text
