@@ -125,11 +125,12 @@ def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | Non
         return "Pass the request object to the method of the base class." if inherited else ""
     if name in _RAW and isinstance(func.value, cst.Attribute) and func.value.attr.value == "_conn":
         return _CONN
-    why = context.names.dead.get(_snake(name))
+    why = context.names.dead.get(snake(name))
     return f"`{name}` has no counterpart: {why}." if why and (kind is not None or name in _DEAD) else None
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
+    """Return a name in camel case as it is in snake case."""
     return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
 
 

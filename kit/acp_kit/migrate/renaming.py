@@ -6,7 +6,7 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_kit.migrate.bindings import bound, imported
-from acp_kit.migrate.calls import unknown_method
+from acp_kit.migrate.calls import snake, unknown_method
 from acp_kit.migrate.context import Context
 from acp_kit.migrate.imports import CALLED, is_acp
 from acp_kit.migrate.names import Gone, Names, Target
@@ -20,6 +20,11 @@ from acp_kit.migrate.usage import TYPING
 
 # Fields that models don't have here, with names that others hardly have.
 _GONE_FIELDS = ("user_message_id", "current_model_id", "available_models")
+# Fields that models of the old SDK also have in camel case, with names that others hardly have.
+_CAMEL = (
+    *("agentCapabilities", "availableCommands", "availableModes", "configOptions", "currentModeId", "exitStatus"),
+    *("newText", "oldText", "optionId", "rawInput", "rawOutput", "sessionUpdate", "terminalId", "toolCallId"),
+)
 _REMOTE = {"agent": "RemoteAgent", "client": "RemoteClient"}
 
 
@@ -187,6 +192,8 @@ class Renaming(Tracking):
             return updated_node.with_changes(value=cst.ensure_type(updated_node.value, cst.Attribute).value)
         if self._is_gone(original_node):
             self.context.todo(f"`{original_node.attr.value}`: {self.context.names.fields[original_node.attr.value]}.")
+        if self._uses_acp and original_node.attr.value in _CAMEL and dotted(original_node.value) != "self":
+            self.context.todo(f"`{original_node.attr.value}` is `{snake(original_node.attr.value)}`.")
         if original_node.attr.value == "field_meta":
             self.context.changes += 1
             updated_node = updated_node.with_changes(attr=cst.Name("meta"))
