@@ -211,7 +211,7 @@ class Renaming(Tracking):
 
     def _is_gone(self, node: cst.Attribute) -> bool:
         name = node.attr.value
-        of_response = name == "models" and dotted(node.value).lower().endswith(("response", "result"))
+        of_response = name == "models" and dotted(node.value).lower().endswith(("resp", "response", "result"))
         return name in _GONE_FIELDS or (self._uses_acp and of_response)
 
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
