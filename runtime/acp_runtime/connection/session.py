@@ -121,14 +121,18 @@ class Session:
                 limits.end(message)
             if self.task is not None and self.task.cancelling():
                 return  # its cancellation would interrupt the next handler; another task goes on
-
-    def _ended(self, _: asyncio.Task[None]) -> None:
-        """Start another task if something waits: it came since, or a handler was cancelled and the task with it."""
+        # Here and not when the task has ended: until then, notifications could come and have no task.
         self.task = None
-        if self.waiting:
-            self._start()
-        else:
-            del self._sessions.by_id[self.id]
+        del sessions.by_id[self.id]
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """If the task ended early, because a handler was cancelled, start another one."""
+        if self.task is task:
+            self.task = None
+            if self.waiting:
+                self._start()
+            else:
+                del self._sessions.by_id[self.id]
 
 
 class _Held(NamedTuple):
