@@ -54,7 +54,7 @@ _LAYERS = {
         {"command"},
     ),
     "acp_kit": (
-        {"blocking", "extras", "frame_log", "profiles", "telemetry", "threads", "uninterrupted"},
+        {"blocking", "extras", "frame_log", "lazy", "profiles", "telemetry", "threads", "uninterrupted"},
         {"confined", "content", "registry", "updates"},
         {"client", "history"},
         {"agent", "migrate", "sync"},

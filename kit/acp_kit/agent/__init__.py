@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.lazy import load
+
 if TYPE_CHECKING:
     from acp_kit.agent.commands import Command, Commands
     from acp_kit.agent.elicitation import ElicitationResult, elicit, elicit_url
@@ -79,12 +81,8 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     """Load a name on first use, so that an agent pays only for what it uses."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     if name == "McpServers":
         from acp_kit.extras import require
 
         require(name, "mcp", "mcp")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return load(__name__, _MODULES, name)

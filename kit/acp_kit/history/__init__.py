@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.lazy import load
+
 if TYPE_CHECKING:
     from acp_kit.history.errors import HistoryDamaged, HistoryError, HistoryTooNew, SessionExists, UnknownSession
     from acp_kit.history.memory import MemoryHistory
@@ -52,12 +54,8 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     """Load a name on first use, so that only `SqlHistory` needs a database."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     if name == "SqlHistory":
         from acp_kit.extras import require
 
         require("SqlHistory", "history", "sqlalchemy", "greenlet", "aiosqlite")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return load(__name__, _MODULES, name)

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.lazy import load
+
 if TYPE_CHECKING:
     from acp_kit.registry.document import Registry
     from acp_kit.registry.errors import (
@@ -68,8 +70,4 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     """Load a name on first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return load(__name__, _MODULES, name)

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.lazy import load
+
 if TYPE_CHECKING:
     from acp_kit.sync.agents import SyncAgent, spawn_agent
     from acp_kit.sync.callbacks import in_waiting_thread
@@ -36,8 +38,4 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     """Load a name on first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return load(__name__, _MODULES, name)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 from weakref import finalize
 
 from acp_bindings import v1
@@ -189,7 +189,7 @@ async def _initialized(
     async with spawned as remote:
         try:
             async with asyncio.timeout(timeout):
-                await remote.initialize(protocol_version=1, client_capabilities=client_capabilities(_client(remote)))
+                await remote.initialize(protocol_version=1, client_capabilities=client_capabilities(remote.handler))
         except TimeoutError as error:
             raise TimeoutError(f"The agent did not answer `initialize` within {timeout:g} seconds.") from error
         opened = OpenedAgent(remote)
@@ -198,7 +198,3 @@ async def _initialized(
         finally:
             for session in [*opened.sessions]:
                 await session.close()
-
-
-def _client(remote: v1.RemoteAgent) -> Any:
-    return remote.handler
