@@ -16,6 +16,7 @@ from tests.support.diff.cases import around, holds, may
 from tests.support.releases import schemas_of
 from tests.support.scale import STRESS
 from tests.support.workflows.hub import Hub, new_hub, release, start
+from tests.support.workflows.jobs import Job
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
 
@@ -182,7 +183,7 @@ def test_acceptances_of_the_previous_upgrade_are_removed(hub: Hub, safe: Path) -
 def test_a_missing_source_fails_with_the_error_and_writes_nothing(hub: Hub, tmp_path: Path) -> None:
     generated, _ = hub.upgrade(tmp_path / "gone")
     assert generated.failed
-    assert generated.summary.startswith("No upgrade: codegen: ")
+    assert generated.summary.startswith("No upgrade:\n\n    codegen: ")
     assert "gone is not a source" in generated.summary
     assert generated.outputs["without_rule"] == ""
     assert hub.writes == []
@@ -194,21 +195,38 @@ def test_the_input_is_not_evaluated_by_make_or_the_shell(hub: Hub, tmp_path: Pat
     assert {path.name for path in tmp_path.iterdir()} == {"hub"}
 
 
-def test_repeated_runs_on_a_schema_without_a_rule_open_one_issue(hub: Hub, tmp_path: Path) -> None:
+def ask(hub: Hub, generated: Job) -> Job:
+    given = {
+        "needs.generate.result == 'failure'": str(generated.failed).lower(),
+        "needs.generate.outputs.error": generated.outputs["error"],
+    }
+    asked = hub.job("schema-upgrade.yml", "ask", **given)
+    assert not asked.failed, asked.log
+    return asked
+
+
+def test_one_issue_reports_a_schema_without_a_rule_until_an_upgrade_works(
+    hub: Hub, new_project: Hub, tmp_path: Path
+) -> None:
     unknown = release(tmp_path / "3.0.0", "3.0.0", around("request", {**model(), "x-new-keyword": True}))
     for _ in range(2):
         generated, _ = hub.upgrade(unknown)
         assert generated.failed
         assert "x-new-keyword" in generated.summary
         assert generated.outputs["without_rule"] == "true"
-        error = generated.outputs["error"]
-        given = {"needs__generate__outputs__error": error, "github__server_url": "", "github__run_id": "7"}
-        asked = hub.job("ask", **given)
-        assert not asked.failed, asked.log
+        ask(hub, generated)
     (issue,) = hub.issues
-    assert f"    {error}\n" in issue["body"]
+    assert f"    {generated.outputs['error']}\n" in issue["body"]
     assert hub.writes == ["label create", "issue create", "issue edit"]
     assert hub.git("branch", "--list") == "* main"
+    for _ in range(2):
+        ask(hub, hub.upgrade(new_project.home.parent / "1.0.0")[0])
+    (issue,) = hub.issues
+    assert (issue["state"], issue["comment"]) == (
+        "closed",
+        "It works again: https://github.test/acp/bindings/actions/runs/7",
+    )
+    assert hub.writes[3:] == ["issue close"]
 
 
 def test_a_report_that_cannot_be_made_fails_with_the_error(hub: Hub, safe: Path) -> None:
@@ -217,7 +235,7 @@ def test_a_report_that_cannot_be_made_fails_with_the_error(hub: Hub, safe: Path)
     hub.push(clone, "Break the schema that is pinned", "main")
     generated, _ = hub.upgrade(safe)
     assert generated.failed
-    assert generated.summary.startswith("No upgrade: codegen: HEAD can't be read: ")
+    assert generated.summary.startswith("No upgrade:\n\n    codegen: HEAD can't be read: ")
     assert hub.writes == []
 
 
