@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page build check-dist lock clean
+.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page registry-snapshot build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -34,7 +34,7 @@ regen: $(READY) ## Write generated/ from the pinned schema
 check: $(READY) ## Print how generated/ differs from what regen would write; exit 1 if it does
 	$(BIN)/python -m codegen check
 
-diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [USER_CODE=<folder>]
+diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [FAIL_ON=wire] [USER_CODE=<folder>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link or another warning fails
@@ -59,8 +59,8 @@ upgrade: $(READY) ## Adopt another schema, up to the commit: make upgrade FROM=n
 test: $(READY) ## Run all tests on all cores
 	$(BIN)/python $(PYTEST)
 
-test-quick: $(READY) ## Run the fast tests of models, runtime and generator, after an edit
-	$(BIN)/python $(PYTEST) -m "not slow" tests/runtime tests/generated tests/codegen
+test-quick: $(READY) ## Run the fast tests of models, runtime and generator, after an edit; stops after ten failures
+	$(BIN)/python $(PYTEST) --maxfail 10 -m "not slow" tests/runtime tests/generated tests/codegen
 
 test-frameworks: $(READY) ## Run the agents in the guides to frameworks, which are installed first (some minutes)
 	$(BIN)/python -m pytest -q tests/docs/framework_agents.py
@@ -137,6 +137,10 @@ bench-report: $(READY) ## Write docs/project/performance.md from the results of 
 names-page: $(READY) ## Write docs/moving-names.md: the names of the official Python SDK, and what they are here (needs a registry)
 	$(BIN)/python -m tests.support.migration.names_page
 
+# $$FROM is read from the environment, because make would expand a $$ in its value.
+registry-snapshot: $(READY) ## Write the snapshot of the registry that the kit ships: make registry-snapshot [FROM=<a fetched registry.json>]
+	@$(BIN)/python -m tests.support.registry_snapshot "$$FROM"
+
 build: $(READY) ## Write the sdist and the wheel to dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
@@ -147,10 +151,10 @@ check-dist: ## Check the wheel in dist/ in an environment with nothing else: mak
 	build/bare/bin/python -I tests/published.py "$$TAG"
 
 # This doesn't use .venv, which can't be created while requirements.txt lacks a dependency of the build.
-lock: ## Write requirements.txt from pyproject.toml
+lock: ## Write requirements.txt from pyproject.toml: make lock [UPGRADE=1, to versions that are a week old]
 	$(PYTHON) -m venv --clear build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
-	build/lock/bin/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-header --group dev --output-file requirements.txt
+	build/lock/bin/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-header $(if $(UPGRADE),--upgrade --exclude-newer "7 days") --group dev --output-file requirements.txt
 
 clean: ## Remove everything that these commands create, except generated/
 	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from logging import getLogger
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -15,9 +16,12 @@ from acp_runtime import InstrumentedMessage, InternalError, Model, RemoteError, 
 
 require("acp_kit.telemetry", "telemetry", "opentelemetry", "opentelemetry.trace")
 
-from opentelemetry.context import attach, detach  # noqa: E402 - after the check
+from opentelemetry import trace  # noqa: E402 - after the check
+from opentelemetry.context import attach, detach  # noqa: E402
 from opentelemetry.propagate import extract, inject  # noqa: E402
 from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider, get_tracer  # noqa: E402
+
+_logger = getLogger(__name__)
 
 
 class Tracing:
@@ -33,7 +37,8 @@ class Tracing:
 
     A failed call or handler has the status ERROR, described by the name of the exception's class, and `error.type`. If
     the response is an error, `error.type` is its code, and so is `rpc.response.status_code`. What was cancelled has the
-    attribute `acp.cancelled` instead. No span has params, results, or texts of errors.
+    attribute `acp.cancelled` instead. No span has params, results, or texts of errors. What a span processor raises is
+    logged, and doesn't fail the call.
     """
 
     def __init__(self, tracer_provider: TracerProvider | None = None) -> None:
@@ -83,15 +88,28 @@ class Tracing:
         }
         if message.session is not None:
             attributes["acp.session.id"] = message.session
-        # An exception would be recorded with its text and traceback.
-        with self._tracer.start_as_current_span(
-            message.wire, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
-        ) as span:
-            try:
+        span: Span = trace.INVALID_SPAN
+        with _logging_errors():
+            span = self._tracer.start_span(message.wire, kind=kind, attributes=attributes)
+        try:
+            # An exception would be recorded with its text and traceback.
+            with trace.use_span(span, record_exception=False, set_status_on_exception=False):
                 yield
-            except BaseException as error:
-                _record(span, kind, error)
-                raise
+        except BaseException as error:
+            _record(span, kind, error)
+            raise
+        finally:
+            with _logging_errors():
+                span.end()
+
+
+@contextmanager
+def _logging_errors() -> Generator[None]:
+    """Log what a span processor raises, instead of failing the call."""
+    try:
+        yield
+    except Exception:
+        _logger.exception("A span processor raised an error")
 
 
 def _record(span: Span, kind: SpanKind, error: BaseException) -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.trace import SpanKind, StatusCode
 
 from acp_bindings import v1
@@ -34,6 +35,32 @@ async def test_a_span_says_which_call_it_is_of() -> None:
         }
         assert span.status.status_code is StatusCode.UNSET
         assert "acp.session.id" not in (traced.span("initialize", kind).attributes or {})
+
+
+class Broken(SpanProcessor):
+    """A span processor that fails when a span starts, or when it ends."""
+
+    def __init__(self, when: str) -> None:
+        self._when = when
+
+    def on_start(self, span: Any, parent_context: Any = None) -> None:
+        if self._when == "start":
+            raise OSError("no disk")
+
+    def on_end(self, span: Any) -> None:
+        if self._when == "end":
+            raise OSError("no disk")
+
+
+@pytest.mark.parametrize("when", ["start", "end"])
+async def test_a_span_processor_that_raises_is_logged_and_fails_no_call(
+    when: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    traced = Traced()
+    traced.provider.add_span_processor(Broken(when))
+    async with session(traced, PlainAgent) as agent:
+        assert (await say(agent)).stop_reason == "end_turn"
+    assert caplog.text.count("OSError: no disk") == 6  # both spans of three requests
 
 
 class Failing(PlainAgent):

@@ -73,6 +73,7 @@ class Supervised:
             `spawn_agent`. An agent that doesn't answer keeps everybody waiting, so limit the time here.
         delays: how many seconds to wait before each attempt.
         stable_after: an agent that ran for so many seconds before it ended has all attempts again.
+        reopen_deadline: a session that the agent hasn't opened again after so many seconds is lost.
         on_change: called with each change. What it raises is logged.
     """
 
@@ -82,11 +83,13 @@ class Supervised:
         *,
         delays: Sequence[float] = (0, 1, 2, 4, 8, 16),
         stable_after: float = 60.0,
+        reopen_deadline: float = 60.0,
         on_change: Callable[[AgentChange], None] = lambda change: None,
     ) -> None:
         self._start = start
         self._delays = delays
         self._stable_after = stable_after
+        self._reopen_deadline = reopen_deadline
         self._on_change = on_change
         self._sessions: dict[ClientSession, Exception | None] = {}  # with the reason if one is lost
         self._agent: RemoteAgent | None = None
@@ -236,13 +239,18 @@ class Supervised:
             self._tell(AgentChange("running", lost=lost))
 
     async def _reopen(self, session: ClientSession, agent: RemoteAgent) -> None:
+        failure: Exception | None = None
         try:
-            await reopen_session(session, agent)
+            async with asyncio.timeout(self._reopen_deadline):
+                await reopen_session(session, agent)
         except ConnectionClosed:
             self.lost(agent)
+        except TimeoutError:
+            failure = TimeoutError(f"The agent has not answered within {self._reopen_deadline} seconds.")
         except Exception as error:
-            if session in self._sessions:
-                self._sessions[session] = error
+            failure = error
+        if session in self._sessions:
+            self._sessions[session] = failure
         self._notify()
 
     def _fail(self, error: Exception, attempts: int) -> None:

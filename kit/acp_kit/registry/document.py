@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from acp_kit.registry.entries import Entry
-from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, UnknownAgent
+from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent
 from acp_kit.registry.launching import Binary, Launch, binary, npx, this_platform, unsafe_argument, uvx
 
 
@@ -23,18 +23,21 @@ class Registry:
 
     Attributes:
         ids: the ids of the agents, in the registry's order.
+        snapshot_date: the date of the snapshot, such as `2026-08-22`, if this is one; None if it is the registry.
     """
 
-    def __init__(self, entries: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, entries: Mapping[str, Sequence[Any]], snapshot_date: str | None = None) -> None:
         self._entries = entries
         self.ids: Sequence[str] = tuple(entries)
+        self.snapshot_date = snapshot_date
 
     @classmethod
-    def parse(cls, document: bytes | str) -> Registry:
+    def parse(cls, document: bytes | str, *, snapshot_date: str | None = None) -> Registry:
         """Read a registry.
 
         Args:
             document: the JSON text of `registry.json`.
+            snapshot_date: the date of the document, if it is a snapshot that has only some of the agents.
 
         Raises:
             InvalidRegistry: if it isn't a registry.
@@ -50,7 +53,7 @@ class Registry:
                     entries.setdefault(agent_id, []).append(agent)
                 case _:
                     continue  # nobody can ask for it
-        return cls(entries)
+        return cls(entries, snapshot_date)
 
     def resolve(self, agent_id: str) -> Launch:
         """Return how to start an agent.
@@ -59,6 +62,7 @@ class Registry:
 
         Raises:
             UnknownAgent: if the registry has no agent with this id.
+            RegistryUnavailable: if this is a snapshot that doesn't have it.
             InvalidEntry: if its entry can't be used.
             BinaryOnly: if it is published neither for npx nor for uvx.
         """
@@ -86,6 +90,7 @@ class Registry:
 
         Raises:
             UnknownAgent: if the registry has no agent with this id.
+            RegistryUnavailable: if this is a snapshot that doesn't have it.
             InvalidEntry: if its entry can't be used, or has no archive for the platform.
         """
         entry = self._entry(agent_id)
@@ -98,6 +103,10 @@ class Registry:
 
     def _entry(self, agent_id: str) -> Entry:
         found = self._entries.get(agent_id)
+        if found is None and self.snapshot_date is not None:
+            raise RegistryUnavailable(
+                f"The registry can't be fetched, and the snapshot of {self.snapshot_date} doesn't have {agent_id!r}."
+            )
         if found is None:
             raise UnknownAgent(agent_id, self._similar(agent_id))
         if len(found) > 1:

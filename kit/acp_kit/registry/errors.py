@@ -10,7 +10,7 @@ class RegistryError(Exception):
 
 
 class RegistryUnavailable(RegistryError):
-    """The registry can't be fetched, and there is no copy of it on the disk."""
+    """The registry can't be fetched, and neither a copy on the disk nor the snapshot can be used instead."""
 
 
 class InvalidRegistry(RegistryError):

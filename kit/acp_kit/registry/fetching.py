@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http.client import HTTPException, HTTPMessage
+from queue import Empty, SimpleQueue
+from threading import Thread
 from time import monotonic
 from typing import IO, Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 _CHUNK = 64 * 1024
@@ -17,8 +19,7 @@ def fetch_https(url: str, *, timeout: float = 20.0, max_bytes: int = 8 * 1024 * 
 
     Args:
         url: the address. It and all that it redirects to must begin with `https://`.
-        timeout: how long connecting and each wait for the server may take, and about how long the whole document, in
-            seconds.
+        timeout: how long it may take, in seconds.
         max_bytes: how long the document may be.
 
     Raises:
@@ -27,12 +28,38 @@ def fetch_https(url: str, *, timeout: float = 20.0, max_bytes: int = 8 * 1024 * 
         ValueError: if the document is longer.
     """
     _require_https(url)
+    answers: SimpleQueue[bytes | Exception] = SimpleQueue()
+
+    def fetch() -> None:
+        try:
+            answers.put(_fetch(url, timeout, max_bytes))
+        except Exception as error:
+            answers.put(error)
+
+    # urllib's timeout is for each wait, and a server can send its headers in any number of pieces.
+    Thread(target=fetch, name="acp-registry", daemon=True).start()
+    try:
+        answer = answers.get(timeout=timeout)
+    except Empty:
+        raise TimeoutError(f"Fetching {url} took longer than {timeout} seconds.") from None
+    try:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+    finally:
+        del answer  # an error refers to this frame, and would stay until the garbage collector runs
+
+
+def _fetch(url: str, timeout: float, max_bytes: int) -> bytes:
     end = monotonic() + timeout
     # Some servers refuse the name that urllib has by default.
     request = Request(url, headers={"User-Agent": "acp-bindings", "Accept": "application/json"})
     try:
         with build_opener(_HttpsOnly).open(request, timeout=timeout) as response:
             return read_limited(response.read1, max_bytes, end)
+    except HTTPError as error:
+        error.close()  # it holds the connection
+        raise
     except HTTPException as error:
         raise URLError(f"the server's answer is invalid: {type(error).__name__}") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from acp_kit.registry.launching import Launch
 REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
 """Where upstream publishes the registry."""
 
+_SNAPSHOT = Path(__file__).with_name("snapshot.json")  # `make registry-snapshot` writes it
 _logger = getLogger(__name__)
 
 
@@ -34,7 +36,8 @@ def resolve(agent_id: str) -> Launch:
         UnknownAgent: if the registry has no agent with this id.
         InvalidEntry: if its entry can't be used.
         BinaryOnly: if it is published neither for npx nor for uvx.
-        RegistryUnavailable: if the registry can't be fetched, and there is no copy of it on the disk.
+        RegistryUnavailable: if the registry can't be fetched, there is no copy of it on the disk, and the snapshot
+            doesn't have the agent.
     """
     refuse_event_loop("Write `await asyncio.to_thread(resolve, agent_id)`.")
     return load_registry().resolve(agent_id)
@@ -46,7 +49,9 @@ def load_registry(
     """Load the registry from a copy on the disk, or from the network if that is too old.
 
     If it can't be fetched or isn't valid, an older copy is used, which is logged at WARNING. The copies are in the
-    folder `acp-bindings` of `XDG_CACHE_HOME` (by default `~/.cache`; on Windows, of `LOCALAPPDATA`).
+    folder `acp-bindings` of `XDG_CACHE_HOME` (by default `~/.cache`; on Windows, of `LOCALAPPDATA`). Without a copy of
+    upstream's registry, the snapshot in this package is used, also logged at WARNING. It has the agents that npx or uvx
+    runs; for another one, the result raises `RegistryUnavailable`.
 
     Args:
         url: the address of `registry.json`.
@@ -55,8 +60,8 @@ def load_registry(
 
     Raises:
         RuntimeError: in a thread that runs an event loop. Write `await asyncio.to_thread(load_registry)` there.
-        RegistryUnavailable: if the registry can't be fetched, and there is no copy of it on the disk.
-        InvalidRegistry: if what was fetched isn't a registry, and there is no copy.
+        RegistryUnavailable: if a registry at another address can't be fetched, and there is no copy of it on the disk.
+        InvalidRegistry: if what was fetched from another address isn't a registry, and there is no copy.
     """
     refuse_event_loop("Write `await asyncio.to_thread(load_registry)`.")
     path = _cache_folder() / f"registry-{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
@@ -70,6 +75,8 @@ def load_registry(
         if copy is not None:
             _logger.warning("The registry can't be fetched, so a copy of %s is used: %s", _time(path), error)
             return copy
+        if url == REGISTRY_URL:
+            return _snapshot(error)
         if isinstance(error, InvalidRegistry):
             raise
         raise RegistryUnavailable(f"The registry at {url} can't be fetched: {error}") from error
@@ -78,6 +85,13 @@ def load_registry(
     except OSError as error:
         _logger.warning("The registry can't be kept on the disk: %s", error)
     return registry
+
+
+def _snapshot(error: Exception) -> Registry:
+    document = _SNAPSHOT.read_bytes()
+    date = json.loads(document)["date"]
+    _logger.warning("The registry can't be fetched, so the snapshot of %s in acp-bindings is used: %s", date, error)
+    return Registry.parse(document, snapshot_date=date)
 
 
 def _cache_folder() -> Path:

@@ -156,6 +156,21 @@ async def test_sessions_that_can_not_be_opened_again_are_named(tmp_path: Path) -
         }
 
 
+async def test_a_session_that_the_agent_never_opens_again_is_lost_after_a_deadline(tmp_path: Path) -> None:
+    changes = Changes()
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], reopen_deadline=0.5, on_change=changes) as agents,
+        agents.open_session(cwd=tmp_path) as stuck,
+    ):
+        (tmp_path / "stuck").write_text(stuck.id)
+        await die(stuck)
+        with pytest.raises(SessionLost, match=r"not answered within 0\.5 seconds"):
+            await prompted(stuck, "go on")
+        assert [*(await changes.until("running")).lost] == [stuck.id]
+        async with agents.open_session(cwd=tmp_path) as another:
+            assert await prompted(another, "hello")
+
+
 async def test_an_agent_that_can_neither_load_nor_resume_loses_its_sessions(tmp_path: Path) -> None:
     async with Supervised(starting(tmp_path), delays=[0]) as agents:
         async with agents.open_session(cwd=tmp_path) as session:

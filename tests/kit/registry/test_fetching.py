@@ -7,7 +7,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
@@ -18,6 +18,7 @@ import pytest
 from acp_kit.registry import fetch_https
 from acp_kit.registry.fetching import read_limited
 
+enough = threading.Event()  # ends headers that are sent for ever
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 
 
@@ -28,6 +29,8 @@ class Handler(BaseHTTPRequestHandler):
         kind, _, rest = self.path.removeprefix("/").partition("?")
         if kind == "document":
             self._answer(200, b"x" * 1000)
+        elif kind == "slow-headers":
+            self._send_headers_for_ever()
         elif kind == "to":
             self._answer(302, b"", Location=rest)
         else:
@@ -39,6 +42,12 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+    def _send_headers_for_ever(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        with suppress(OSError):  # once the other side has gone
+            while not enough.wait(0.01):
+                self.wfile.write(b"x")
 
     def log_message(self, format: str, *args: Any) -> None: ...
 
@@ -110,6 +119,14 @@ def test_a_document_that_is_too_long_is_refused(https: str) -> None:
     assert len(fetch_https(f"{https}/document", max_bytes=1000)) == 1000
     with pytest.raises(ValueError, match="longer than 999 bytes"):
         fetch_https(f"{https}/document", max_bytes=999)
+
+
+def test_a_server_that_sends_headers_for_ever_is_not_waited_for(https: str) -> None:
+    try:
+        with pytest.raises(TimeoutError, match=r"longer than 0\.5 seconds"):
+            fetch_https(f"{https}/slow-headers", timeout=0.5)
+    finally:
+        enough.set()
 
 
 def test_a_server_that_sends_for_ever_is_not_read_for_ever() -> None:

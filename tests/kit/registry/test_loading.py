@@ -133,6 +133,35 @@ def test_an_event_loop_is_not_blocked() -> None:
     asyncio.run(calls())
 
 
+@pytest.mark.parametrize("answer", [OSError("no network"), b"{}"])
+def test_without_a_copy_of_upstream_s_registry_the_snapshot_is_used_with_a_warning(
+    answer: bytes | Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        registry = load_registry(fetch=giving(answer))
+    assert f"the snapshot of {registry.snapshot_date} in acp-bindings is used" in caplog.text
+    with pytest.raises(RegistryUnavailable, match=r"the snapshot of .* doesn't have 'other'"):
+        registry.resolve("other")
+    assert load_registry(fetch=giving(document("a"))).ids == ("a",)
+
+
+def test_a_copy_is_better_than_the_snapshot() -> None:
+    load_registry(fetch=giving(document("a")))
+    assert load_registry(fetch=giving(OSError("no network")), max_age=0).ids == ("a",)
+
+
+def test_an_agent_of_the_snapshot_is_resolved_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("https_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://localhost:1")  # where no server is
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    launch = resolve("claude-acp")
+    assert (launch.command, launch.args) == (
+        "npx",
+        ("--yes", f"@agentclientprotocol/claude-agent-acp@{launch.version}"),
+    )
+
+
 def test_resolve_uses_upstream_s_registry() -> None:
     entry = {"id": "agent", "version": "1.2.3", "distribution": {"npx": {"package": "agent@1.2.3"}}}
     load_registry(REGISTRY_URL, fetch=giving(json.dumps({"agents": [entry]}).encode()))
