@@ -1,4 +1,4 @@
-"""Connects an agent and a client: over stdin and stdout, to a subprocess, in memory, or over asyncio streams.
+"""Connects an agent and a client: over stdin and stdout, to a subprocess, in memory, or over another transport.
 
 Each generated profile makes a `Connector` of its two sides, and exports its methods as functions.
 """
@@ -6,10 +6,10 @@ Each generated profile makes a `Connector` of its two sides, and exports its met
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
-from signal import Signals
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acp_runtime.connection import Connection, run
@@ -20,7 +20,8 @@ from acp_runtime.options import DEFAULT_OPTIONS, Options
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe
-from acp_runtime.transports.streams import StreamOutput, StreamSource
+from acp_runtime.transports.streams import StreamTransport
+from acp_runtime.transports.transport import Transport, TransportEnd
 
 if TYPE_CHECKING:
     from acp_runtime.transports.process import Process
@@ -62,13 +63,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
             SystemExit: Stdout can't be written although the client is still there, for example because
                 the disk is full. The message goes to stderr, and the exit code is 1.
         """
-        from acp_runtime.transports.stdio import take_over_stdio
-
-        with take_over_stdio() as (reader, writer):
-            await _until_signalled(Connection(self._agent, factory, reader, writer, options))
-            error = writer.error
-        if error is not None and not isinstance(error, ConnectionError):
-            raise SystemExit(f"The agent ended because it can't write to stdout: {error.strerror or error}.")
+        await on_stdio(lambda reader, writer: run(Connection(self._agent, factory, reader, writer, options)))
 
     def spawn_agent(
         self,
@@ -154,7 +149,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
             writer: The stream to the client.
             options: How the connection behaves.
         """
-        await run(Connection(self._agent, factory, StreamSource(reader), StreamOutput(writer), options))
+        await self.serve(factory, StreamTransport(reader, writer), options=options)
 
     def connect_streams(
         self,
@@ -175,7 +170,40 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
         Returns:
             A context manager that yields the proxy for the agent.
         """
-        return running(self._client, client_factory, StreamSource(reader), StreamOutput(writer), options)
+        return self.connect(client_factory, StreamTransport(reader, writer), options=options)
+
+    async def serve(
+        self, factory: Callable[[RemoteClientT], AgentT], transport: Transport, *, options: Options = DEFAULT_OPTIONS
+    ) -> None:
+        """Serve an agent over a transport until the client closes it. Then close the transport.
+
+        Args:
+            factory: Makes the agent from the proxy for the client.
+            transport: An object with the methods of `acp_runtime.transports.Transport`.
+            options: How the connection behaves.
+        """
+        async with TransportEnd(transport, options.flush_deadline) as end:
+            await run(Connection(self._agent, factory, end, end, options))
+
+    def connect(
+        self,
+        client_factory: Callable[[RemoteAgentT], ClientT],
+        transport: Transport,
+        *,
+        options: Options = DEFAULT_OPTIONS,
+    ) -> AbstractAsyncContextManager[RemoteAgentT]:
+        """Connect to an agent over a transport, as its client, until the block ends. Then close the transport.
+
+        Args:
+            client_factory: Makes the client from the proxy for the agent.
+            transport: An object with the methods of `acp_runtime.transports.Transport`.
+            options: How the connection behaves.
+
+        Returns:
+            A context manager that yields the proxy for the agent.
+        """
+        end = partial(TransportEnd, transport, options.flush_deadline)
+        return _within(end, lambda it: running(self._client, client_factory, it, it, options))
 
 
 @asynccontextmanager
@@ -216,21 +244,20 @@ async def _stop(connection: Connection, task: asyncio.Task[Any], waits: Shielded
     waits.raise_cancelled()
 
 
-async def _until_signalled(connection: Connection) -> None:
-    """Run a connection until it ends. SIGINT and SIGTERM end it; a second one cuts short the present wait."""
+async def on_stdio(serve: Callable[[ByteSource, ByteWriter], Coroutine[Any, Any, object]]) -> None:
+    """Serve on stdin and stdout. SIGINT and SIGTERM cancel that; a second one cuts short the present wait."""
     from acp_runtime.transports.signals import shutdown_signals
+    from acp_runtime.transports.stdio import take_over_stdio
 
-    def signalled(number: Signals) -> None:
-        if connection.stopped.done():
-            task.cancel()
-        else:
-            connection.stop(f"{number.name} ended the connection.")
-
-    task = asyncio.create_task(run(connection), name="acp-stdio")
-    closing = ShieldedWaits()
-    with shutdown_signals(signalled):
-        await closing.finish(task)
-    closing.raise_cancelled()
+    with take_over_stdio() as (reader, writer):
+        task = asyncio.create_task(serve(reader, writer), name="acp-stdio")
+        closing = ShieldedWaits()
+        with shutdown_signals(lambda _: task.cancel()):
+            await closing.finish(task)
+        closing.raise_cancelled()
+        error = writer.error
+    if error is not None and not isinstance(error, ConnectionError):
+        raise SystemExit(f"The agent ended because it can't write to stdout: {error.strerror or error}.")
 
 
 @asynccontextmanager

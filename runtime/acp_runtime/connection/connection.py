@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
-from functools import cache, partial
+from functools import partial
 from logging import DEBUG, WARNING, getLogger
 from typing import Any, TypeAlias
 
@@ -26,7 +26,7 @@ from acp_runtime.connection.session import Notification, Sessions
 from acp_runtime.connection.transport import ByteSource, ByteWriter, PeerProcess
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
-from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
 from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
@@ -80,8 +80,6 @@ class Connection:
         options: Options,
         process: PeerProcess | None = None,
     ) -> None:
-        self.side: Side[Any] = side
-        self.profile: Profile = side.profile
         self.options: Options = options
         self.process: PeerProcess | None = process
         self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
@@ -94,21 +92,31 @@ class Connection:
         self.writer: Writer = Writer(writer, options, self._write_failed)
         self.reader: Reader = Reader(self, source)
         self.limits: Limits = Limits(options, self.reader.resume_soon)
-        self.initialization: Initialization = Initialization(side, options)
-        self.guards: Guards = Guards(self.initialization, options)
-        self.sessions: Sessions = Sessions(self)
-        self.requests: Requests = Requests(self)
-        self.calls: Calls = Calls(self)
-        self.channel: Channel = Channel(self) if options.instrument is None else InstrumentedChannel(self)
-        self.remote: Any = side.remote(self.channel)
-        self.handler: Any = None
         try:
-            self.handler = side.make_handler(factory, self.remote)
+            self.begin(side, factory)
         except BaseException:
             writer.abort()
             raise
-        self.dispatch: Dispatch = Dispatch(self)
         source.start(self.reader)
+
+    def begin(self, side: Side[Any], factory: Callable[[Any], Handler]) -> None:
+        """Make the parts that depend on the side, and the handler. May be called again before any message was handled.
+
+        Raises:
+            BaseException: what the factory raises.
+        """
+        self.side: Side[Any] = side
+        self.profile: Profile = side.profile
+        self.initialization: Initialization = Initialization(side, self.options)
+        self.guards: Guards = Guards(self.initialization, self.options)
+        self.sessions: Sessions = Sessions(self)
+        self.requests: Requests = Requests(self)
+        self.calls: Calls = Calls(self)
+        self.channel: Channel = Channel(self) if self.options.instrument is None else InstrumentedChannel(self)
+        self.remote: Any = side.remote(self.channel)
+        self.handler: Any = None
+        self.handler = side.make_handler(factory, self.remote)
+        self.dispatch: Dispatch = Dispatch(self)
 
     def create_task(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
@@ -147,12 +155,6 @@ class Connection:
             self.stop(f"Writing to the peer failed: {error}.")
 
 
-@cache
-def _decoder(side: Side[Any]) -> Decoder:
-    """Return the decoder of a side. Its connections share it, as building its validators takes tens of milliseconds."""
-    return Decoder(side.requests, side.notifications)
-
-
 class Dispatch:
     """Decodes received lines, and passes on the messages: those that are refused, early or invalid as well.
 
@@ -166,7 +168,7 @@ class Dispatch:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._side = side = connection.side.with_extensions(connection.handler)
-        self._decode = _decoder(side).decode
+        self._decode = decoder_of(side).decode
         self._observe = frame_observer(connection.options)
         self._log = ThrottledLogger(_logger)
         # Only agents print text to stdout before their first message.

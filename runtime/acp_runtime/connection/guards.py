@@ -94,7 +94,7 @@ class Initialization:
         own = self._profile.protocol_version
         if not self._checks_versions or not self._profile.refuses_lower or version >= own:
             return None
-        return UnsupportedProtocolVersion(data={"supported": [own]})
+        return UnsupportedProtocolVersion(data={"requested": version, "supported": [own]})
 
     def read_another_version(
         self, method: Request[Any, Any], id: RequestId, params: Any
@@ -104,13 +104,13 @@ class Initialization:
         Returns:
             The request reduced to its version, the error that answers it, or None for this version or an invalid one.
         """
-        version = _version(as_object(params) or {}, self._profile.version)
-        if not self._checks_versions or version is None or version == self._profile.protocol_version:
+        version, own = version_in(as_object(params) or {}, self._profile.version), self._profile.protocol_version
+        if not self._checks_versions or version is None or version == own:
             return None
         try:
             known = params_adapter(method).validate_json(to_json({self._profile.version: version}))
         except ValidationError:
-            return UnsupportedProtocolVersion(data={"supported": [self._profile.protocol_version]})
+            return UnsupportedProtocolVersion(data={"requested": version, "supported": [own]})
         return self.refuse(version) or IncomingRequest(id, method.wire, known)
 
     def own_result(self, result: Any) -> Any:
@@ -135,7 +135,7 @@ class Initialization:
         Raises:
             ProtocolVersionMismatch: if it is not this profile's.
         """
-        version = _version(as_object(result) or {}, self._profile.version)
+        version = version_in(as_object(result) or {}, self._profile.version)
         if self._checks_versions and version is not None and version != self._profile.protocol_version:
             raise ProtocolVersionMismatch(version, self._profile.protocol_version)
 
@@ -167,7 +167,8 @@ def _is_advertised(message: Mapping[str, Any], steps: Sequence[str]) -> bool:
     return value is True or as_object(value) is not None or bool(as_array(value))
 
 
-def _version(message: Mapping[str, Any], name: str) -> int | None:
+def version_in(message: Mapping[str, Any], name: str) -> int | None:
+    """Return the version in a message that opens the connection, given its property; None if it is invalid."""
     found: Any = message.get(name)
     # `2.0` is an integer in JSON Schema.
     if isinstance(found, bool) or not (isinstance(found, int) or (isinstance(found, float) and found.is_integer())):

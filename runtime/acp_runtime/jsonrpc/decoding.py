@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from logging import getLogger
 from typing import Annotated, Any, get_args
 
@@ -31,6 +31,7 @@ from acp_runtime.jsonrpc.messages import (
 from acp_runtime.jsonrpc.strict_json import ANY, is_strict, parse, read, write
 from acp_runtime.models.json_values import as_object
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
+from acp_runtime.stubs.sides import Side
 
 _logger = getLogger(__name__)
 
@@ -136,6 +137,12 @@ class Decoder:
         except Exception as fault:  # raised by a validator of an extension's params
             return _not_validated(frame, fault)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
+
+
+@cache
+def decoder_of(side: Side[Any]) -> Decoder:
+    """Return the decoder of a side. Its connections share it, as building its validators takes tens of milliseconds."""
+    return Decoder(side.requests, side.notifications)
 
 
 def _unknown_method(frame: dict[str, Any], method: str) -> Message:

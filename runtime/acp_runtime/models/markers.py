@@ -103,7 +103,7 @@ NoTag: Final = _Marker("NoTag", parsed=_no_tag)
 
 
 class OtherThan:
-    """The tag of an unknown variant: any string except the tags that the schema knows."""
+    """The tag of an unknown variant: any string except the tags that the schema knows or reserves."""
 
     def __init__(self, *known: str) -> None:
         self.known: frozenset[str] = frozenset(known)

@@ -14,9 +14,9 @@ from acp_bindings.v1 import (
     RemoteAgent,
     SessionNotification,
 )
-from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RemoteError
-from acp_runtime.connection import Connection, run
+from acp_runtime.connection import Connection
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -28,6 +28,7 @@ from tests.support.runtime.peer import (
     line,
     load,
     prompt,
+    run_over,
     serving,
     text_of,
     update,
@@ -114,7 +115,7 @@ async def test_rule_18_updates_beyond_the_high_water_mark_are_handled_in_order(
     done = asyncio.Event()
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(CLIENT_SIDE, Asking, source, writer, Options(guards="off", high_water_messages=5))
-    running = asyncio.create_task(run(connection))
+    running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     await peer.send(*(update("s", str(n)) for n in range(20)), {"id": "quiet", "method": "quiet"})
     asked = [await peer.receive(), await peer.receive()]
@@ -188,7 +189,7 @@ async def test_rule_18_errors_that_the_peer_does_not_read_are_a_flood_at_last(li
     source, writer, peer_source, peer_writer, close = await link()
     limits: dict[str, Any] = {"high_water_bytes": 10_000, "flood_factor": 50, "write_high_water_bytes": 1000}
     options = Options(eof_grace=0.0, flush_deadline=0.1, **limits)
-    running = asyncio.create_task(run(Connection(AGENT_SIDE, PlainAgent, source, writer, options)))
+    running = asyncio.create_task(run_over(source, Connection(AGENT_SIDE, PlainAgent, source, writer, options)))
     peer = Peer(peer_source, peer_writer)  # it doesn't read
     peer.writer.write(refused * 5000)
     async with asyncio.timeout(30):
@@ -254,7 +255,7 @@ async def test_rule_18_a_handler_that_waits_for_another_connection_does_not_coun
         left: list[asyncio.Task[Any]] = []
         source, writer, peer_source, peer_writer, _ = await LINKS["memory"]()
         connection = Connection(AGENT_SIDE, Proxy, source, writer, Options(guards="off"))
-        running = asyncio.create_task(run(connection))
+        running = asyncio.create_task(run_over(source, connection))
         peer = Peer(peer_source, peer_writer)
         await peer.send(prompt(1))
         await peer.receive()

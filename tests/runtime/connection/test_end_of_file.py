@@ -11,10 +11,10 @@ import pytest
 
 from acp_bindings import v2_draft
 from acp_bindings.v1 import SessionNotification, spawn_agent
-from acp_bindings.v1.connect import CLIENT_SIDE
+from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.connection import Connection, run
-from tests.support.runtime.peer import Link, PlainClient, calling, line, load, text_of, update
+from acp_runtime.connection import Connection
+from tests.support.runtime.peer import Link, PlainClient, calling, line, load, run_over, text_of, update
 from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
@@ -168,7 +168,7 @@ async def test_rule_22_closing_discards_waiting_messages_with_one_warning(
     source, writer, peer_source, peer_writer, close = await link()
     options = Options(guards="off", eof_grace=0.01)
     connection = Connection(CLIENT_SIDE, recording(handled, stuck), source, writer, options)
-    running = asyncio.create_task(run(connection))
+    running = asyncio.create_task(run_over(source, connection))
     peer_writer.write(b"".join(line(update("s", text)) for text in numbers(10)))
     await started.wait()
     running.cancel()

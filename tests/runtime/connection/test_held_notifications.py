@@ -18,8 +18,8 @@ from acp_bindings.v1 import (
     SessionNotification,
     connect_in_process,
 )
-from acp_bindings.v1_unstable.connect import AGENT_SIDE as UNSTABLE_AGENT_SIDE
-from acp_bindings.v2_draft.connect import AGENT_SIDE as V2_AGENT_SIDE
+from acp_bindings.v1_unstable.connecting import AGENT_SIDE as UNSTABLE_AGENT_SIDE
+from acp_bindings.v2_draft.connecting import AGENT_SIDE as V2_AGENT_SIDE
 from acp_runtime import GuardError, RequestError
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, PlainClient, chunk, prompt, serving, text_of

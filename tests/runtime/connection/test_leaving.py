@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import SessionNotification
-from acp_bindings.v1.connect import CLIENT_SIDE
+from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.connection import Connection, run
-from tests.support.runtime.peer import Link, Peer, PlainClient, load, text_of, update
+from acp_runtime.connection import Connection
+from tests.support.runtime.peer import Link, Peer, PlainClient, load, run_over, text_of, update
 
 
 @asynccontextmanager
@@ -21,7 +21,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
     """Run a client's connection that is closed from this side at the end of the block."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
-    running = asyncio.create_task(run(connection))
+    running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     yield connection, peer
     running.cancel()

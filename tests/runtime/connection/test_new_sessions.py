@@ -11,10 +11,10 @@ import pytest
 
 from acp_bindings import v1_unstable
 from acp_bindings.v1 import RemoteAgent, SessionNotification
-from acp_bindings.v1_unstable import connect as v1_unstable_connect
+from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_SIDE
 from acp_runtime import Options
-from acp_runtime.connection import Connection, run
-from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, load, text_of, update
+from acp_runtime.connection import Connection
+from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, load, run_over, text_of, update
 
 LARGE = "x" * 1_000_000
 SECONDS = 30.0
@@ -107,10 +107,8 @@ async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_
     seen: list[str] = []
     all_seen = asyncio.Event()
     source, writer, peer_source, peer_writer, close = await link()
-    connection = Connection(
-        v1_unstable_connect.CLIENT_SIDE, lambda _: Recording(), source, writer, Options(guards="off")
-    )
-    running = asyncio.create_task(run(connection))
+    connection = Connection(UNSTABLE_CLIENT_SIDE, lambda _: Recording(), source, writer, Options(guards="off"))
+    running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     task = asyncio.create_task(fork(connection.remote))
     id = (await peer.receive())["id"]

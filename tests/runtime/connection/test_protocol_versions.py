@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
-from acp_bindings.v2_draft.connect import AGENT_SIDE as V2_AGENT_SIDE, CLIENT_SIDE as V2_CLIENT_SIDE
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
+from acp_bindings.v2_draft.connecting import AGENT_SIDE as V2_AGENT_SIDE, CLIENT_SIDE as V2_CLIENT_SIDE
 from acp_runtime import (
     ConnectionClosed,
     InvalidResponse,
@@ -94,7 +94,7 @@ async def test_rule_26_a_version_2_agent_refuses_a_lower_version(link: Link, par
         await peer.send({**BEGIN, "params": params}, CREATE)
         answers = {each["id"]: each for each in [await peer.receive(), await peer.receive()]}
         assert answers["i"]["error"]["code"] == -32022
-        assert answers["i"]["error"]["data"] == {"supported": [2]}
+        assert answers["i"]["error"]["data"] == {"requested": params["protocolVersion"], "supported": [2]}
         assert answers["n"]["error"]["code"] == -32600
         await peer.send({**BEGIN, "params": V2_INITIALIZE})
         assert (await peer.receive())["result"]["protocolVersion"] == 2
@@ -121,7 +121,7 @@ async def test_rule_26_a_version_1_client_of_a_version_2_agent_gets_its_refusal(
     async with _between(V2_AGENT_SIDE, CLIENT_SIDE).connect_in_process(agent, PlainClient) as remote:
         with pytest.raises(UnsupportedProtocolVersion) as caught:
             await remote.initialize(protocol_version=1)
-        assert caught.value.data == {"supported": [2]}
+        assert caught.value.data == {"requested": 1, "supported": [2]}
         with pytest.raises(NotInitialized):
             await remote.session_new(cwd="/", mcp_servers=[])
 

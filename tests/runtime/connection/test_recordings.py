@@ -150,7 +150,7 @@ def _by_session(notifications: list[Any]) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("profile", ["v1", "v1_unstable"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 async def test_recorded_messages_are_understood_and_sent_unchanged(path: Path, profile: str, role: str) -> None:
-    sides = importlib.import_module(f"acp_bindings.{profile}.connect")
+    sides = importlib.import_module(f"acp_bindings.{profile}.connecting")
     side = sides.CLIENT_SIDE if role == "client" else sides.AGENT_SIDE
     replay = Replay(side)
     options = {"ready": False, "side": side, "guards": "off", "eof_grace": 0.01}

@@ -24,7 +24,7 @@ def test_a_built_model_dumps_the_unknown_keys_of_a_parsed_one_inside_it() -> Non
     code = f"""
 from acp_bindings.v1 import SessionNotification, SessionUpdateAgentMessageChunk, ContentBlockText
 from acp_runtime.jsonrpc.decoding import Decoder
-from acp_bindings.v1.connect import CLIENT_SIDE
+from acp_bindings.v1.connecting import CLIENT_SIDE
 def main():
     SessionNotification(session_id="s", update=SessionUpdateAgentMessageChunk(content=ContentBlockText(text="x")))
     line = {LINE!r}

@@ -318,7 +318,7 @@ def test_the_json_schema_of_a_users_model_refers_to_ours(mode: Literal["validati
     schema = Note.model_json_schema(mode=mode)
     assert schema["properties"]["plain"] == {"$ref": "#/$defs/ContentBlockText"}
     assert {"ContentBlockText", "ContentBlockImage", "SessionNotification", "ToolCall"} <= schema["$defs"].keys()
-    assert len(schema["properties"]["alias"].get("oneOf", schema["properties"]["alias"].get("anyOf", ()))) == 5
+    assert len(schema["properties"]["alias"].get("oneOf", schema["properties"]["alias"].get("anyOf", ()))) >= 5
 
 
 def test_a_required_list_that_fell_back_is_dumped_as_an_empty_list(profile: Profile) -> None:

@@ -78,14 +78,16 @@ def test_a_value_that_is_not_an_update_is_reported_with_the_classes_it_may_have(
 
 def test_a_block_in_place_of_its_wrapper_is_reported_with_the_wrapper() -> None:
     (error,) = errors_of(v1.ToolCall, tool_call_id="1", title="t", content=[TEXT])
-    expected = "ToolCallContentContent, ToolCallContentDiff or ToolCallContentTerminal"
-    assert error == (("content", 0), f"Input should be {expected}, not ContentBlockText")
+    assert error[0] == ("content", 0)
+    assert error[1].startswith("Input should be ToolCallContentContent, ToolCallContentDiff")
+    assert error[1].endswith(", not ContentBlockText")
 
 
 def test_a_string_in_place_of_a_block_is_reported_with_the_blocks() -> None:
     (error,) = errors_of(v1.PromptRequest, session_id="1", prompt=["hello"])
     assert error[0] == ("prompt", 0)
-    assert error[1].startswith("Input should be ContentBlockText, ContentBlockImage")
+    assert error[1].startswith("Input should be ")
+    assert "ContentBlockText, ContentBlockImage" in error[1]
     assert error[1].endswith("not str")
 
 

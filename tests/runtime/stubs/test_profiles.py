@@ -66,7 +66,7 @@ async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_
             assert notification.method == "m"
             done.set()
 
-    side = import_module(f"acp_bindings.{profile}.connect").AGENT_SIDE
+    side = import_module(f"acp_bindings.{profile}.connecting").AGENT_SIDE
     there, back = MemoryPipe(1000), MemoryPipe(1000)
     async with running(side, Connected, there, back, Options(guards="off")):
         peer = Peer(back, there)

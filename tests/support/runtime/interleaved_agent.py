@@ -17,7 +17,7 @@ from acp_bindings.v1 import (
     RemoteClient,
     ToolCallUpdate,
 )
-from acp_bindings.v1.connect import AGENT_SIDE
+from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, GuardError, InvalidResponse, RemoteError, RequestError
 from acp_runtime.connection import Connection
 from tests.support.runtime.interleaving import Interleaving

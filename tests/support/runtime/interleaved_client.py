@@ -16,7 +16,7 @@ from acp_bindings.v1 import (
     RequestPermissionResponse,
     SessionNotification,
 )
-from acp_bindings.v1.connect import CLIENT_SIDE
+from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, InvalidResponse, RemoteError
 from acp_runtime.connection import Connection
 from tests.support.runtime.interleaving import Interleaving

@@ -7,7 +7,7 @@ import json
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from io import FileIO
 from typing import Any
 
@@ -29,13 +29,16 @@ from acp_bindings.v1 import (
     SessionNotification,
     SessionUpdateAgentMessageChunk,
 )
-from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.transport import ByteSource, ByteWriter
+from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import Options
 from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.memory import MemoryPipe
-from acp_runtime.transports.streams import StreamOutput, StreamSource
+from acp_runtime.transports.streams import StreamTransport
+from acp_runtime.transports.transport import TransportEnd
+from tests.support.runtime.queue_transport import PeerEnd, queue_transports
 
 
 def load(connection: Connection) -> tuple[int, int, int, int]:
@@ -73,15 +76,16 @@ async def _streams() -> Ends:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
     peer_reader, peer_writer = await asyncio.open_connection(sock=theirs)
+    end, peer = TransportEnd(StreamTransport(reader, writer), 2), PeerEnd(_HalfClosing(peer_reader, peer_writer), 2)
 
     def close() -> None:
         writer.close()
         peer_writer.close()
 
-    return StreamSource(reader), StreamOutput(writer), StreamSource(peer_reader), _HalfClosing(peer_writer), close
+    return end, end, peer, peer, close
 
 
-class _HalfClosing(StreamOutput):
+class _HalfClosing(StreamTransport):
     """Closes only the writing half, so that the peer can still read."""
 
     async def close(self) -> None:
@@ -89,7 +93,13 @@ class _HalfClosing(StreamOutput):
             self._writer.write_eof()
 
 
-LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _streams}
+async def _transport() -> Ends:
+    ours, theirs = queue_transports()
+    end, peer = TransportEnd(ours, 2), PeerEnd(theirs, 2)
+    return end, end, peer, peer, lambda: None
+
+
+LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _streams, "transport": _transport}
 
 
 class Peer:
@@ -217,7 +227,7 @@ async def serving(
     """Connect our agent with a raw client. Yield the raw client."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(side, factory, source, writer, Options(**options))
-    running = asyncio.create_task(run(connection))
+    running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     try:
         if ready:
@@ -240,7 +250,7 @@ async def calling(
     """Connect our client with a raw agent. Yield the proxy and the raw agent."""
     source, writer, peer_source, peer_writer, close = await link()
     connection = Connection(side, factory, source, writer, Options(**options))
-    running = asyncio.create_task(run(connection))
+    running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     try:
         if ready:
@@ -248,6 +258,12 @@ async def calling(
         yield connection.remote, peer
     finally:
         await _close(peer, running, close)
+
+
+async def run_over(source: ByteSource, connection: Connection) -> ConnectionClosed:
+    """Run a connection over a link, and close its end of the link."""
+    async with source if isinstance(source, TransportEnd) else nullcontext():
+        return await run(connection)
 
 
 async def _close(peer: Peer, running: asyncio.Task[Any], close: Callable[[], None]) -> None:

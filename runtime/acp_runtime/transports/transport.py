@@ -1,0 +1,142 @@
+"""The `Transport` that applications implement, and what makes it the source and the writer that a connection needs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol, runtime_checkable
+
+from acp_runtime.connection.transport import Receiver
+
+
+@runtime_checkable
+class Transport(Protocol):
+    r"""A way to the peer that applications implement: a channel of SSH, a sandbox, a WebSocket.
+
+    The bytes are messages of JSON, each ended by a newline. A connection
+
+    * calls `receive` again and again, and not while it has too many messages to handle, so that the peer has to wait.
+      It takes bytes in pieces of any size; `b""` means that the peer sends nothing more. Sending may go on then;
+    * calls `send` with one or more whole messages, and not again before it has returned. Let it wait while the peer
+      doesn't read: meanwhile at most `Options.write_high_water_bytes` are buffered, then whoever sends waits, too;
+    * may call `receive` and `send` at the same time, in tasks of the event loop in which it was connected;
+    * cancels `receive` when it ends, and `send` if what is left can't be written within `Options.flush_deadline`;
+    * calls `close` exactly once, at the end, whatever has happened, after `receive` and `send` have ended. It closes
+      both directions; the peer then reads the end. It is cancelled after `Options.flush_deadline`.
+
+    An exception of `receive` or `send` ends the connection. It is in the `reason` of `ConnectionClosed`, which pending
+    calls raise. What `close` raises is ignored. If messages have frames, as those of a WebSocket, `receive` returns
+    `frame + b"\n"`, and `send` sends a frame for each of `data.splitlines()`.
+    """
+
+    async def receive(self) -> bytes:
+        """Wait for bytes of the peer, and return them; `b""` at their end."""
+        ...
+
+    async def send(self, data: bytes, /) -> None:
+        """Send bytes to the peer, all of them."""
+
+    async def close(self) -> None:
+        """Close the transport and everything that it holds open."""
+
+
+class TransportEnd:
+    """Makes a `Transport` a `ByteSource` and a `ByteWriter`. It is closed at the end of its `async with` block.
+
+    Args:
+        transport: the transport.
+        deadline: how many seconds closing it may take, and how many its methods may take to end when cancelled.
+    """
+
+    def __init__(self, transport: Transport, deadline: float) -> None:
+        self._transport = transport
+        self._deadline = deadline
+        self._resumed = asyncio.Event()
+        self.pause: Callable[[], None] = self._resumed.clear
+        self.resume: Callable[[], None] = self._resumed.set
+        self.resume()
+        self._unsent = asyncio.Queue[bytes]()
+        self._error: OSError | None = None
+        self._failed: Callable[[OSError], object] = lambda _: None
+        self._tasks = [asyncio.create_task(self._send(), name="acp-send")]
+        self._is_closed = False
+        self.unwritten: int = 0
+
+    async def __aenter__(self) -> TransportEnd:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not GeneratorExit:  # the event loop has ended
+            await self._close()
+
+    def start(self, receiver: Receiver, /) -> None:
+        """Start receiving in a task."""
+        self._tasks.append(asyncio.create_task(self._receive(receiver), name="acp-receive"))
+
+    async def stop(self) -> None:
+        """Receive nothing more. What `receive` may still return is not needed."""
+        self.pause()
+
+    def write(self, data: bytes, /) -> None:
+        """Let a task send these bytes. Raise OSError if sending has failed."""
+        if self._error is not None:
+            raise self._error
+        self._unsent.put_nowait(data)
+        self.unwritten += len(data)
+
+    def on_failure(self, call: Callable[[OSError], object], /) -> None:
+        """Set the function to call when sending fails."""
+        self._failed = call
+
+    async def drain(self) -> None:
+        """Wait until everything is sent. Raise OSError if sending has failed."""
+        await self._unsent.join()
+        if self._error is not None:
+            raise self._error
+
+    async def close(self) -> None:
+        """Wait until everything is sent, then close."""
+        await self._unsent.join()
+        await self._close()
+
+    def abort(self) -> None:
+        """Drop what is not sent. The transport is closed at the end of the block."""
+        self._error = self._error or BrokenPipeError("The transport is closed.")
+        self._tasks[0].cancel()
+
+    async def _receive(self, receiver: Receiver) -> None:
+        try:
+            while await self._resumed.wait() and (data := await self._transport.receive()):
+                receiver.received(data)
+            receiver.ended(None)
+        except (Exception, asyncio.CancelledError) as raised:
+            receiver.ended(OSError(f"{type(raised).__name__}: {raised}"))
+
+    async def _send(self) -> None:
+        """Send until that fails or is cancelled; then drop what is left."""
+        try:
+            while self._error is None:
+                data = await self._unsent.get()
+                try:
+                    await self._transport.send(data)
+                finally:
+                    self.unwritten -= len(data)
+                    self._unsent.task_done()
+        except (Exception, asyncio.CancelledError) as raised:
+            self._error = self._error or OSError(f"{type(raised).__name__}: {raised}")
+            self._failed(self._error)
+        while not self._unsent.empty():
+            self._unsent.get_nowait()
+            self._unsent.task_done()
+
+    async def _close(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            for task in self._tasks:
+                task.cancel()
+            with suppress(asyncio.CancelledError):  # it hurries the end
+                await asyncio.wait(self._tasks, timeout=self._deadline)
+            with suppress(Exception):
+                async with asyncio.timeout(self._deadline):
+                    await self._transport.close()

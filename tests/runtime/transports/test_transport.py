@@ -1,0 +1,336 @@
+"""Transports that applications implement. The contract tests of connections run over one as well (`link`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from acp_bindings.v1 import connect, serve
+from acp_runtime import ConnectionClosed, Options
+from acp_runtime.transports.transport import TransportEnd
+from tests.support.runtime.peer import INITIALIZE, Peer, PlainAgent, PlainClient, line
+from tests.support.runtime.queue_transport import ByteQueue, PeerEnd, QueueTransport, queue_transports
+
+OPTIONS = Options(guards="off", eof_grace=0.05, flush_deadline=0.2)
+
+
+class SlowTransport(QueueTransport):
+    """A transport whose methods wait, and record whether they were cancelled, once the peer allows it.
+
+    Attributes:
+        cancelled: the methods that were cancelled.
+        sending, receiving: how many calls of each are in progress, at most.
+    """
+
+    def __init__(self, incoming: ByteQueue, outgoing: ByteQueue) -> None:
+        super().__init__(incoming, outgoing)
+        self.cancelled: list[str] = []
+        self.may_send = asyncio.Event()
+        self.sent: list[bytes] = []
+        self._busy: dict[str, int] = {"receive": 0, "send": 0}
+
+    async def receive(self) -> bytes:
+        return await self._alone("receive", super().receive())
+
+    async def send(self, data: bytes, /) -> None:
+        await self._alone("send", self._send(data))
+
+    async def close(self) -> None:
+        assert self._busy == {"receive": 0, "send": 0}
+        await super().close()
+
+    async def _send(self, data: bytes) -> None:
+        self.sent.append(data)
+        await self.may_send.wait()
+        await super().send(data)
+
+    async def _alone(self, name: str, call: Any) -> Any:
+        self._busy[name] += 1
+        assert self._busy[name] == 1
+        try:
+            return await call
+        except asyncio.CancelledError:
+            self.cancelled.append(name)
+            raise
+        finally:
+            self._busy[name] -= 1
+
+
+def slow() -> SlowTransport:
+    return SlowTransport(ByteQueue(), ByteQueue())
+
+
+async def iterations(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_a_sender_waits_while_the_transport_sends_and_what_waits_is_bounded() -> None:
+    transport = slow()
+    async with connect(PlainClient, transport, options=Options(guards="off", write_high_water_bytes=1000)) as agent:
+        senders = [asyncio.create_task(agent.ext_notification("_note", "x" * 600)) for _ in range(3)]
+        await iterations(20)
+        later = asyncio.create_task(agent.ext_notification("_later"))
+        await iterations(20)
+        assert len(transport.sent) == 1  # the rest waits here, not in the transport
+        assert not later.done()
+        transport.may_send.set()
+        await asyncio.gather(*senders, later)
+    assert b"".join(transport.sent).count(b"_note") == 3
+
+
+async def test_each_call_of_send_has_whole_messages() -> None:
+    transport = slow()
+    transport.may_send.set()
+    async with connect(PlainClient, transport, options=OPTIONS) as agent:
+        await asyncio.gather(*(agent.ext_notification("_note", "é" * number) for number in range(200)))
+    assert all(data.endswith(b"\n") for data in transport.sent)
+    assert sum(len(data.splitlines()) for data in transport.sent) == 200
+
+
+async def test_receive_is_cancelled_at_the_end_and_close_comes_last_and_once() -> None:
+    transport = slow()
+    transport.may_send.set()
+    async with connect(PlainClient, transport, options=OPTIONS) as agent:
+        await agent.ext_notification("_note")
+    assert transport.cancelled == ["receive"]
+    assert transport.closed == 1
+
+
+async def test_send_is_cancelled_if_the_peer_does_not_read_until_the_deadline() -> None:
+    transport = slow()
+    async with connect(PlainClient, transport, options=OPTIONS) as agent:
+        waiting = asyncio.create_task(agent.ext_notification("_note", "x" * 100_000))
+        await iterations(5)
+    assert sorted(transport.cancelled) == ["receive", "send"]
+    assert transport.closed == 1
+    with pytest.raises(ConnectionClosed):
+        await waiting
+
+
+async def test_cancelling_what_serves_closes_the_transport() -> None:
+    transport = slow()
+    serving = asyncio.create_task(serve(PlainAgent, transport, options=OPTIONS))
+    await iterations(3)
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert transport.closed == 1
+
+
+@pytest.mark.parametrize("raised", [OSError("no route"), ValueError("no route"), asyncio.CancelledError("no route")])
+async def test_an_exception_of_receive_is_the_reason_why_the_connection_closed(raised: BaseException) -> None:
+    class Failing(QueueTransport):
+        async def receive(self) -> bytes:
+            raise raised
+
+    transport = Failing(ByteQueue(), ByteQueue())
+    async with connect(PlainClient, transport, options=OPTIONS) as agent:
+        with pytest.raises(ConnectionClosed, match=r"Reading from the peer failed: \w+: no route"):
+            await agent.ext_request("_call")
+        assert "no route" in (await agent.wait_closed()).reason
+    assert transport.closed == 1
+
+
+@pytest.mark.parametrize("raised", [OSError("no route"), ValueError("no route"), asyncio.CancelledError("no route")])
+async def test_an_exception_of_send_is_the_reason_why_the_connection_closed(raised: BaseException) -> None:
+    class Failing(QueueTransport):
+        async def send(self, data: bytes, /) -> None:
+            raise raised
+
+    transport = Failing(ByteQueue(), ByteQueue())
+    async with connect(PlainClient, transport, options=OPTIONS) as agent:
+        with pytest.raises(ConnectionClosed, match=r"Writing to the peer failed: \w+: no route"):
+            await agent.ext_request("_call", "x" * 100_000)
+    assert transport.closed == 1
+
+
+async def test_messages_that_came_before_send_failed_are_handled() -> None:
+    incoming = ByteQueue()
+    await incoming.put(line({"method": "_note", "params": 1}))
+    handled: list[Any] = []
+
+    class Failing(QueueTransport):
+        async def send(self, data: bytes, /) -> None:
+            raise BrokenPipeError
+
+    class Noting(PlainClient):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            handled.append(params)
+
+    async with connect(Noting, Failing(incoming, ByteQueue()), options=OPTIONS) as agent:
+        with pytest.raises(ConnectionClosed):
+            await agent.ext_request("_call")
+    assert handled == [1]
+
+
+async def test_an_agent_answers_after_its_client_has_closed_its_direction() -> None:
+    ours, theirs = queue_transports()
+    end = PeerEnd(theirs, 2)
+    peer = Peer(end, end)
+    await peer.send({"id": 1, "method": "initialize", "params": INITIALIZE})
+    await peer.end()
+    await serve(PlainAgent, ours)
+    assert [each["id"] for each in await peer.rest()] == [1]
+    assert ours.closed == 1
+    await peer.stop()
+
+
+@pytest.mark.parametrize("size", [1, 3, 100_000])
+async def test_bytes_may_be_received_in_pieces_of_any_size(size: int) -> None:
+    class InPieces(QueueTransport):
+        rest = b""
+
+        async def receive(self) -> bytes:
+            self.rest = self.rest or await super().receive()
+            piece, self.rest = self.rest[:size], self.rest[size:]
+            return piece
+
+    class Echo(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return params
+
+    ours, theirs = queue_transports()
+    ours.__class__ = theirs.__class__ = InPieces
+    serving = asyncio.create_task(serve(Echo, ours, options=OPTIONS))
+    async with connect(PlainClient, theirs, options=OPTIONS) as agent:
+        assert await agent.ext_request("_echo", "é\ud83d\n") == "é\ud83d\n"
+    await serving
+
+
+def fails(_: Any) -> Any:
+    raise ZeroDivisionError
+
+
+async def test_the_transport_is_closed_if_the_factory_raises() -> None:
+    for connecting in (lambda it: serve(fails, it), lambda it: _enter(connect(fails, it))):
+        transport = slow()
+        with pytest.raises(ZeroDivisionError):
+            await connecting(transport)
+        assert transport.closed == 1
+
+
+async def _enter(block: Any) -> None:
+    async with block:
+        pass
+
+
+async def test_an_exception_of_close_is_ignored() -> None:
+    class Failing(QueueTransport):
+        async def close(self) -> None:
+            await super().close()
+            raise OSError
+
+    transport = Failing(ByteQueue(), ByteQueue())
+    async with connect(PlainClient, transport, options=OPTIONS):
+        pass
+    assert transport.closed == 1
+
+
+def _deaf(released: asyncio.Event, method: str) -> QueueTransport:
+    """Return a transport with a method that ignores its cancellation."""
+
+    async def ignore(*_: Any) -> Any:
+        while not released.is_set():
+            try:
+                await released.wait()
+            except asyncio.CancelledError:
+                ignored.append(method)
+
+    ignored: list[str] = []
+    transport = QueueTransport(ByteQueue(), ByteQueue())
+    setattr(transport, method, ignore)
+    return transport
+
+
+@pytest.mark.parametrize("method", ["receive", "send"])
+async def test_a_method_that_ignores_its_cancellation_does_not_stop_the_end(method: str) -> None:
+    released = asyncio.Event()
+    transport = _deaf(released, method)
+    async with connect(PlainClient, transport, options=OPTIONS) as agent:
+        sending = asyncio.create_task(agent.ext_notification("_note"))
+        await iterations(5)
+    assert transport.closed == 1
+    released.set()
+    await sending
+    await iterations(5)
+
+
+async def test_close_is_cancelled_at_the_deadline() -> None:
+    cancelled = asyncio.Event()
+
+    class Waiting(QueueTransport):
+        async def close(self) -> None:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+
+    async with connect(PlainClient, Waiting(ByteQueue(), ByteQueue()), options=OPTIONS):
+        pass
+    assert cancelled.is_set()
+    cancelled.clear()
+    with pytest.raises(ZeroDivisionError):
+        await serve(fails, Waiting(ByteQueue(), ByteQueue()), options=OPTIONS)
+    assert cancelled.is_set()
+
+
+async def test_a_closed_connection_sends_nothing_more() -> None:
+    transport = slow()
+    transport.may_send.set()
+    async with connect(PlainClient, transport, options=OPTIONS) as agent:
+        pass
+    count = len(transport.sent)
+    calls: list[Callable[[], Any]] = [lambda: agent.ext_request("_call"), lambda: agent.ext_notification("_note")]
+    for call in calls:
+        with pytest.raises(ConnectionClosed):
+            await call()
+    assert len(transport.sent) == count
+
+
+@pytest.mark.parametrize("count", range(25))
+def test_the_end_of_the_event_loop_closes_the_transport_at_any_moment(count: int) -> None:
+    transports: list[QueueTransport] = []
+
+    async def leave() -> None:
+        incoming = ByteQueue()
+        transports.append(QueueTransport(incoming, ByteQueue()))
+        serving = asyncio.create_task(serve(PlainAgent, transports[0], options=OPTIONS))
+        assert not serving.done()
+        await iterations(3)
+        await incoming.put(b"")
+        await iterations(count)
+
+    asyncio.run(leave())
+    assert transports[0].closed == 1
+
+
+async def test_whoever_waits_for_a_send_that_fails_is_told() -> None:
+    may_fail = asyncio.Event()
+
+    class Failing(QueueTransport):
+        async def send(self, data: bytes, /) -> None:
+            await may_fail.wait()
+            raise BrokenPipeError
+
+    async with connect(PlainClient, Failing(ByteQueue(), ByteQueue()), options=OPTIONS) as agent:
+        senders: list[asyncio.Task[Any]] = []
+        for _ in range(3):
+            senders.append(asyncio.create_task(agent.ext_notification("_note", "x" * 100_000)))
+            await iterations(3)
+        may_fail.set()
+        assert all(
+            isinstance(each, ConnectionClosed) for each in await asyncio.gather(*senders, return_exceptions=True)
+        )
+
+
+async def test_what_was_sent_is_no_longer_unwritten() -> None:
+    async with TransportEnd(QueueTransport(ByteQueue(), ByteQueue()), 1) as end:
+        end.write(b"x" * 10)
+        assert end.unwritten == 10
+        await end.drain()
+        assert end.unwritten == 0
