@@ -7,12 +7,14 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
-from codegen.console import TRACEBACK, OutputError, internal_error_message, system_error_message, write_output
-from codegen.errors import FetchError, SchemaError, SourceError
-from codegen.signals import catch_signals
+from codegen.console import TRACEBACK, internal_error_message, system_error_message, write_output
+from codegen.errors import FetchError, OutputError, SchemaError, SourceError
+from codegen.escaping import one_line
+from codegen.files import RESTORE
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
@@ -34,6 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
         return run(options)
     except (FetchError, SchemaError, SourceError, OutputError) as error:
         return _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _fail(f"Stopped. Some files may have been replaced. {RESTORE}", 130)
     except OSError as error:
         return _fail(system_error_message(error), 2)
     except Exception as error:
@@ -44,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _fail(message: str, code: int) -> int:
     if message:
-        print(f"codegen: {message}", file=sys.stderr)
+        print(f"codegen: {one_line(message)}", file=sys.stderr)
     return code
 
 
@@ -74,28 +78,14 @@ def _check(options: argparse.Namespace) -> int:
     return 1 if difference else 0
 
 
-def _diff(options: argparse.Namespace) -> int:
-    from codegen.diff.command import run
+def _imported(module: str) -> Command:
+    """Return the command that a module runs. The module is imported when the command is run."""
 
-    return run(options)
+    def run(options: argparse.Namespace) -> int:
+        code: int = import_module(module).run(options)
+        return code
 
-
-def _compatibility(options: argparse.Namespace) -> int:
-    from codegen.compatibility.command import run
-
-    return run(options)
-
-
-def _reference(options: argparse.Namespace) -> int:
-    from codegen.reference.command import run
-
-    return run(options)
-
-
-def _upgrade(options: argparse.Namespace) -> int:
-    from codegen.upgrade.command import run
-
-    return run(options)
+    return run
 
 
 class _Parser(argparse.ArgumentParser):
@@ -111,40 +101,33 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for name, run, text in (
-        ("regen", _regen, "generate the packages from a folder of schemas"),
-        ("check", _check, "print the difference between the committed packages and newly generated ones"),
-    ):
+
+    def add(name: str, run: Command, text: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
-        command.add_argument(
-            "--output", type=Path, default=GENERATED, help="folder to write the packages to (default: generated/)"
-        )
         command.set_defaults(run=run)
-    text = "replace the pinned schemas with those of another release"
-    command = commands.add_parser("fetch", help=text, description=text)
-    command.add_argument("source", help=SOURCES)
-    command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
-    command.set_defaults(run=_fetch)
-    command = commands.add_parser("diff", help=diff.TEXT, description=diff.TEXT)
-    diff.add_options(command, SCHEMA)
-    command.set_defaults(run=_diff)
+        return command
+
+    regen = add("regen", _regen, "generate the packages from a folder of schemas")
+    check = add("check", _check, "print the difference between the committed packages and newly generated ones")
+    fetch = add("fetch", _fetch, "replace the pinned schemas with those of another release")
+    for each in (regen, check, fetch):
+        each.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
+    for each in (regen, check):
+        each.add_argument("--output", type=Path, default=GENERATED, help="folder of the packages (default: generated/)")
+    fetch.add_argument("source", help=SOURCES)
+    diff.add_options(add("diff", _imported("codegen.diff.command"), diff.TEXT), SCHEMA)
     text = "check code that is right for older releases with today's package, and write docs/project/compatibility.md"
-    command = commands.add_parser("compatibility", help=text, description=text)
-    command.set_defaults(run=_compatibility)
+    add("compatibility", _imported("codegen.compatibility.command"), text)
     text = "write the protocol reference: Markdown pages about every method and every type"
-    command = commands.add_parser("reference", help=text, description=text)
-    command.add_argument("folder", type=Path, help="folder to write the pages to; it is replaced as a whole")
-    command.set_defaults(run=_reference)
+    reference = add("reference", _imported("codegen.reference.command"), text)
+    reference.add_argument("folder", type=Path, help="folder to write the pages to; it is replaced as a whole")
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
-    command = commands.add_parser("upgrade", help=text, description=text)
-    command.add_argument("source", help=SOURCES)
-    command.add_argument("--report", type=Path, metavar="FOLDER", help="also write the report there, in three formats")
-    command.set_defaults(run=_upgrade)
+    upgrade = add("upgrade", _imported("codegen.upgrade.command"), text)
+    upgrade.add_argument("source", help=SOURCES)
+    upgrade.add_argument("--report", type=Path, metavar="FOLDER", help="also write the report there, in two formats")
     return parser
 
 
 if __name__ == "__main__":
     gc.disable()  # saves a tenth of the time, and the process ends soon
-    catch_signals()
     sys.exit(main())

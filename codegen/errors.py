@@ -22,6 +22,7 @@ class SchemaError(Exception):
 
     Attributes:
         exit_code: the command's exit code.
+        profile: the profile whose schema it is about; empty if it isn't about a single one.
     """
 
     exit_code = 1
@@ -32,6 +33,7 @@ class SchemaError(Exception):
         self.message = message
         self.source = source
         self.next_step = next_step
+        self.profile = ""
 
     def name_source(self, source: str) -> None:
         """Set the file that the error is about, unless it is known already."""
@@ -71,5 +73,11 @@ class FetchError(Exception):
 
 class SourceError(Exception):
     """One side of a comparison can't be read. The message says which one and why."""
+
+    exit_code = 2
+
+
+class OutputError(Exception):
+    """Output can't be written. The message is empty if the reader of stdout has closed it."""
 
     exit_code = 2

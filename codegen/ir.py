@@ -1,7 +1,7 @@
 """The intermediate representation (IR) of a schema, with every upstream idiom resolved.
 
 Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` adds the methods, and the templates
-render both. Types render themselves as Python annotations.
+render both. `codegen.types` has the types of values.
 """
 
 from __future__ import annotations
@@ -10,45 +10,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from codegen.escaping import quoted
+from codegen.types import NULL, Type, union_of
+
 Json: TypeAlias = Any
 
 
 @dataclass(frozen=True)
-class Type:
-    """A type as written in an annotation, without the markers for leniency that a field adds.
+class Field:
+    """A property of a model.
 
     Attributes:
-        text: the Python expression.
-        kind: its kind of JSON: `array`, `map`, `scalar`, `ref`, `union` or `any`.
-        nullable: whether null is one of its values.
-        names: the definitions it mentions.
-        item: the item of an array.
-        explicit_null: whether `None` has to be written; the alias that a reference names may include it already.
-        plain: the expression in signatures where that differs: without constraints, with any sequence for a list.
+        absent: the value of the attribute if the property is absent, as JSON.
+        has_default: whether the schema says so.
+        tag: the constant that the property is, in a member of a union.
+        factory: the source of a function that makes the default; empty if the default is plain.
+        calls: the models that the factory calls.
     """
-
-    text: str
-    kind: str
-    nullable: bool = False
-    names: tuple[str, ...] = ()
-    item: Type | None = None
-    explicit_null: bool = True
-    plain: str = ""
-
-    @property
-    def annotation(self) -> str:
-        return f"{self.text} | None" if self.nullable and self.explicit_null else self.text
-
-    @property
-    def parameter(self) -> str:
-        """The annotation of a keyword: callers may pass any sequence where the model holds a list."""
-        text = f"Sequence[{self.item.parameter}]" if self.kind == "array" and self.item else self.plain or self.text
-        return f"{text} | None" if self.nullable and self.explicit_null else text
-
-
-@dataclass(frozen=True)
-class Field:
-    """A property of a model. `default` is Python source; None if the field is required or has no default."""
 
     wire: str
     name: str
@@ -56,32 +34,39 @@ class Field:
     required: bool
     doc: str = ""
     markers: tuple[str, ...] = ()
-    default: str | None = None
-    default_json: Json = None
+    absent: Json = None
     has_default: bool = False
     tag: str | None = None
+    factory: str = ""
+    calls: tuple[str, ...] = ()
 
     @property
-    def hint(self) -> str:
+    def read(self) -> Type:
         """The type of the attribute."""
-        may_be_none = self.default == "None" and not self.type.nullable
-        return f"{self.type.annotation} | None" if may_be_none else self.type.annotation
+        may_be_none = not self.required and self.absent is None and not self.type.nullable
+        return union_of([self.type, NULL]) if may_be_none else self.type
+
+    @property
+    def has_plain_default(self) -> bool:
+        return not self.required and not self.factory
+
+    @property
+    def assigned(self) -> str:
+        """What the class assigns to the attribute; empty if nothing, or a plain default."""
+        if self.tag is not None:
+            return f"tag({quoted(self.tag)})"
+        return f"absent(default_factory={self.factory})" if self.factory else ""
+
+    @property
+    def written_markers(self) -> str:
+        """The markers in its annotation: a required list falls back to an empty one."""
+        text = ", ".join(self.markers)
+        return text.replace("DefaultOn", "EmptyOn") if self.required else text
 
     @property
     def annotation(self) -> str:
-        markers = [self._marker(each) for each in self.markers]
-        return f"Annotated[{', '.join((self.hint, *markers))}]" if markers else self.hint
-
-    @property
-    def assigned(self) -> str | None:
-        """What the class assigns to the attribute; None if nothing."""
-        if self.default is None or self.tag is not None:
-            return self.default
-        return f"absent({self.default.removeprefix('None')})"
-
-    def _marker(self, name: str) -> str:
-        """Return a marker by its name in this class: a required list falls back to an empty one."""
-        return name.replace("DefaultOn", "EmptyOn") if self.required else name
+        text = self.read.annotation
+        return f"Annotated[{text}, {self.written_markers}]" if self.markers else text
 
 
 @dataclass(frozen=True)
@@ -94,6 +79,11 @@ class Model:
     fields: tuple[Field, ...]
     base: str | None = None
     is_open: bool = False
+
+    @property
+    def accepts_other_tags(self) -> bool:
+        """Whether it is the open member of a union, with any tag that the union doesn't list."""
+        return any(marker.startswith("OtherThan") for field in self.fields for marker in field.markers)
 
 
 @dataclass(frozen=True)
@@ -115,6 +105,10 @@ class Union:
     members: tuple[Member, ...]
     tag: str | None = None
     exclusive: bool = False
+
+    @property
+    def type(self) -> Type:
+        return union_of(Type("ref", each.name) for each in self.members)
 
     @property
     def marker(self) -> str | None:
@@ -237,9 +231,7 @@ class Schema:
     def uses(self, name: str) -> Iterator[str]:
         """Yield what a definition consists of: its base and the types of its fields, its members, the type it names."""
         found = self.definitions[name]
-        if isinstance(found, Union):
-            yield from (member.name for member in found.members)
-        elif isinstance(found, Alias):
+        if not isinstance(found, Model):
             yield from found.type.names
         else:
             yield from (found.base,) if found.base else ()
@@ -261,11 +253,7 @@ class Schema:
 
     def _as_parameter(self, field: Field) -> Field:
         """Return a field as a keyword. An alias of an array is written out, because a caller may pass any sequence."""
-        found = self.definitions[field.type.text] if field.type.kind == "ref" else None
+        found = self.definitions.get(field.type.concrete.name)
         if not isinstance(found, Alias) or "Sequence[" not in found.type.parameter:
             return field
-        return replace(field, type=replace(found.type, nullable=field.type.nullable, explicit_null=True))
-
-
-def with_fields(model: Model, *fields: Field) -> Model:
-    return replace(model, fields=(*model.fields, *fields))
+        return replace(field, type=union_of([found.type, NULL]) if field.type.nullable else found.type)

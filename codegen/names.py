@@ -44,4 +44,4 @@ def method_name(wire: str) -> str:
 
 
 def is_class_name(name: str) -> bool:
-    return re.fullmatch(r"[A-Z][A-Za-z0-9]*", name) is not None and not keyword.iskeyword(name)
+    return re.fullmatch(r"[A-Z][A-Za-z0-9]{0,199}", name) is not None and not keyword.iskeyword(name)

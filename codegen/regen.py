@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from codegen.emit.formatting import formatted
 from codegen.emit.modules import emit_package, emit_profile
-from codegen.errors import SchemaError
-from codegen.files.folders import read_files, replace_folder
+from codegen.files import read_files, replace_folders
 from codegen.ir import Schema
 from codegen.pinned.pins import load
-from codegen.pinned.profiles import Profile
+from codegen.pinned.profiles import Profile, naming
 from codegen.read.canonical import canonical
 from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import find_envelopes, read_messages
 from codegen.read.methods import read_methods, read_methods_without_facts, shared_properties
 from codegen.read.normalise import normalise
-from codegen.read.old_names import check_fitting, keep_old_names
+from codegen.read.old_names import keep_old_names
 from codegen.read.renames_file import RENAMES_TOML, check_not_due, package_version, read_renames
-from codegen.read.topics import check_topics
-from codegen.read.topics_file import read_topics
 from codegen.read.unused_facts import check_all_used
 from codegen.read.vocabulary import check_vocabulary
 
 PACKAGE = "acp_bindings"
-
-
-@contextmanager
-def _naming_file(profile: Profile) -> Generator[None]:
-    """Name the file of the profile's schema in errors."""
-    try:
-        yield
-    except SchemaError as error:
-        error.name_source(profile.file)
-        raise
 
 
 def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
@@ -60,13 +46,14 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
     return schema
 
 
-def render(schema_folder: Path, *, pinned: bool, version: str = "") -> dict[str, str]:
+def render(schema_folder: Path, *, pinned: bool, version: str = "", listed: bool = True) -> dict[str, str]:
     """Return every file to generate, formatted, by its path in the package.
 
     Args:
         schema_folder: the folder of schemas.
-        pinned: whether PINNED.json must list exactly these schemas, and codegen's files fit them.
+        pinned: whether PINNED.json must list exactly these schemas, and `methods.toml` fit them.
         version: the version that old names must outlive; by default the present one of this package.
+        listed: whether `methods.toml` must then have all methods; otherwise the others get the proposed facts.
     """
     found = load(schema_folder, pinned=pinned)
     renames = read_renames(RENAMES_TOML)
@@ -75,22 +62,19 @@ def render(schema_folder: Path, *, pinned: bool, version: str = "") -> dict[str,
     files = emit_package([each.profile for each in found])
     schemas: list[tuple[Profile, Schema]] = []
     for each in found:
-        with _naming_file(each.profile):
+        with naming(each.profile):
             schemas.append((each.profile, read_schema(each.schema, each.profile.table)))
     if pinned:
-        check_all_used((profile.table, schema) for profile, schema in schemas)
-        by_profile = {profile.name: schema for profile, schema in schemas}
-        check_topics(by_profile, read_topics())
-        check_fitting(by_profile, renames)
+        check_all_used(schemas, listed=listed)
     for profile, schema in schemas:
-        with _naming_file(profile):
+        with naming(profile):
             emitted = emit_profile(profile, keep_old_names(schema, profile.name, renames))
             files |= {f"{profile.name}/{name}": text for name, text in emitted.items()}
     return formatted(files)
 
 
 def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> list[str]:
-    """Write the packages of a folder of schemas to `output`. Nothing changes unless everything succeeds.
+    """Write the packages of a folder of schemas to `output`. Nothing changes unless all of them are generated.
 
     Returns:
         The paths of the files that changed.
@@ -101,39 +85,32 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
     files = render(schema_folder, pinned=pinned)
     differing = differing_files(files, output)
     if differing:
-        replace_folder(output / PACKAGE, encoded(files), outside=output)
+        replace_folders({output / PACKAGE: encoded(files)})
     return differing
 
 
 def differing_files(files: dict[str, str], output: Path) -> list[str]:
     """Return the paths of the files that differ between the package in `output` and these files."""
-    return [path for path, _, _ in _differences(files, output / PACKAGE)]
+    present, new = read_files(output / PACKAGE), encoded(files)
+    return sorted(path for path in present.keys() | new.keys() if present.get(path) != new.get(path))
 
 
 def check(schema_folder: Path, output: Path) -> str:
     """Return a unified diff from the committed packages to newly generated ones; empty if they are the same."""
-    differences = _differences(render(schema_folder, pinned=True), output / PACKAGE)
-    return "".join(_diff(path, old, new) for path, old, new in differences)
+    files = render(schema_folder, pinned=True)
+    present = {path: content.decode("utf-8", "replace") for path, content in read_files(output / PACKAGE).items()}
+    lines = [
+        line for path in differing_files(files, output) for line in _diff(path, present.get(path), files.get(path))
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _diff(path: str, old: str | None, new: str | None) -> str:
-    """Return the diff of one file. An empty file that was added or removed gives only the two header lines."""
+def _diff(path: str, old: str | None, new: str | None) -> Iterator[str]:
+    """Return the lines of the diff of one file; None stands for a missing file."""
     before = "/dev/null" if old is None else f"committed/{path}"
     after = "/dev/null" if new is None else f"regenerated/{path}"
-    lines = list(difflib.unified_diff((old or "").splitlines(True), (new or "").splitlines(True), before, after))
-    ended = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
-    return "".join(ended) or f"--- {before}\n+++ {after}\n"
-
-
-def _differences(files: dict[str, str], package: Path) -> list[tuple[str, str | None, str | None]]:
-    """Return the present and the generated text of every path where they differ; None stands for a missing file."""
-    present = read_files(package)
-    found: list[tuple[str, str | None, str | None]] = []
-    for path in sorted(files.keys() | present.keys()):
-        old = present[path].decode("utf-8", "replace") if path in present else None
-        if old != files.get(path):
-            found.append((path, old, files.get(path)))
-    return found
+    old_lines, new_lines = ([] if each is None else each.split("\n") for each in (old, new))
+    return difflib.unified_diff(old_lines, new_lines, before, after, lineterm="")
 
 
 def encoded(files: dict[str, str]) -> dict[str, bytes]:

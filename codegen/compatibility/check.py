@@ -2,48 +2,85 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from codegen.compatibility.old_code.program import Program, write_program
-from codegen.compatibility.results import RUN, Failure, Result
-from codegen.compatibility.stable_part import stable_part
-from codegen.diff.report import STABLE, compare
-from codegen.diff.sources import Side, Snapshot
-from codegen.diff.user_code.mentions import mentions
+from codegen.compatibility.program import Program, write_program
+from codegen.diff.report import compare
+from codegen.diff.sources import Side
 from codegen.diff.user_code.predictions import Predictions
 from codegen.diff.user_code.type_checker import Problem, check
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import SourceError
-from codegen.files.folders import write_files
-from codegen.regen import read_schema
+from codegen.files import write_files
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _CODE = "code"
-_UNSTABLE = f"{STABLE}_unstable"
+# The kind of a problem that occurred when the program was run. The others have mypy's codes.
+_RUN = "run"
 
 
-def with_stable_profile(side: Side) -> Side:
-    """Return a side with the stable profile. Older releases have its schema only as a part of the unstable one."""
-    if STABLE in side.profiles or _UNSTABLE not in side.profiles:
-        return side
-    found = side.profiles[_UNSTABLE]
-    raw = stable_part(found.raw)
-    return replace(side, profiles={STABLE: Snapshot(found.file, raw, read_schema(raw, STABLE)), **side.profiles})
+@dataclass(frozen=True)
+class Failure:
+    """An error of a use.
+
+    Attributes:
+        use: its name.
+        message: what is wrong.
+        runs: whether only the type checker refuses it.
+        findings: the findings that predict it.
+    """
+
+    use: str
+    message: str
+    runs: bool
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result for one profile of one release.
+
+    Attributes:
+        release: the label of the release.
+        profile: the profile.
+        uses: the number of uses of the bindings in its program.
+        failures: the errors of those that fail; one use can have several.
+    """
+
+    release: str
+    profile: str
+    uses: int
+    failures: tuple[Failure, ...]
+
+    @property
+    def failed(self) -> set[str]:
+        return {each.use for each in self.failures}
+
+    @property
+    def only_type_checked(self) -> set[str]:
+        """The uses that fail only in the type checker: they still run."""
+        return self.failed - {each.use for each in self.failures if not each.runs}
+
+    @property
+    def unpredicted(self) -> list[Failure]:
+        """The errors of uses of which no error is predicted. Others are knock-on errors of the same statement."""
+        predicted = {each.use for each in self.failures if each.findings}
+        return [each for each in self.failures if each.use not in predicted]
 
 
 def check_old_code(old: Iterable[tuple[str, Side]], head: Side, packages: list[Path]) -> list[Result]:
     """Check the programs of old releases.
 
     Args:
-        old: the releases, each with a label.
+        old: the releases, each with a label. Profiles that the bindings don't have are left out.
         head: the schemas of the bindings.
         packages: the folders with the bindings and their runtime.
 
@@ -51,65 +88,70 @@ def check_old_code(old: Iterable[tuple[str, Side]], head: Side, packages: list[P
         SourceError: the code can't be checked, or code that is right for the bindings fails.
     """
     sides = dict(old)
-    profiles = {name for side in sides.values() for name in side.profiles if name in head.profiles}
-    new = {name: write_program(f"new_{name}", name, head.profiles[name].schema) for name in sorted(profiles)}
+    new = {name: write_program(f"new_{name}", name, each.schema) for name, each in head.profiles.items()}
     programs = {
         (label, name): write_program(f"old_{number}_{name}", name, snapshot.schema)
         for number, (label, side) in enumerate(sides.items())
         for name, snapshot in side.profiles.items()
+        if name in new
     }
-    problems = _problems([*new.values()], [each for each in programs.values() if each.profile in new], new, packages)
-    problems |= {each.name: _without_profile(each) for each in programs.values() if each.profile not in new}
-    reports = {label: compare(side, head, []).findings for label, side in sides.items()}
-    return [
-        _result(label, program, problems[program.name], reports[label], sides[label], head)
-        for (label, _), program in programs.items()
-    ]
-
-
-def _result(
-    label: str, program: Program, problems: list[Problem], findings: tuple[Finding, ...], side: Side, head: Side
-) -> Result:
-    mine = [each for each in findings if each.profile == program.profile]
-    predictions = Predictions(mine, side, head)
-    failures = [_failure(program, each, predictions) for each in problems]
-    return Result(label, program.profile, len(program.lines), tuple(failures), tuple(predictions.findings))
+    problems = _problems([*new.values(), *programs.values()], new, packages)
+    for program in new.values():
+        for each in problems[program.name]:
+            use = f"{program.use_at(each.line)} of {program.profile}"
+            raise SourceError(f"Code that is right for the bindings fails: {use}: {each.message}")
+    reports = {label: compare(side, head).findings for label, side in sides.items()}
+    results: list[Result] = []
+    for (label, name), program in programs.items():
+        mine = [each for each in reports[label] if each.profile == name]
+        predictions = Predictions(mine, sides[label], head)
+        failures = tuple(_failure(program, each, predictions) for each in problems[program.name])
+        results.append(Result(label, name, len(program.uses), failures))
+    return results
 
 
 def _failure(program: Program, problem: Problem, predictions: Predictions) -> Failure:
-    mentioned = mentions(problem, program.tree_at(problem.line))
-    return Failure(program.use_at(problem.line), problem, tuple(predictions.matching(mentioned, {program.profile})))
+    use = program.use_at(problem.line)
+    tree = ast.Module([program.uses[use]], [])
+    findings = predictions.of(problem, tree, program.source.split("\n"))
+    runs = problem.kind != _RUN and use in program.calls
+    return Failure(use, problem.message, runs, tuple(findings))
 
 
-def _problems(
-    current: list[Program], old: list[Program], new: dict[str, Program], packages: list[Path]
-) -> dict[str, list[Problem]]:
-    """Type-check and run programs, and return the problems of the old ones by module."""
+def _problems(programs: list[Program], new: dict[str, Program], packages: list[Path]) -> dict[str, list[Problem]]:
+    """Type-check and run programs, and return their problems by module."""
     with tempfile.TemporaryDirectory(prefix="acp-old-code-") as temporary:
         root = Path(temporary).resolve()
-        programs = [*current, *old]
         write_files(root / _CODE, {f"{each.name}.py": each.source.encode() for each in programs})
         found: dict[str, list[Problem]] = {each.name: [] for each in programs}
         for problem in check(root, _CODE, packages):
             found[Path(problem.file).stem].append(problem)
         for program, errors in zip(programs, _run(programs, new, root / _CODE, packages), strict=True):
-            found[program.name] += [_run_problem(program, use, error) for use, error in errors.items()]
-    for program in current:
-        for each in found[program.name]:
-            use = f"{program.use_at(each.line)} of {program.profile}"
-            raise SourceError(f"Code that is right for the bindings fails: {use}: {each.message}")
+            # The last line of a use has what it is for.
+            lines = {use: program.uses[use].end_lineno or 0 for use in errors}
+            found[program.name] += [Problem(program.name, lines[use], 0, _RUN, errors[use], "") for use in errors]
     return found
 
 
 def _run(programs: list[Program], new: dict[str, Program], folder: Path, packages: list[Path]) -> list[dict[str, str]]:
     """Run programs in another process, and return the errors of their uses."""
-    described = [{**_described(each), "new": _described(new[each.profile])} for each in programs]
-    path = os.pathsep.join(map(str, (folder, *packages, _REPOSITORY)))
+    described = [
+        {
+            "name": each.name,
+            "calls": each.calls,
+            # Values that can't be parsed any more are replaced by those of today's schema.
+            "examples": {
+                name: [example, *filter(None, [new[each.profile].examples.get(name)])]
+                for name, example in each.examples.items()
+            },
+        }
+        for each in programs
+    ]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "codegen.compatibility.run"],
         input=json.dumps(described),
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (folder, *packages, _REPOSITORY)))},
         capture_output=True,
         text=True,
         check=False,
@@ -118,17 +160,3 @@ def _run(programs: list[Program], new: dict[str, Program], folder: Path, package
         raise SourceError(f"Old code can't be run: {(done.stderr.splitlines() or ['it gave no reason'])[-1]}.")
     found: list[dict[str, str]] = json.loads(done.stdout)
     return found
-
-
-def _without_profile(program: Program) -> list[Problem]:
-    """Return the problems of a program whose profile was removed: none of its uses can work."""
-    return [_run_problem(program, use, f'There is no "acp_bindings.{program.profile}"') for use in program.lines]
-
-
-def _described(program: Program) -> dict[str, Any]:
-    return {"name": program.name, "plan": program.plan}
-
-
-def _run_problem(program: Program, use: str, error: str) -> Problem:
-    """Return the problem of a use that fails when it is run, at its last line, which has what the use is for."""
-    return Problem(program.name, program.lines[use][1], 0, RUN, error, "")

@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from codegen.compatibility.check import check_old_code, with_stable_profile
+from codegen.compatibility.check import Result, check_old_code
 from codegen.compatibility.page import compatibility_page
 from codegen.compatibility.releases import PACKAGE, group_by_schemas, released_schemas, released_versions
-from codegen.compatibility.results import Result
 from codegen.console import write_output
 from codegen.diff.sources import Side, read_side
 from codegen.pinned.pins import PINS, read_pins
@@ -41,7 +40,7 @@ def _released_sides(latest: str | None) -> list[tuple[str, Side]]:
     """Return the schemas of all releases, each with the label of its row."""
     downloads = REPOSITORY / "build" / "releases"
     releases = group_by_schemas(released_versions(latest), lambda version: released_schemas(version, downloads))
-    return [(each.label, with_stable_profile(read_side(str(each.folder), REPOSITORY))) for each in releases]
+    return [(label, read_side(str(folder), REPOSITORY)) for label, folder in releases.items()]
 
 
 def _lines(results: list[Result]) -> Iterator[str]:
@@ -49,4 +48,4 @@ def _lines(results: list[Result]) -> Iterator[str]:
     for each in results:
         yield f"{each.release} {each.profile}: {each.uses - len(each.failed)} of {each.uses} uses survive"
         for failure in each.unpredicted:
-            yield f"  {failure.use}: no finding predicts: {failure.problem.message}"
+            yield f"  {failure.use}: no finding predicts: {failure.message}"

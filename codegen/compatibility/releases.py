@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
-from codegen.files.folders import read_files, replace_folder
+from codegen.files import read_files, replace_folders
 from codegen.pinned.sources.npm import from_npm, npm_versions
 
 PACKAGE = "@agentclientprotocol/sdk"
 FIRST = "1.3.0"
-
-
-@dataclass(frozen=True)
-class Released:
-    """Releases in a row with the same schemas.
-
-    Attributes:
-        versions: their versions, the oldest first.
-        folder: the schemas.
-    """
-
-    versions: tuple[str, ...]
-    folder: Path
-
-    @property
-    def label(self) -> str:
-        first, last = self.versions[0], self.versions[-1]
-        return first if first == last else f"{first} to {last}"
 
 
 def released_versions(latest: str | None) -> list[str]:
@@ -43,19 +25,16 @@ def released_schemas(version: str, folder: Path) -> Path:
     """Return the schemas of a release, from a folder that keeps them."""
     target = folder / version
     if not target.is_dir():
-        replace_folder(target, from_npm(f"{PACKAGE}@{version}").schemas)
+        replace_folders({target: from_npm(f"{PACKAGE}@{version}").schemas})
     return target
 
 
-def group_by_schemas(versions: Iterable[str], schemas_of: Callable[[str], Path]) -> list[Released]:
-    """Return the releases, with one entry for those in a row that have the same schemas."""
-    found: list[Released] = []
-    for version in versions:
-        folder = schemas_of(version)
-        if found and _schemas(found[-1].folder) == _schemas(folder):
-            found[-1] = Released((*found[-1].versions, version), found[-1].folder)
-        else:
-            found.append(Released((version,), folder))
+def group_by_schemas(versions: Iterable[str], schemas_of: Callable[[str], Path]) -> dict[str, Path]:
+    """Return a folder of schemas by the versions in a row that have the same ones: one version, or "first to last"."""
+    found: dict[str, Path] = {}
+    for _, group in groupby(versions, lambda version: _schemas(schemas_of(version))):
+        first, *others = group
+        found[f"{first} to {others[-1]}" if others else first] = schemas_of(first)
     return found
 
 

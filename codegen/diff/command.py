@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from codegen.console import write_output
-from codegen.diff.render.github import github
-from codegen.diff.render.html import html
+from codegen.diff.python_api import python_api_changes
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
-from codegen.diff.render.terminal import terminal
-from codegen.diff.report import Report, compare
+from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
 from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.severity import Severity
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-_FORMATS: dict[str, Callable[[Report], str]] = {
-    "terminal": lambda report: terminal(report, colour=_has_colour()),
-    "markdown": markdown,
-    "json": json_text,
-    "github": github,
-    "html": html,
-}
-_THRESHOLDS = {"breaking": Verdict.BREAKING, "risky": Verdict.RISKY, "never": None}
+_FORMATS = {"markdown": markdown, "json": json_text}
+_THRESHOLDS = {"wire": Severity.WIRE, "breaking": Severity.PYTHON, "risky": Severity.RISKY, "never": None}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,28 +35,22 @@ def run(options: argparse.Namespace) -> int:
     """
     base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
     report = compare(base, head, read_accepted(head.accepted))
+    report = replace(report, python_api=python_api_changes(options.base, options.head, REPOSITORY))
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
-    _print(_FORMATS[options.format](report), for_a_file=options.format != "terminal")
+    _print(_FORMATS[options.format](report))
     if report.stale:
         stale = ", ".join(report.stale)
-        return _fail(f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry.")
+        sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."
+        print(f"codegen: {sentence}", file=sys.stderr)
+        return 2
     threshold = _THRESHOLDS[options.fail_on]
-    return int(threshold is not None and (report.worst >= threshold or bool(report.unpredicted)))
+    return int(threshold is not None and (report.severity >= threshold or bool(report.unpredicted)))
 
 
-def _print(text: str, *, for_a_file: bool) -> None:
-    """Print a report: in UTF-8 if it is for a file, otherwise in the terminal's encoding."""
+def _print(text: str) -> None:
+    """Print a report: in the terminal's encoding, or in UTF-8 if it goes to a file."""
     reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
     if reconfigure:
-        reconfigure(encoding="utf-8" if for_a_file else None, errors="backslashreplace")
+        reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
     write_output(text)
-
-
-def _fail(sentence: str) -> int:
-    print(f"codegen: {sentence}", file=sys.stderr)
-    return 2
-
-
-def _has_colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 TEXT = "compare two sets of schemas: what changed, who is affected, and whether it breaks them"
-FORMATS = ("terminal", "markdown", "json", "github", "html")
-THRESHOLDS = ("breaking", "risky", "never")
+FORMATS = ("markdown", "json")
+THRESHOLDS = ("wire", "breaking", "risky", "never")
 
 
 def add_options(parser: argparse.ArgumentParser, schema: Path) -> None:
@@ -17,13 +17,13 @@ def add_options(parser: argparse.ArgumentParser, schema: Path) -> None:
     parser.add_argument(
         "--head", default=str(schema), metavar="WHERE", help=f"the new side: {where} (default: schema/ as it is)"
     )
-    parser.add_argument("--format", choices=FORMATS, default="terminal", help="the report's format (default: terminal)")
+    parser.add_argument("--format", choices=FORMATS, default="markdown", help="the report's format (default: markdown)")
     parser.add_argument(
         "--fail-on",
         choices=THRESHOLDS,
         default="never",
-        help="exit with 1 if the stable profile has a finding this bad, or if no finding predicts a failure of user "
-        "code (default: never)",
+        help="exit with 1 if the stable profile has a finding this bad (wire: it breaks messages), or if no finding "
+        "predicts a failure of user code (default: never)",
     )
     parser.add_argument(
         "--user-code",

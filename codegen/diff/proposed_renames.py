@@ -38,4 +38,9 @@ def _until(report: Report) -> str:
 
 def proposed_text(report: Report) -> str:
     """Return the proposed entries as they are written in the file; empty if there are none."""
-    return "\n\n".join(map(as_toml, proposed_renames(report)))
+    unsure = {each.renamed[2:4]: each.renamed.equal for each in report.findings if each.renamed and each.renamed.equal}
+    entries: list[str] = []
+    for each in proposed_renames(report):
+        equal = unsure.get((each.old, each.new))
+        entries.append(f"# Maybe not the same: {equal} are equal.\n{as_toml(each)}" if equal else as_toml(each))
+    return "\n\n".join(entries)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from codegen.diff.compare.comparison import Comparison, merge
-from codegen.diff.compare.definitions import compare_definitions
-from codegen.diff.compare.descriptions import count_changed_descriptions
+from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
 from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
 from codegen.diff.compare.methods import compare_methods
 from codegen.diff.sources import Side
-from codegen.diff.verdict.accepted import Acceptance, apply, stale
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.severity import Severity
 from codegen.diff.verdict.verdicts import Verdict
+from codegen.ir import Schema
+from codegen.regen import PACKAGE
 
 STABLE = "v1"
 _UNSTABLE = "_unstable"
@@ -34,6 +36,8 @@ class Report:
         stale: accepted fingerprints that no finding has.
         user_code: the result of checking user code; None if it wasn't checked.
         notes: a sentence for each part of either side that can't be read and so wasn't compared.
+        python_api: the breaking changes of the hand-written packages, a line of Markdown each; None if they weren't
+            compared.
     """
 
     base: str
@@ -44,6 +48,7 @@ class Report:
     stale: tuple[str, ...] = ()
     user_code: UserCode | None = None
     notes: tuple[str, ...] = ()
+    python_api: tuple[str, ...] | None = None
 
     @property
     def unpredicted(self) -> tuple[Failure, ...]:
@@ -51,31 +56,42 @@ class Report:
         return self.user_code.unpredicted if self.user_code else ()
 
     @property
+    def stable(self) -> list[Finding]:
+        """The findings in the stable profile."""
+        return [each for each in self.findings if not each.reports_only]
+
+    @property
     def worst(self) -> Verdict:
         """The worst verdict in the stable profile, without accepted findings."""
-        relevant = (each.worst for each in self.findings if not each.reports_only and not each.accepted)
-        return max(relevant, default=Verdict.SAFE)
+        return max((each.worst for each in self.stable if not each.accepted), default=Verdict.SAFE)
+
+    @property
+    def severity(self) -> Severity:
+        """The worst severity in the stable profile, without accepted findings."""
+        return max((each.severity for each in self.stable if not each.accepted), default=Severity.SAFE)
 
     @property
     def bump(self) -> str:
         """The part of this package's version to raise: `major`, `minor`, `patch` or `none`."""
-        stable = [each for each in self.findings if not each.reports_only]
-        if any(each.worst is Verdict.BREAKING for each in stable):
+        if self.python_api or any(each.worst is Verdict.BREAKING for each in self.stable):
             return "major"
         return "minor" if self.findings else "patch" if any(self.docs_only.values()) else "none"
 
 
-def compare(base: Side, head: Side, accepted: list[Acceptance]) -> Report:
-    """Compare two sides, and mark the findings that a maintainer has accepted."""
+def compare(base: Side, head: Side, accepted: Iterable[tuple[str, str]] = ()) -> Report:
+    """Compare two sides, and mark the findings that a maintainer has accepted: fingerprints and reasons."""
+    reasons = dict(accepted)
     findings: list[Finding] = []
     docs: dict[str, int] = {}
-    names = list(dict.fromkeys((*base.profiles, *head.profiles)))
+    names = sorted({*base.profiles, *head.profiles})
     for name in names:
         found, docs[name] = _compare_profile(name, base, head)
-        findings += [replace(each, reports_only=name != STABLE) for each in found]
-    unused = stale(accepted, findings) if any(findings) or any(docs.values()) else ()
+        findings += [
+            replace(each, reports_only=name != STABLE, accepted=reasons.get(each.fingerprint, "")) for each in found
+        ]
+    stale = reasons.keys() - {each.fingerprint for each in findings} if findings or any(docs.values()) else ()
     notes = (*base.notes, *head.notes)
-    return Report(_label(base), _label(head), apply(accepted, findings), docs, tuple(names), unused, notes=notes)
+    return Report(_label(base), _label(head), tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
 
 
 def _label(side: Side) -> str:
@@ -85,20 +101,32 @@ def _label(side: Side) -> str:
 def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], int]:
     if name not in base.profiles or name not in head.profiles:
         return [_whole_profile(name, added=name in head.profiles)], 0
-    comparison = Comparison(name, base.profiles[name], head.profiles[name])
-    sides = (
-        [None, None]
-        if name.endswith(_UNSTABLE)
-        else [base.profiles.get(name + _UNSTABLE), head.profiles.get(name + _UNSTABLE)]
-    )
-    old_unstable, new_unstable = (each.schema if each else None for each in sides)
-    compare_methods(comparison, old_unstable, new_unstable)
+    unstable = _unstable(base, name), _unstable(head, name)
+    comparison = Comparison(name, base.profiles[name], head.profiles[name], *unstable)
+    compare_methods(comparison)
     compare_properties(comparison)
     compare_messages(comparison)
-    compare_definitions(comparison, old_unstable, new_unstable)
-    return merge(comparison.findings), count_changed_descriptions(comparison)
+    compare_definitions(comparison)
+    found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
+    return found, count_changed_descriptions(comparison)
+
+
+def _unstable(side: Side, name: str) -> Schema | None:
+    """Return the unstable schema that goes with a profile; None if there is none, or if the profile is one itself."""
+    found = None if name.endswith(_UNSTABLE) else side.profiles.get(name + _UNSTABLE)
+    return found.schema if found else None
+
+
+def _on_wire(comparison: Comparison, finding: Finding) -> Severity:
+    """Return how bad it is if a change breaks messages."""
+    methods = (*comparison.old.schema.methods, *comparison.new.schema.methods)
+    baseline = [each for each in methods if each.baseline and each.wire in finding.methods]
+    if not finding.methods or any(each.entry.get("opens") for each in baseline):
+        return Severity.EVERY_PEER
+    return Severity.BASELINE if baseline else Severity.WIRE
 
 
 def _whole_profile(name: str, *, added: bool) -> Finding:
     rule = "profile-added" if added else "profile-removed"
-    return Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=(f"acp_bindings.{name}",), flow=BOTH)
+    symbols = (f"{PACKAGE}.{name}",)
+    return Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=symbols, flow=BOTH)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.diff.git import extract
-from codegen.diff.method_facts import METHODS, MethodFacts, parse_facts
+from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
@@ -19,6 +19,7 @@ from codegen.pinned.profiles import PLACES, find_files
 from codegen.read.old_names import keep_old_names
 from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, Rename, parse_renames, read_renames
 from codegen.regen import read_schema
+from codegen.toml import parse_toml
 
 _SCHEMA = "schema"
 # The findings that a maintainer has accepted. The file is next to the schemas of the head.
@@ -82,8 +83,12 @@ def _read_folder(folder: Path, label: str, repository: Path) -> Side:
 def _read_checkout(folder: Path, label: str) -> Side:
     """Read the schemas of another commit with its own `methods.toml` and `renames.toml`."""
     side = _read_schemas(folder / _SCHEMA, label, folder)
-    facts = _read_facts(folder / METHODS, label)
-    profiles = {name: with_facts(name, each, facts) for name, each in side.profiles.items()}
+    path = folder / METHODS
+    facts = MethodFacts(label, parse_toml(path.read_bytes(), f"{METHODS} of {label}") if path.is_file() else {})
+    profiles = {
+        name: replace(each, schema=facts.add_to(each.schema, name[:2], each.raw["$defs"]))
+        for name, each in side.profiles.items()
+    }
     return replace(side, profiles=profiles, notes=facts.notes)
 
 
@@ -130,15 +135,3 @@ def _snapshot(pinned: Pinned, renames: tuple[Rename, ...], *, has_facts: bool) -
     except SchemaError as error:
         error.name_source(profile.file)
         raise
-
-
-def _read_facts(path: Path, label: str) -> MethodFacts:
-    try:
-        return parse_facts(label, path.read_bytes() if path.is_file() else None)
-    except ValueError as error:
-        raise SourceError(f"{label} can't be read: {METHODS} is not TOML: {error}.") from error
-
-
-def with_facts(profile: str, snapshot: Snapshot, facts: MethodFacts) -> Snapshot:
-    """Return a profile with the facts of another commit's `methods.toml`."""
-    return replace(snapshot, schema=facts.add_to(snapshot.schema, profile[:2], snapshot.raw["$defs"]))

@@ -10,7 +10,8 @@ from importlib import import_module
 from pathlib import Path
 
 from codegen.errors import FileError
-from codegen.files.folders import write_files
+from codegen.files import write_files
+from codegen.toml import parse_toml
 
 _STYLE = Path(__file__).with_name("generated_style.toml")
 _ROOT = Path(__file__).parents[2]
@@ -23,6 +24,7 @@ def formatted(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
     Raises:
         FileError: a file is not Python, or ruff can't run.
     """
+    parse_toml(style.read_bytes(), style.relative_to(_ROOT).as_posix())  # ruff doesn't say in a line what is wrong
     with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
         root = Path(folder)
         write_files(root, {name: text.encode("utf-8") for name, text in files.items()})
@@ -32,14 +34,14 @@ def formatted(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
 
 
 def _ruff(arguments: list[str], folder: str, style: Path) -> None:
-    if not style.is_file():
-        raise FileError("", f"{_shown(style)}: The file is missing. Restore it with git.")
     command = [_ruff_program(), *arguments, "--config", str(style), "--no-cache", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
         raise FileError("", f"ruff was killed by {signal.Signals(-done.returncode).name}. Run the command again.")
     if done.returncode:
-        raise FileError("", _complaint(done.stderr or done.stdout, folder, style))
+        lines = (done.stderr or done.stdout).replace(f"{folder}/", "").splitlines()
+        reasons = "; ".join([line.strip(" .") for line in lines if line.strip()][:3])
+        raise FileError("", f"{reasons}. Correct {style.name}, or the template that the code comes from.")
 
 
 @cache
@@ -49,17 +51,3 @@ def _ruff_program() -> str:
     except ImportError:
         raise FileError("", "ruff is not installed. Run `make regen`, which installs it.") from None
     return str(ruff.find_ruff_bin())
-
-
-def _complaint(output: str, folder: str, style: Path) -> str:
-    """Return the error message of ruff on one line."""
-    lines = [line.strip(" .").removeprefix("Cause: ") for line in output.replace(f"{folder}/", "").splitlines()]
-    lines = [line for line in lines if line]
-    if str(style) in output:
-        where = [line for line in lines[:-1] if " at line " in line]
-        return f"{_shown(style)}: {', '.join((*where, lines[-1]))}. Correct it, or restore it with git."
-    return f"ruff refuses the generated code: {'; '.join(lines[:3])}. Correct the template that it comes from."
-
-
-def _shown(style: Path) -> str:
-    return style.relative_to(_ROOT).as_posix()

@@ -1,59 +1,57 @@
 """The modules of the models: one for each topic, and the package that loads them.
 
-Our templates render the text of each definition. datamodel-code-generator gets these texts and an outline of the
-definitions (their kinds, bases and fields), and writes all classes and aliases, which are divided among the modules.
+datamodel-code-generator makes each class and alias from a JSON Schema, with our templates for the layout. They get as
+text what it has no word for: markers, tags, results of factories, a second base, docstrings. What it made of each
+definition is checked against the IR.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from codegen.emit.json_schema import BASE, json_schema, made_of
 from codegen.emit.order import in_order, recursive_fields
 from codegen.emit.rendering import Templates
-from codegen.errors import FileError, SchemaError
-from codegen.ir import Definition, Model, Schema
+from codegen.errors import SchemaError
+from codegen.escaping import quoted
+from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.read.docs import Docs, shared_descriptions
 from codegen.read.topics import find_topics
 from codegen.read.topics_file import Topic, read_topics
-from codegen.read.types import quoted
-
-
-@dataclass(frozen=True)
-class Source:
-    """The source of a definition, and the names in it."""
-
-    text: str
-    names: set[str]
-
+from codegen.types import ANY
 
 Files: TypeAlias = dict[str, tuple[str, dict[str, Any]]]
 
 _FOLDER = Path(__file__).with_name("templates")
-_DEFINITIONS = Templates(_FOLDER, {"quoted": quoted})
-# The templates of datamodel-code-generator. They insert the finished text of a definition.
-_OUTLINE, _OUTLINE_NAMES = Templates(_FOLDER / "outline"), {"text"}
-_CLASS, _ALIAS = "pydantic_v2/BaseModel.jinja2", "TypeAliasType.jinja2"
+# The templates that datamodel-code-generator renders, and the names that they use.
+_TEMPLATES = {
+    "pydantic_v2/BaseModel.jinja2": {"class_name", "base_class", "fields", "bases", "doc", "texts"},
+    "TypeAliasType.jinja2": {"class_name", "base_class", "fields", "annotation", "marker"},
+}
+# In front of each definition, they write what datamodel-code-generator made of it as JSON. No upstream text is at the
+# beginning of a line there.
+_MADE = "#:"
 
 
 def model_files(schema: Schema) -> Files:
     """Return the files of the package of models by their paths, each with its template and the values for it."""
     topics = _in_topics(schema)
-    sources = _sources(schema, [name for names in topics.values() for name in names])
+    texts = _texts(schema, [name for names in topics.values() for name in names])
     exported = {topic.name: sorted(names) for topic, names in topics.items()}
     about: dict[str, Any] = {"topics": exported, "descriptions": shared_descriptions(schema)}
     files: Files = {"models/__init__.py": ("models.py.jinja", about)}
     for topic, names in topics.items():
-        used = {each for name in names for each in (*sources[name].names, *schema.uses(name))}
+        used = {each for name in names for each in (*schema.uses(name), *_called(schema.definitions[name]))}
         values: dict[str, Any] = {
             "topic": topic,
             "imported": {other.name: sorted(used.intersection(own)) for other, own in topics.items() if other != topic},
-            "body": "\n".join(sources[name].text for name in names),
+            "body": "\n\n\n".join(texts[name] for name in names),
             "rebuilt": [name for name in names if _is_recursive(schema, name)],
         }
         files[f"models/{topic.name}.py"] = ("topic.py.jinja", values)
@@ -68,6 +66,12 @@ def _in_topics(schema: Schema) -> dict[Topic, list[str]]:
     return {topic: in_order(schema, names) for topic, names in own.items() if names}
 
 
+def _called(definition: Definition) -> Iterator[str]:
+    """Yield the models that the defaults of a definition are made of."""
+    for field in definition.fields if isinstance(definition, Model) else ():
+        yield from field.calls
+
+
 def _is_recursive(schema: Schema, name: str) -> bool:
     """Return whether a definition is a model with an annotation that is a string, its own or one of a base."""
     if not isinstance(schema.definitions[name], Model):
@@ -75,82 +79,105 @@ def _is_recursive(schema: Schema, name: str) -> bool:
     return any(recursive_fields(schema, each) for each in (name, *schema.bases(name)))
 
 
-def _sources(schema: Schema, names: list[str]) -> dict[str, Source]:
-    """Return the source of the classes and aliases by name, in this order."""
-    from datamodel_code_generator import InputFileType, generate  # imported here because `diff` doesn't need it
+def _texts(schema: Schema, names: list[str]) -> dict[str, str]:
+    """Return the source of the classes and aliases by name."""
+    # Imported here because `diff` doesn't need it.
+    from datamodel_code_generator import InputFileType, LiteralType, generate
     from datamodel_code_generator.enums import DataModelType
     from datamodel_code_generator.format import PythonVersion
 
-    for template in (_CLASS, _ALIAS):
-        _OUTLINE.check(template, _OUTLINE_NAMES)
-    outline: dict[str, Any] = {name: _outline(schema.definitions[name]) for name in names}
+    templates = Templates(_FOLDER)
+    for template, known in _TEMPLATES.items():
+        templates.check(template, known)
     docs = Docs(schema)
-    texts = {name: {"text": _definition(schema, docs, schema.definitions[name])} for name in names}
+    given = {name: _given(schema, schema.definitions[name]) for name in names}
     source = generate(
-        json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": outline}),
+        json.dumps(json_schema(given.values())),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
-        custom_template_dir=_FOLDER / "outline",
-        extra_template_data=defaultdict(dict, texts),
+        base_class=BASE,
+        custom_template_dir=_FOLDER,
+        extra_template_data=defaultdict(dict, {name: _data(schema, docs, schema.definitions[name]) for name in names}),
         custom_file_header="#",
+        enum_field_as_literal=LiteralType.All,
+        strict_nullable=True,
         use_type_alias=True,
         skip_root_model=True,
         formatters=[],
     )
-    return _divided(str(source), names)
+    texts = _checked(str(source), given)
+    for name in names:
+        found = schema.definitions[name]
+        if not isinstance(found, Model):
+            texts[name] += f"\n{docs.source(docs.of(found), 0)}"
+    return texts
 
 
-def _definition(schema: Schema, docs: Docs, definition: Definition) -> str:
-    """Return the source of a class or an alias."""
-    if not isinstance(definition, Model):
-        return _DEFINITIONS.render(_ALIAS, class_name=definition.name, docs=docs, alias=definition)
-    return _DEFINITIONS.render(
-        _CLASS,
-        class_name=definition.name,
-        docs=docs,
-        model=definition,
-        bases=_bases(schema, definition),
-        recursive=recursive_fields(schema, definition.name),
-    )
+def _given(schema: Schema, definition: Definition) -> Definition:
+    """Return a definition without the types that datamodel-code-generator would write in another way.
 
-
-def _bases(schema: Schema, model: Model) -> str:
-    """Return the bases of a class: the definition it wraps, and a base of the runtime unless that provides it."""
-    if model.base is None:
-        return "OpenModel" if model.is_open else "Model"
-    return f"{model.base}, OpenModel" if model.is_open and not schema.model(model.base).is_open else model.base
-
-
-def _outline(definition: Any) -> dict[str, Any]:
-    """Return a definition as datamodel-code-generator needs it: its kind, base, and properties that hide a built-in.
-
-    The texts of the definitions have all properties; each one here would only cost time.
+    They are those that lead back to the definition, and that of a field which hides the built-in `list`.
     """
     if not isinstance(definition, Model):
-        return {"type": "string"}
-    hiding = [field.wire for field in definition.fields if hasattr(builtins, field.name)]
-    own = {"type": "object", "properties": {wire: {"type": "string"} for wire in hiding}}
-    return {"allOf": [{"$ref": f"#/$defs/{definition.base}"}], **own} if definition.base else own
+        return definition
+    hidden = ("list", *recursive_fields(schema, definition.name))
+    fields = (replace(each, type=ANY) if each.name in hidden else each for each in definition.fields)
+    return replace(definition, fields=tuple(fields))
 
 
-def _divided(source: str, expected: list[str]) -> dict[str, Source]:
-    """Return the source of each definition in a module. They must be the expected ones, in order."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError as error:
-        line = (error.text or "").strip()
-        message = f"The templates of models give invalid Python: {line!r}. Correct them, or restore them with git."
-        raise FileError("", message, "codegen/emit/templates") from error
-    definitions = [node for node in tree.body if isinstance(node, (ast.ClassDef, ast.AnnAssign))]
-    names = [node.name if isinstance(node, ast.ClassDef) else ast.unparse(node.target) for node in definitions]
-    if names != expected:
-        wrong = ", ".join(sorted(set(names) ^ set(expected))) or "their order"
-        raise SchemaError("/$defs", f"datamodel-code-generator rendered other definitions than expected: {wrong}.")
-    lines = source.splitlines()
-    starts = [node.lineno - 1 for node in definitions]
-    texts = ["\n".join(lines[start:end]) for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
+def _data(schema: Schema, docs: Docs, definition: Definition) -> dict[str, Any]:
+    """Return the texts for the template of a definition."""
+    if isinstance(definition, Union):
+        return {"annotation": "", "marker": definition.marker}
+    if isinstance(definition, Alias):
+        return {"annotation": definition.type.annotation if definition.type.is_marked else "", "marker": ""}
+    recursive = recursive_fields(schema, definition.name)
     return {
-        name: Source(text, {each.id for each in ast.walk(node) if isinstance(each, ast.Name)})
-        for name, text, node in zip(names, texts, definitions, strict=True)
+        "bases": f"{definition.base}, OpenModel" if _has_second_base(schema, definition) else "",
+        "doc": docs.source(docs.of(definition), 4),
+        "texts": {each.name: _field_texts(each, docs, each.name in recursive) for each in definition.fields},
     }
+
+
+def _has_second_base(schema: Schema, model: Model) -> bool:
+    return model.base is not None and model.is_open and not schema.model(model.base).is_open
+
+
+def _field_texts(field: Field, docs: Docs, is_recursive: bool) -> dict[str, str]:
+    """Return the texts for a field: its whole annotation, if that has markers inside or is a string."""
+    annotation = field.annotation
+    is_text = field.type.is_marked or field.name == "list"
+    return {
+        "annotation": quoted(annotation) if is_recursive else annotation if is_text else "",
+        "markers": field.written_markers,
+        "assigned": field.assigned,
+        "doc": docs.source(docs.of_field(field), 4),
+    }
+
+
+def _checked(source: str, given: dict[str, Definition]) -> dict[str, str]:
+    """Return the source of each definition. Check what datamodel-code-generator made of it, and that it made no other.
+
+    Raises:
+        SchemaError: it made something else.
+    """
+    texts: dict[str, str] = {}
+    for each in source.split(f"\n{_MADE}")[1:]:
+        line, _, text = each.partition("\n")
+        name, *parts = json.loads(line)
+        if name not in given:
+            raise _error(name, "made it of nothing")
+        for made, expected in zip_longest(parts, made_of(given[name])):
+            if made != expected:
+                raise _error(name, f"made {made!r} in it, not {expected!r}")
+        texts[name] = text.rstrip()
+    for name in given:
+        if name not in texts:
+            raise _error(name, "left it out")
+    return texts
+
+
+def _error(name: str, what: str) -> SchemaError:
+    next_step = "Report this with the schema, or try another release of it."
+    return SchemaError(f"/$defs/{name}", f"datamodel-code-generator {what}.", next_step=next_step)

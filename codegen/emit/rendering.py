@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateSyntaxError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound, TemplateSyntaxError, UndefinedError
 from jinja2.meta import find_undeclared_variables
 
-from codegen.errors import FileError, SchemaError
+from codegen.errors import FileError
 
 _ROOT = Path(__file__).parents[2]
 _RESTORE = "Correct the template, or restore it with git."
@@ -57,38 +57,26 @@ class Templates:
 
 @contextmanager
 def _reporting(folder: Path, name: str) -> Generator[None]:
-    """Turn errors in a template into FileErrors. Errors that codegen raises on purpose pass through."""
+    """Turn errors in a template into FileErrors. Errors of code that it calls pass through."""
     try:
         yield
     except TemplateNotFound as error:
         raise _error(folder / (error.name or name), "The template is missing. Restore it with git.") from error
-    except (SchemaError, OSError):
-        raise
     except TemplateSyntaxError as error:
         # Jinja has lost the file's name by the time it finds an unknown filter.
         file = name if error.name in (None, "<introspection>") else error.name
         raise _error(folder / file, f"{_sentence(error.message)} {_RESTORE}", error.lineno) from error
     except UnicodeDecodeError as error:
         raise _error(folder / name, f"Not UTF-8: {error.reason}. {_RESTORE}") from error
-    except Exception as error:
-        place = _place(folder, error)
-        if place is None:
-            raise
-        raise _error(place[0], f"{_sentence(str(error))} {_RESTORE}", place[1]) from error
+    except UndefinedError as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = [each for each in frames if Path(each.filename).is_relative_to(folder)][-1]
+        raise _error(Path(place.filename), f"{_sentence(error.message)} {_RESTORE}", place.lineno) from error
 
 
 def _error(path: Path, sentence: str, line: int | None = None) -> FileError:
     place = path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else str(path)
     return FileError("", f"{place}{f', line {line}' if line else ''}: {sentence}")
-
-
-def _place(folder: Path, error: Exception) -> tuple[Path, int | None] | None:
-    """Return the file and the line in a template that raised an error; None if code that a template calls raised it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [index for index, each in enumerate(frames) if Path(each.filename).is_relative_to(folder)]
-    if not own or any(Path(each.filename).is_relative_to(_ROOT / "codegen") for each in frames[own[-1] + 1 :]):
-        return None
-    return Path(frames[own[-1]].filename), frames[own[-1]].lineno
 
 
 def _sentence(text: str | None) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-import textwrap
 from collections.abc import Iterator
 
+from codegen.escaping import filled
 from codegen.ir import Field, Method, Schema
 from codegen.names import attribute_name
 
 _WIDTH = 92
-_CODE, _NO_BREAK = re.compile("`[^`]*`"), "\0"
 _META = "Data for extensions, `_meta` on the wire."
 _OTHER = {"agent": "client", "client": "agent"}
 # The message in which an implementation of each role advertises its capabilities.
@@ -120,7 +118,7 @@ class StubDocs:
         """Return the first paragraph of a field's description, or of its type's, as a sentence on one line."""
         if field.wire == "_meta":
             return _META
-        definition = self._schema.definitions.get(field.type.text)
+        definition = self._schema.definitions.get(field.type.concrete.name)
         text = field.doc or (definition.doc if definition else "")
         line = " ".join(text.strip().split("\n\n")[0].split())
         return f"{line}." if line and line[-1] not in ".!?:" else line
@@ -167,7 +165,7 @@ def _alternatives(texts: list[str]) -> str:
 
 
 def _entry(name: str, text: str) -> str:
-    return _filled(f"{name}: {text}", "    ", "        ")
+    return filled(f"{name}: {text}", _WIDTH, "    ", "        ")
 
 
 def _joined(*parts: str) -> str:
@@ -176,18 +174,4 @@ def _joined(*parts: str) -> str:
 
 def _wrapped(part: str) -> str:
     """Wrap a paragraph of one line. Text with line breaks, such as most of upstream's, keeps them."""
-    return _filled(part) if "\n" not in part and len(part) > _WIDTH else part
-
-
-def _filled(text: str, first: str = "", others: str = "") -> str:
-    """Wrap a text, but not within backticks. `first` and `others` are the indentations of its lines."""
-    unbroken = _CODE.sub(lambda code: code[0].replace(" ", _NO_BREAK), text)
-    lines = textwrap.wrap(
-        unbroken,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=others,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return "\n".join(lines).replace(_NO_BREAK, " ")
+    return filled(part, _WIDTH) if "\n" not in part and len(part) > _WIDTH else part

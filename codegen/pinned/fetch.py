@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import FetchError, SchemaError
-from codegen.files.folders import read_files, replace_folder
-from codegen.nodes import is_array, is_object
+from codegen.files import read_files, replace_folders
+from codegen.nodes import is_object
 from codegen.pinned.pins import PINS, parse_json, read_pins, sha256
 from codegen.pinned.profiles import ONE_FILE, PLACES, STABLE
 from codegen.pinned.sources import read_source
@@ -53,19 +53,18 @@ def fetch(source: str, target: Path) -> list[str]:
         FetchError: the source is not available or is not a schema. Nothing was changed.
         OSError: a file can't be read or written. Nothing was changed.
     """
-    fetched = fetch_beside(source, target)
+    fetched = fetch_beside(read_source(source), target)
     if fetched.files != read_files(target):
-        replace_folder(target, fetched.files)
+        replace_folders({target: fetched.files})
     return fetched.lines
 
 
-def fetch_beside(source: str, target: Path) -> Fetched:
-    """Fetch the schemas of a source as `fetch` does, without replacing the pinned ones.
+def fetch_beside(release: Release, target: Path) -> Fetched:
+    """Return what `fetch` would write, without replacing the pinned schemas.
 
     Raises:
-        FetchError: the source is not available or is not a schema.
+        FetchError: the release has something else than schemas.
     """
-    release = read_source(source)
     for file, content in release.schemas.items():
         _check_is_schema(file, content)
     old = read_files(target)
@@ -82,13 +81,9 @@ def _check_is_schema(file: str, content: bytes) -> None:
         found: Any = parse_json(content)
     except ValueError as error:
         raise FetchError(f"{file} is not JSON: {error}. It begins with {content[:30]!r}. {_CHECK}") from error
-    if not is_object(found):
-        raise FetchError(f"{file} is not an ACP schema: it is JSON, but not an object. {_CHECK}")
-    messages, definitions = found.get("anyOf"), found.get("$defs")
-    if not is_object(definitions) or not definitions:
-        raise FetchError(f"{file} is not an ACP schema: it has no definitions in `$defs`. {_CHECK}")
-    if not is_array(messages) or not messages or not all(map(is_object, messages)):
-        raise FetchError(f"{file} is not an ACP schema: it has no messages in `anyOf`. {_CHECK}")
+    if not is_object(found) or not is_object(found.get("$defs")) or not (found["$defs"] and found.get("anyOf")):
+        expected = "an object with definitions in `$defs` and messages in `anyOf`"
+        raise FetchError(f"{file} is not an ACP schema: expected {expected}. {_CHECK}")
 
 
 def _kept_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[str, dict[str, str]]:

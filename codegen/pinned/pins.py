@@ -73,19 +73,16 @@ def read_pins(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise FileError("", f"Not JSON: {error}. {_RESTORE}", PINS) from error
     files = pins.get("files") if is_object(pins) else None
-    if not is_object(pins) or not is_object(files):
-        raise FileError("", f"Expected an object with `files`. {_RESTORE}", PINS)
-    for key in ("source", "version"):
-        if not isinstance(pins.get(key), str):
-            raise FileError(f"/{key}", f"Expected a string. {_RESTORE}", PINS)
+    if not is_object(pins) or not is_object(files) or not _are_texts(pins, "source", "version"):
+        raise FileError("", f"Expected an object with strings `source` and `version`, and `files`. {_RESTORE}", PINS)
     for file, entry in files.items():
-        if not is_object(entry) or not isinstance(entry.get("sha256"), str):
-            raise FileError(f"/files/{escape(file)}", f"Expected an object with a `sha256`. {_RESTORE}", PINS)
-        if not all(isinstance(entry.get(key, ""), str) for key in ("source", "version")):
-            raise FileError(
-                f"/files/{escape(file)}", f"Expected `source` and `version` to be strings. {_RESTORE}", PINS
-            )
+        if not is_object(entry) or not _are_texts(pins | entry, "sha256", "source", "version"):
+            raise FileError(f"/files/{escape(file)}", f"Expected an object with a string `sha256`. {_RESTORE}", PINS)
     return pins
+
+
+def _are_texts(entry: dict[str, Any], *keys: str) -> bool:
+    return all(isinstance(entry.get(key), str) for key in keys)
 
 
 def _check_same_files(present: set[str], listed: set[str]) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from codegen.errors import SchemaError
 
 # The paths at which upstream has published the schema of each profile. Up to release 1.9, version 1 had one file,
 # `schema.json`, which became `v1/schema.unstable.json` (1.9.0 and 2.0.0 have the same bytes).
 ONE_FILE = "schema.json"
-_PLACES = {
+PLACES_OF = {
     "v1": ("v1/schema.json",),
     "v1_unstable": ("v1/schema.unstable.json", ONE_FILE),
     "v2_draft": ("v2/schema.json",),
     "v2_draft_unstable": ("v2/schema.unstable.json",),
 }
-PROFILES = tuple(_PLACES)
-PLACES = tuple(place for places in _PLACES.values() for place in places)
+PROFILES = tuple(PLACES_OF)
+PLACES = tuple(place for places in PLACES_OF.values() for place in places)
 # The stable schema of each version, and its profile.
 STABLE = {1: ("v1/schema.json", "v1"), 2: ("v2/schema.json", "v2_draft")}
 _TITLES = {
@@ -26,7 +30,7 @@ _TITLES = {
 }
 
 # The versions that have tables in `methods.toml`.
-TABLES = tuple(dict.fromkeys(name[:2] for name in _PLACES))
+TABLES = tuple(dict.fromkeys(name[:2] for name in PLACES_OF))
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,22 @@ class Profile:
         return f"v{self.protocol_version}"
 
 
+@contextmanager
+def naming(profile: Profile) -> Generator[None]:
+    """Name the profile and the file of its schema in errors."""
+    try:
+        yield
+    except SchemaError as error:
+        error.profile = error.profile or profile.name
+        error.name_source(profile.file)
+        raise
+
+
 def find_files(folder: Path) -> dict[str, str]:
     """Return the profiles that a folder has a schema for, each with the file's path in it."""
     return {
         name: place
-        for name, places in _PLACES.items()
+        for name, places in PLACES_OF.items()
         for place in places
         if (folder / place).is_file() and place == next(each for each in places if (folder / each).is_file())
     }
@@ -73,9 +88,4 @@ def find_files(folder: Path) -> dict[str, str]:
 
 def places_of(version: int) -> tuple[str, ...]:
     """Return the paths that the schemas of a version of the protocol can have."""
-    return tuple(place for name, places in _PLACES.items() if name[1] == str(version) for place in places)
-
-
-def file_of(name: str) -> str:
-    """Return the path of a profile's schema in this repository."""
-    return f"schema/{_PLACES[name][0]}"
+    return tuple(place for name, places in PLACES_OF.items() if name[1] == str(version) for place in places)

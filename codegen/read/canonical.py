@@ -1,21 +1,25 @@
-"""Drops parts of a schema that mean nothing, so that no reader or comparison has to handle them."""
+"""Drops parts of a schema that mean nothing and escapes unsafe characters, so that nothing else has to handle them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from codegen.escaping import visible
 from codegen.nodes import is_array, is_object
 
 # Keywords that hold data, and keywords that hold schemas by name.
-_DATA, _MAPS = ("const", "default", "enum"), ("properties", "$defs")
+_DATA, _MAPS = ("const", "default", "enum", "pattern"), ("properties", "$defs")
 
 
 def canonical(schema: Any, *, names: bool = False) -> Any:
-    """Return a schema without empty `required` lists. With `names`, its keys are names instead of keywords."""
+    """Return a schema without empty `required` lists, and with escapes for unsafe characters in its texts.
+
+    With `names`, its keys are names instead of keywords.
+    """
     if is_array(schema):
         return [canonical(each) for each in schema]
     if not is_object(schema):
-        return schema
+        return visible(schema) if isinstance(schema, str) else schema
     if names:
         return {name: canonical(each) for name, each in schema.items()}
     return {

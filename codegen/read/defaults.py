@@ -1,4 +1,4 @@
-"""Turns the JSON defaults of fields into Python source."""
+"""Checks the defaults of fields, and writes those that are objects or arrays as functions that make them."""
 
 from __future__ import annotations
 
@@ -6,60 +6,80 @@ from dataclasses import replace
 from typing import Any
 
 from codegen.errors import SchemaError
+from codegen.escaping import quoted
 from codegen.ir import Alias, Field, Model, Schema
-from codegen.nodes import is_array, is_object
-from codegen.read.types import quoted
+from codegen.nodes import is_object
+from codegen.types import Type
+
+# The Python types of the JSON values of each kind.
+_PYTHON = {
+    "boolean": (bool,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "array": (list,),
+    "map": (dict,),
+}
 
 
 def fill_defaults(schema: Schema) -> None:
-    """Set the Python source of every field's default: a literal, or a factory for objects and arrays."""
+    """Check every default, and set the factory of those that are objects or arrays."""
     for definition in list(schema.definitions.values()):
         if isinstance(definition, Model):
-            fields = tuple(_with_source(schema, definition, field) for field in definition.fields)
+            fields = tuple(_with_factory(schema, definition, field) for field in definition.fields)
             schema.definitions[definition.name] = replace(definition, fields=fields)
 
 
-def _with_source(schema: Schema, model: Model, field: Field) -> Field:
+def _with_factory(schema: Schema, model: Model, field: Field) -> Field:
     if not field.has_default:
         return field
-    source = _source(schema, field, field.default_json, f"{model.pointer}/properties/{field.wire}/default")
-    if isinstance(field.default_json, (dict, list)):
-        source = f"default_factory=lambda: {source}"
-    return replace(field, default=source)
+    calls: list[str] = []
+    source = _source(schema, field, field.absent, f"{model.pointer}/properties/{field.wire}/default", calls)
+    needs_factory = isinstance(field.absent, (dict, list))
+    return replace(field, factory=f"lambda: {source}" if needs_factory else "", calls=tuple(calls))
 
 
-def _source(schema: Schema, field: Field, value: Any, pointer: str) -> str:
-    """Return the value of a field as Python source."""
-    if is_array(value) or (is_object(value) and field.type.kind == "map"):
-        if value:
-            raise SchemaError(pointer, "There is no rule for a default with items.")
-        return "[]" if is_array(value) else "{}"
-    if is_object(value):
-        return _model_source(schema, field.type.text, value, pointer)
-    _check_scalar(schema, field, value, pointer)
+def _source(schema: Schema, field: Field, value: Any, pointer: str, calls: list[str]) -> str:
+    """Return the value of a field as Python source, and add the models that it calls to `calls`."""
+    if is_object(value) and field.type.kind != "map":
+        return _model_source(schema, field.type.concrete, value, pointer, calls)
+    if value and isinstance(value, (dict, list)):
+        raise SchemaError(pointer, "There is no rule for a default with items.")
+    if not fits(schema, value, field.type):
+        raise SchemaError(pointer, f"The default {value!r} is not of the property's type, {field.type.annotation}.")
     return quoted(value)
 
 
-def _model_source(schema: Schema, name: str, value: dict[str, Any], pointer: str) -> str:
+def _model_source(schema: Schema, kind: Type, value: dict[str, Any], pointer: str, calls: list[str]) -> str:
     """Return a call of a model's constructor with every key of the default, so that it dumps as upstream wrote it."""
-    if not isinstance(schema.definitions.get(name), Model):
+    name = kind.annotation
+    if not isinstance(schema.definitions.get(kind.name), Model):
         raise SchemaError(pointer, f"There is no rule for an object as the default of {name}, which is not a model.")
+    calls.append(name)
     fields = {field.wire: field for field in schema.fields(name)}
     arguments: list[str] = []
     for key, item in value.items():
         field = fields.get(key)
         if field is None:
             raise SchemaError(f"{pointer}/{key}", f"The default has the key {key!r}, which {name} doesn't have.")
-        arguments.append(f"{field.name}={_source(schema, field, item, f'{pointer}/{key}')}")
+        arguments.append(f"{field.name}={_source(schema, field, item, f'{pointer}/{key}', calls)}")
     return f"{name}({', '.join(arguments)})"
 
 
-def _check_scalar(schema: Schema, field: Field, value: Any, pointer: str) -> None:
-    """Stop the generator if a default is not a value of its field's type."""
-    kinds: dict[str, type[Any]] = {"bool": bool, "str": str, "int": int, "Double": float}
-    text = field.type.text
-    while isinstance(alias := schema.definitions.get(text), Alias):
-        text = alias.type.text
-    fits = quoted(value) in text if text.startswith("Literal[") else isinstance(value, kinds.get(text, object))
-    if not fits and not (value is None and field.type.nullable):
-        raise SchemaError(pointer, f"The default {value!r} is not of the property's type, {text}.")
+def fits(schema: Schema, value: Any, kind: Type) -> bool:
+    """Return whether a value is one of a type, by its kind. Limits aren't checked, nor what arrays and maps hold."""
+    if kind.kind == "union":
+        return any(fits(schema, value, part) for part in kind.parts)
+    named = schema.definitions.get(kind.name)
+    if isinstance(named, Alias):
+        return fits(schema, value, named.type)
+    if named:
+        return is_object(value) and any(_is_model(schema, value, each) for each in schema.concrete_models(kind.name))
+    return value in kind.values or kind.kind == "any" or type(value) in _PYTHON.get(kind.kind, ())
+
+
+def _is_model(schema: Schema, value: dict[str, Any], model: Model) -> bool:
+    return all(
+        fits(schema, value[each.wire], each.type) if each.wire in value else not each.required
+        for each in schema.fields(model.name)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codegen.escaping import code, docstring
 from codegen.ir import Definition, Field, Model, Schema
 
 # Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
@@ -21,10 +22,10 @@ class Docs:
     def of(self, definition: Definition) -> str:
         """Return a definition's description; empty if it is the same as its base's."""
         base = definition.base if isinstance(definition, Model) else None
-        return "" if base and self._schema.definitions[base].doc == definition.doc else definition.doc
+        return "" if base and self._schema.definitions[base].doc == definition.doc else definition.doc.strip()
 
     def source(self, text: str, indent: int) -> str:
-        return docstring(text, indent)
+        return docstring(text, indent) if text else ""
 
     def of_field(self, field: Field) -> str:
         if field.wire != _META:
@@ -70,7 +71,7 @@ def with_member_docs(doc: str, schema: Any) -> str:
 
 def _label(member: Any) -> str:
     """Return the constant and the title of a member; empty for a group of members."""
-    constant = [f"`{member['const']}`"] if "const" in member else []
+    constant = [code(str(member["const"]))] if "const" in member else []
     names = " ".join([*constant, *_title(member)])
     return names or ("" if "anyOf" in member else "Other values")
 
@@ -78,20 +79,4 @@ def _label(member: Any) -> str:
 def _title(schema: Any) -> list[str]:
     """Return the title as a list; empty if the description begins with it."""
     title = schema.get("title")
-    return [f"`{title}`"] if title and not schema.get("description", "").startswith(f"**{title}**") else []
-
-
-def comment(text: str) -> str:
-    """Return a text as the source of a comment."""
-    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
-
-
-def docstring(text: str, indent: int) -> str:
-    """Return a text as the source of a docstring at an indentation."""
-    text = text.strip().replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    if text.endswith('"'):
-        text = text[:-1] + '\\"'
-    lines = [line.rstrip() for line in text.splitlines()]
-    padded = [lines[0], *(" " * indent + line if line else "" for line in lines[1:])]
-    end = "\n" + " " * indent if len(lines) > 1 else ""
-    return f'"""{chr(10).join(padded)}{end}"""'
+    return [code(title)] if title and not schema.get("description", "").startswith(f"**{title}**") else []

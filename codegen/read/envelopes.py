@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from codegen.ir import Schema, Type
-from codegen.nodes import REF_PREFIX, Node, is_array, is_object, reading
+from codegen.ir import Schema
+from codegen.nodes import REF_PREFIX, Node, is_array, is_object
 from codegen.read.docs import with_member_docs
 from codegen.read.properties import read_property
-from codegen.read.types import missing_definition
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TITLE = "Agent Client Protocol"
@@ -63,12 +62,13 @@ class Messages:
 def read_messages(raw: dict[str, Any]) -> Messages:
     """Read all messages of a schema. Batches hold the same messages, and are checked in the same way."""
     reader = _Reader(raw)
-    with reading(Node(raw, "")) as root:
-        _expect(root, "$schema", _DIALECT)
-        _expect(root, "title", _TITLE)
-        root.take("$defs", dict, {})
-        for message in root.take_list("anyOf"):
-            reader.read(message)
+    root = Node(raw, "")
+    _expect(root, "$schema", _DIALECT)
+    _expect(root, "title", _TITLE)
+    root.take("$defs", dict, {})
+    for message in root.take_list("anyOf"):
+        reader.read(message)
+    root.close()
     return reader.found
 
 
@@ -142,16 +142,11 @@ class _Reader:
     def _inline(self, title: str, properties: dict[str, Node], required: set[str]) -> None:
         """Read the properties of an inline envelope as those of any object, and keep their descriptions."""
         for key, each in properties.items():
-            read = read_property(key, Node(each.schema, each.pointer), key in required, self._lookup)
+            read = read_property(key, Node(each.schema, each.pointer), key in required, self.definitions)
             doc = with_member_docs(
                 each.schema.get("description", ""), without_method_members(each.schema, self.definitions)
             )
             self.found.texts[f"`{key}` of `{title}`, `{read.annotation}`"] = doc
-
-    def _lookup(self, name: str, place: Node) -> Type:
-        if name not in self.definitions:
-            raise missing_definition(name, place)
-        return Type(name, "ref", names=(name,), explicit_null=False)
 
 
 def _split(message: Node, title: str) -> tuple[str, str]:

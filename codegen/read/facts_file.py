@@ -1,74 +1,117 @@
 """Reads `methods.toml`: TOML with a table for each version and side, which holds an entry for each method.
 
-Checks the form of every entry by `codegen.read.fact_rules`. Independent of the schema: `codegen.read.methods` and
-`codegen.read.facts` check whether an entry fits it.
+Checks the form of the file. Independent of the schema: `codegen.read.methods` and `codegen.read.facts` check whether an
+entry fits it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Literal, Required, TypeAlias
 
-from codegen.errors import FileError
-from codegen.nodes import is_object
+from pydantic import AfterValidator, Field, with_config
+from typing_extensions import TypedDict
+
+from codegen.names import attribute_name
 from codegen.pinned.profiles import TABLES
-from codegen.read.fact_rules import entry_problem, properties_problem
-from codegen.toml import parse_toml
+from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/methods.toml"
 # The entries by version, side and method.
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 # The table of a version that is about all its methods, instead of those of one side.
 SHARED = "properties"
-MEANING = "The top of the file describes every key."
 
 
-def read_facts_file(path: Path, sides: Collection[str], advertising: Collection[str]) -> Table:
+def _with_python_name(wire: str) -> str:
+    if attribute_name(wire) is None:
+        raise ValueError(f"Expected the name of a property in camelCase, found {wire!r}")
+    return wire
+
+
+def _unlocked(entry: Entry) -> Entry:
+    if ("offered" in entry) == bool(entry.keys() & {"baseline", "capability"}):
+        raise ValueError(
+            "Expected either `offered`, or `baseline` or `capability`, which say when the method may be called"
+        )
+    return entry
+
+
+Property: TypeAlias = Annotated[str, AfterValidator(_with_python_name)]
+
+
+@with_config(extra="forbid")
+class Properties(TypedDict):
+    """The properties that the methods of a version share."""
+
+    session: Property
+    version: Property
+    agent_capabilities: Property
+    agent_info: Property
+    client_capabilities: Property
+    client_info: Property
+    lower: Literal["own", "refused"]
+
+
+@with_config(extra="forbid")
+class Cancelled(TypedDict):
+    """The notification that cancels a request, and the result that the request then has."""
+
+    by: Text
+    result: dict[str, Any]
+
+
+@with_config(extra="forbid")
+class Entry(TypedDict, total=False):
+    """A method of a side that advertises no capabilities."""
+
+    baseline: Literal[True]
+    offered: Text
+    opens: Literal[True]
+    creates: Property
+    ends: Property
+    exempt: Property
+    gone: Annotated[int, Field(strict=True, lt=0)]
+    cancels: Property
+    cancelled: Cancelled
+    paths: Annotated[list[Property], Field(min_length=1)]
+
+
+@with_config(extra="forbid")
+class EntryWithCapability(Entry, total=False):
+    """A method of a side that advertises capabilities."""
+
+    capability: Text
+    content: dict[str, Text]
+
+
+Entries: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_unlocked)]]
+EntriesWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterValidator(_unlocked)]]
+
+
+@with_config(extra="forbid")
+class _Tables(TypedDict, total=False):
+    properties: Required[Properties]
+    agent: EntriesWithCapability
+    client: EntriesWithCapability
+    both: Entries
+    protocol: Entries
+    proxy: Entries
+
+
+def read_facts_file(path: Path) -> Table:
     """Read the whole file.
-
-    Args:
-        path: the file.
-        sides: the sides that methods can have.
-        advertising: the sides that advertise capabilities.
 
     Raises:
         FileError: the file is missing or invalid.
     """
     name = f"{path.parent.name}/{path.name}"
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise FileError("", f"{name}: The file can't be read: {error.strerror}. Restore it with git.") from error
-    return _parsed(content, name, tuple(sides), tuple(advertising))
+    return _parsed(read_file(path, name), name)
 
 
 @lru_cache(maxsize=4)
-def _parsed(content: bytes, name: str, sides: tuple[str, ...], advertising: tuple[str, ...]) -> Table:
+def _parsed(content: bytes, name: str) -> Table:
     table = parse_toml(content, name)
-    for place, wire, entry, side in _entries(table, name, sides):
-        if problem := entry_problem(entry, side, advertising):
-            raise FileError("", f"{name} [{place}] {wire!r}: {problem} {MEANING}")
-    for version, tables in table.items():
-        if problem := properties_problem(tables.get(SHARED)):
-            raise FileError("", f"{name} [{version}.{SHARED}]: {problem} {MEANING}")
+    checked(dict[Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})$")], _Tables], table, name)
     return table
-
-
-def _entries(table: dict[str, Any], name: str, sides: tuple[str, ...]) -> Iterator[tuple[str, str, Any, str]]:
-    """Yield every entry: its table, the method, the entry itself, and the method's side."""
-    for version, tables in table.items():
-        _check_table(version, tables, TABLES, name)
-        for side, entries in tables.items():
-            if side == SHARED:
-                continue
-            _check_table(f"{version}.{side}", entries, [f"{version}.{each}" for each in (*sides, SHARED)], name)
-            yield from ((f"{version}.{side}", wire, entry, side) for wire, entry in entries.items())
-
-
-def _check_table(key: str, found: Any, known: Collection[str], name: str) -> None:
-    if key not in known:
-        raise FileError("", f"{name}: Unknown table [{key}]; the tables here are {', '.join(known)}.")
-    if not is_object(found):
-        raise FileError("", f"{name}: {key!r} must be a table, found {found!r}.")

@@ -7,6 +7,7 @@ a request, a notification or a response. Both must agree. `methods.toml` adds wh
 from __future__ import annotations
 
 import keyword
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -20,12 +21,15 @@ from codegen.names import method_name
 from codegen.nodes import escape
 from codegen.read.envelopes import Payload
 from codegen.read.facts import FactReader
-from codegen.read.facts_file import FILE, MEANING, SHARED, Table, read_facts_file
+from codegen.read.facts_file import FILE, SHARED, Table, read_facts_file
+from codegen.read.proposed_facts import proposed_entry, target_of
+from codegen.toml import MEANING
 
 METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
-# Returns the entry of a method, by its side, its name and the pointer for an error.
-_Entries = Callable[[str, str, str], dict[str, Any]]
+# Returns the entry of a method by its side and its name, or None.
+_Entries = Callable[[str, str], dict[str, Any] | None]
 
+_WIRE = re.compile(r"[A-Za-z0-9_$./-]{1,200}")
 # The roles that handle the methods of a side, the senders of its requests and notifications, and of its responses.
 _HANDLED_BY = {
     "agent": ("agent",),
@@ -64,27 +68,30 @@ class _Part(NamedTuple):
 
 def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> list[Method]:
     """Read every method of a schema, in upstream's order. `version` is the table of `methods.toml`, such as `v1`."""
-    return _Reader(raw["$defs"], payloads, partial(_entry, version), shared_properties(version)["session"]).read()
+    return _Reader(raw["$defs"], payloads, partial(entry_of, version), shared_properties(version)).read()
 
 
 def read_methods_without_facts(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     """Read every method as the schema alone describes it, without `methods.toml`."""
-    return _Reader(raw["$defs"], payloads, lambda side, wire, pointer: {}, "").read()
+    return _Reader(raw["$defs"], payloads, lambda side, wire: {}, {"session": ""}).read()
 
 
 class _Reader:
-    """Reads the methods of one schema."""
+    """Reads the methods of one schema. `properties` are those that all its methods share."""
 
-    def __init__(self, definitions: dict[str, Any], payloads: set[Payload], entries: _Entries, session: str) -> None:
+    def __init__(
+        self, definitions: dict[str, Any], payloads: set[Payload], entries: _Entries, properties: dict[str, str]
+    ) -> None:
         self._definitions = definitions
         self._entries = entries
+        self._properties = properties
         self._parts = _parts(definitions, payloads)
         self._docs = _docs(payloads)
         self._calls = {part: name for part, name in self._parts.items() if part.kind != "response"}
         # How many methods have a Python name: a request and a notification can share one.
         self._names = Counter(method_name(part.wire) for part in self._calls)
         calls = [(part.wire, part.kind == "notification", name) for part, name in self._calls.items()]
-        self._facts = FactReader(definitions, session, calls)
+        self._facts = FactReader(definitions, properties["session"], calls)
 
     def read(self) -> list[Method]:
         methods = [self._method(part, params) for part, params in self._calls.items()]
@@ -93,7 +100,10 @@ class _Reader:
 
     def _method(self, part: _Part, params: str) -> Method:
         side, wire, kind = part
-        entry = self._entries(side, wire, f"/$defs/{params}/x-method")
+        doc = self._docs[params] or self._definitions[params].get("description", "")
+        entry = self._entries(side, wire)
+        if entry is None:
+            entry = self._proposed(side, wire, params)
         capability = entry.get("capability")
         if capability is not None:
             _check_path(self._definitions, ADVERTISED_IN[side], capability, wire)
@@ -109,7 +119,7 @@ class _Reader:
             handled_by=_HANDLED_BY[side],
             params=params,
             result=result,
-            doc=self._docs[params] or self._definitions[params].get("description", ""),
+            doc=doc,
             capability=capability,
             baseline=entry.get("baseline", False),
             content=self._content(side, wire, params, entry),
@@ -117,6 +127,19 @@ class _Reader:
             facts=self._facts.read(entry, wire, params, result),
             entry=entry,
         )
+
+    def _proposed(self, side: str, wire: str, params: str) -> dict[str, Any]:
+        """Return the entry that is proposed for a method without one."""
+        doc = f"{self._docs[params]} {self._definitions[params].get('description', '')}"
+        message, start = ADVERTISED_IN.get(side, ""), self._properties.get(f"{side}_capabilities", "")
+        try:
+            return proposed_entry(self._definitions, wire, doc, message, start)
+        except ValueError as error:
+            raise SchemaError(
+                f"/$defs/{params}/x-method",
+                f"{FILE} has no entry for the method {wire}, and none can be proposed. {error}",
+                next_step=f"Add an entry. {MEANING}",
+            ) from error
 
     def _content(self, side: str, wire: str, params: str, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         """Return the parts of a method's params that need a capability, without those that this schema doesn't have."""
@@ -153,6 +176,10 @@ def _part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
         raise SchemaError(pointer, "Expected `x-method` and `x-side` together, both as strings.")
     if side not in _HANDLED_BY:
         raise SchemaError(f"{pointer}/x-side", f"The side {side!r} has no rule; known are {', '.join(_HANDLED_BY)}.")
+    if not _WIRE.fullmatch(wire):
+        raise SchemaError(
+            f"{pointer}/x-method", f"{wire!r} can't be the name of a method; expected words like `fs/read`."
+        )
     mine = {payload for payload in payloads if payload.definition == name}
     kinds = {payload.kind for payload in mine}
     if len(kinds) != 1:
@@ -219,25 +246,13 @@ def shared_properties(version: str) -> dict[str, str]:
     return found
 
 
-def _entry(version: str, side: str, wire: str, pointer: str) -> dict[str, Any]:
-    """Return the entry of a method, which it must have."""
-    found = entry_of(version, side, wire)
-    if found is None:
-        raise SchemaError(
-            pointer,
-            f"{FILE} has no entry for the method {wire}.",
-            next_step=f"Add one to [{version}.{side}]. {MEANING}",
-        )
-    return found
-
-
 def entry_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
     """Return the entry of a method in `methods.toml`; None if it has none."""
     return _table().get(version, {}).get(side, {}).get(wire)
 
 
 def _table() -> Table:
-    return read_facts_file(METHODS_TOML, _HANDLED_BY, ADVERTISED_IN)
+    return read_facts_file(METHODS_TOML)
 
 
 def has_part(definitions: dict[str, Any], params: str, field: str, tag: str) -> bool:
@@ -269,11 +284,3 @@ def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -
             )
         name = target_of(properties[step])
         pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
-
-
-def target_of(schema: Any) -> str | None:
-    """Return the name of the definition that a property refers to; None if it refers to none."""
-    for part in (schema, *schema.get("allOf", ()), *schema.get("anyOf", ())):
-        if "$ref" in part:
-            return str(part["$ref"]).rsplit("/", 1)[-1]
-    return None

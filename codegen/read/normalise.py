@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Type, Union, with_fields
+from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import is_class_name, pascal
 from codegen.nodes import Node
 from codegen.read.docs import with_member_docs
 from codegen.read.properties import read_property
-from codegen.read.raw import allows_null, is_class, references
-from codegen.read.types import missing_definition, read_type
+from codegen.read.raw import is_class, references
+from codegen.read.types import read_type
 from codegen.read.variants import Tag, Variant, constant, find_tag, read_variant, take_tag
 
 # Names that the generated modules use already.
@@ -58,8 +58,8 @@ class _Reader:
         if not is_class_name(name):
             raise SchemaError(
                 pointer,
-                f"{name!r} can't be the name of a class; expected a capital letter, then letters and digits, and not a "
-                "Python keyword.",
+                f"{name!r} can't be the name of a class; expected a capital letter, then up to 199 letters and digits, "
+                "and not a Python keyword.",
             )
         self.in_progress.append(name)
         found = self._definition(name, Node(self.raw[name], pointer))
@@ -78,12 +78,6 @@ class _Reader:
         self.done[found.name] = found
         return found
 
-    def lookup(self, name: str, node: Node) -> Type:
-        """Return the type of a reference, whose definition may not have been read yet."""
-        if name not in self.raw:
-            raise missing_definition(name, node)
-        return Type(name, "ref", allows_null(self.raw, name), (name,), explicit_null=False)
-
     def _definition(self, name: str, node: Node) -> Definition:
         if "title" in node:
             raise node.error("There is no rule for the title of a definition, which is named by its key.", "title")
@@ -99,7 +93,7 @@ class _Reader:
 
     def _alias(self, name: str, doc: str, node: Node) -> Alias:
         doc = with_member_docs(doc, node.schema)
-        kind = read_type(node, self.lookup)
+        kind = read_type(node, self.raw)
         node.close()
         for needed in kind.names:
             self.resolve(needed)
@@ -133,7 +127,7 @@ class _Reader:
             raise variant.properties[key].error(f"The property {key!r} is described here and for the whole union.")
         unread = {**common, **variant.properties}
         return [
-            read_property(key, Node(node.schema, node.pointer), key in variant.required, self.lookup)
+            read_property(key, Node(node.schema, node.pointer), key in variant.required, self.raw)
             for key, node in unread.items()
         ]
 
@@ -197,9 +191,9 @@ class _Reader:
         if value is not None and each.title:
             raise each.node.error("There is no rule for a title beside a tag, which names the member already.", "title")
         label = pascal(value if value is not None else each.title)
-        if not label:
-            raise each.node.error("Expected a constant tag or a title, to name the union member by.")
-        own, each = take_tag(each, tag, self.lookup)
+        if not label or not is_class_name(union + label):
+            raise each.node.error("Expected a short constant tag or a title, to name the union member by.")
+        own, each = take_tag(each, tag, self.raw)
         adds_nothing = not (shared or fields or each.properties or each.nested)
         if each.base and adds_nothing and not own:
             self.resolve(each.base)
@@ -214,7 +208,7 @@ class _Reader:
         if self.references[name] != 1 or not isinstance(found, Model):
             raise node.error(f"The tag belongs to {name}, which is used without the tag elsewhere.")
         self._check_no_field_twice(found, own, node.pointer)
-        self.done[name] = with_fields(found, *own)
+        self.done[name] = replace(found, fields=(*found.fields, *own))
         return name
 
 

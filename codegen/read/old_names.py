@@ -24,22 +24,26 @@ def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> S
     methods = [each for each in fitting if each.kind == "method"]
     if not fitting:
         return schema
-    kept = [_with_old_names(schema, method, methods) for method in schema.methods]
-    _check_names(kept, methods)
+    taken = RESERVED_NAMES.union(
+        (each.constant for each in schema.methods),
+        (f"{role}.{each.name}" for each in schema.methods for role in each.handled_by),
+    )
+    kept = [_with_old_names(taken, method, methods) for method in schema.methods]
     return replace(schema, old_names=tuple(_old_definitions(schema, definitions)), methods=kept)
 
 
-def check_fitting(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> None:
-    """Check that every entry fits the schemas of all its profiles.
+def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> list[str]:
+    """Return a line for each entry that has no effect in one of its profiles, with the reason.
 
-    Raises:
-        FileError: a schema is missing, or lacks the new name, or has the old one.
+    That is no error: upstream may remove a definition, and other folders of schemas lack most of them.
     """
+    found: list[str] = []
     for each in renames:
         for profile in each.profiles:
             problem = _misfit(schemas[profile], each) if profile in schemas else "no schema is pinned"
             if problem:
-                raise each.error(f"In {profile}, {problem}. Correct the entry, or remove {profile} from `profiles`.")
+                found.append(f"{each.kind} {each.old!r}: In {profile}, {problem}.")
+    return found
 
 
 def _misfit(schema: Schema, rename: Rename) -> str:
@@ -84,21 +88,20 @@ def _named_after(schema: Schema, name: str) -> Iterator[str]:
             yield each.name
 
 
-def _with_old_names(schema: Schema, method: Method, renames: list[Rename]) -> Method:
+def _with_old_names(taken: set[str], method: Method, renames: list[Rename]) -> Method:
     mine = [each for each in renames if (each.side, each.new) == (method.side, method.wire)]
-    return replace(method, old_names=tuple(_old_name(schema, method, each) for each in mine)) if mine else method
+    return replace(method, old_names=tuple(_old_name(taken, method, each) for each in mine)) if mine else method
 
 
-def _old_name(schema: Schema, method: Method, rename: Rename) -> OldMethodName:
-    """Return the old name of a method. A notification that shares its name with a request has a longer one."""
+def _old_name(taken: set[str], method: Method, rename: Rename) -> OldMethodName:
+    """Return the old name of a method. A notification that shares its name with a request has a longer one.
+
+    `taken` are the names in the method tables and on each role, to which the old one is added.
+    """
     before, after = method_name(rename.old), method_name(rename.new)
     longer = "_notification" if method.name == f"{after}_notification" else ""
     name = not_inherited(before + longer)
     constant = before.upper() + method.constant.removeprefix(after.upper())
-    taken = RESERVED_NAMES.union(
-        (each.constant for each in schema.methods),
-        (f"{role}.{each.name}" for each in schema.methods for role in each.handled_by),
-    )
     if name == method.name:
         raise rename.error(f"Both names give {name!r} in Python, so that code needs no old name. Remove the entry.")
     if keyword.iskeyword(name) or not name.isidentifier():
@@ -106,16 +109,5 @@ def _old_name(schema: Schema, method: Method, rename: Rename) -> OldMethodName:
     for each in (constant, *(f"{role}.{name}" for role in method.handled_by)):
         if each in taken:
             raise rename.error(f"It gives the name {each}, which something else has. Remove the entry.")
+        taken.add(each)
     return OldMethodName(rename.old, name, constant, rename.until)
-
-
-def _check_names(methods: list[Method], renames: list[Rename]) -> None:
-    """Check that no role has two old names of methods that are the same in Python."""
-    found: dict[str, str] = {}
-    for method in methods:
-        for old in method.old_names:
-            for each in (old.constant, *(f"{role}.{old.name}" for role in method.handled_by)):
-                if each in found:
-                    rename = next(rename for rename in renames if rename.old == old.wire)
-                    raise rename.error(f"{found[each]!r} gives the name {each}, too. Remove one of the entries.")
-                found[each] = old.wire

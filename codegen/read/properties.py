@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from codegen.ir import Field, Type
+from codegen.escaping import quoted
+from codegen.ir import Field
 from codegen.names import attribute_name
 from codegen.nodes import Node
 from codegen.read.docs import with_member_docs
-from codegen.read.types import Lookup, quoted, read_type
+from codegen.read.types import read_type
+from codegen.types import Type
 
 _DEFAULT_ON_ERROR = "x-deserialize-default-on-error"
 _DEFAULT_ON_NULL = "x-deserialize-default-on-null"
 _SKIP_INVALID_ITEMS = "x-deserialize-skip-invalid-items"
-_EMPTY = {"array": "[]", "map": "{}"}
+# What the attribute of an absent property is. Others are None.
+_EMPTY: dict[str, Any] = {"array": [], "map": {}}
 
 
-def read_property(wire: str, node: Node, required: bool, lookup: Lookup) -> Field:
+def read_property(wire: str, node: Node, required: bool, definitions: dict[str, Any]) -> Field:
     """Read one property with all its keywords."""
     name = attribute_name(wire)
     if name is None:
@@ -28,27 +31,25 @@ def read_property(wire: str, node: Node, required: bool, lookup: Lookup) -> Fiel
     skip_items = node.take_flag(_SKIP_INVALID_ITEMS)
     has_default = "default" in node
     default: Any = node.take("default", object, None)
-    kind = read_type(node, lookup)
+    kind = read_type(node, definitions)
     node.close()
     _check_leniency(node, kind, required, on_error, on_null, skip_items, has_default)
-    # The attribute of an absent field. Defaults of the schema are filled in by codegen.read.defaults.
-    empty = "None" if kind.nullable else _EMPTY.get(kind.kind, "None")
-    source = None if required else "" if has_default else empty
+    absent = default if has_default or required else _EMPTY.get(kind.kind)
     markers = (
         *(["SkipInvalidItems"] if skip_items else []),
-        *(["NotNull"] if source == "None" and not kind.nullable else []),
+        *(["NotNull"] if not required and absent is None and not kind.nullable else []),
         *(["DefaultOnNull"] if on_null else []),
         *(["DefaultOnError"] if on_error else []),
     )
-    return Field(wire, name, kind, required, doc, markers, source, default, has_default)
+    return Field(wire, name, kind, required, doc, markers, absent, has_default)
 
 
 def _check_leniency(
     node: Node, kind: Type, required: bool, on_error: bool, on_null: bool, skip_items: bool, has_default: bool
 ) -> None:
-    if skip_items and kind.kind != "array":
+    if skip_items and kind.concrete.kind != "array":
         raise node.error("Only an array can have items to skip.", _SKIP_INVALID_ITEMS)
-    if on_null and (kind.nullable or kind.kind not in _EMPTY):
+    if on_null and kind.kind not in _EMPTY:
         raise node.error(
             "There is no rule for replacing null here; expected an array or a map that can't be null.", _DEFAULT_ON_NULL
         )
@@ -56,7 +57,7 @@ def _check_leniency(
         raise node.error("There is no rule for a default of null, which upstream omits.", "default")
     if required and has_default:
         raise node.error("There is no rule for a required property with a default.", "default")
-    if required and (on_error or on_null) and (kind.kind != "array" or kind.nullable):
+    if required and (on_error or on_null) and kind.kind != "array":
         raise node.error(
             "There is no rule for the fallback of a required property, unless it is an array that can't be null."
         )
@@ -68,9 +69,11 @@ def tag_field(wire: str, node: Node, value: str) -> Field:
     if name is None:
         raise node.error(_no_name("tag", wire))
     doc = node.take("description", str, "")
-    kind = read_type(node, _no_reference)
+    if "$ref" in node or "allOf" in node:
+        raise node.error("Expected a constant as the tag, found a reference.")
+    kind = read_type(node, {})
     node.close()
-    return Field(wire, name, kind, required=True, doc=doc, default=f"tag({quoted(value)})", tag=value)
+    return Field(wire, name, kind, required=True, doc=doc, tag=value)
 
 
 def open_tag(field: Field, known: list[str]) -> Field:
@@ -80,12 +83,8 @@ def open_tag(field: Field, known: list[str]) -> Field:
 
 def no_tag(field: Field, falls_back: bool) -> Field:
     """Return the tag of the member without one. With `falls_back`, it also takes messages whose tag is invalid."""
-    return replace(field, markers=("NoTag",) if falls_back else (), default="None")
+    return replace(field, markers=("NoTag",) if falls_back else ())
 
 
 def _no_name(what: str, wire: str) -> str:
     return f"The {what} {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
-
-
-def _no_reference(name: str, node: Node) -> Type:
-    raise node.error(f"Expected a constant as the tag, found a reference to {name!r}.")

@@ -7,28 +7,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.dataclasses import dataclass
 
 from codegen.errors import FileError
-from codegen.nodes import is_array, is_object
 from codegen.pinned.profiles import PROFILES
 from codegen.read.methods import SIDES
-from codegen.toml import parse_toml
+from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/renames.toml"
 RENAMES_TOML = Path(__file__).parents[1] / "renames.toml"
 _PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
-_MEANING = "The top of the file describes every key."
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
-# The keys of an entry, in order. The texts are not empty.
-_TEXTS = {"definition": ("old", "new", "until"), "method": ("side", "old", "new", "until")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Rename:
     """An entry: a name that upstream changed.
 
@@ -41,12 +38,22 @@ class Rename:
         side: the side that handles the method; empty for a definition.
     """
 
-    kind: str
-    profiles: tuple[str, ...]
-    old: str
-    new: str
-    until: str
+    kind: Annotated[str, Field(pattern="^(definition|method)$")]
+    profiles: Annotated[tuple[str, ...], Field(min_length=1)]
+    old: Text
+    new: Text
+    until: Annotated[str, Field(pattern=f"^{_VERSION.pattern}$")]
     side: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.side not in (SIDES if self.kind == "method" else ("",)):
+            raise ValueError(f"Expected one of {', '.join(SIDES)} as `side` of a method, and no `side` of a definition")
+        if sorted(self.profiles) != sorted({*self.profiles} & {*PROFILES}):
+            raise ValueError(f"Expected some of {', '.join(PROFILES)} in `profiles`, each once")
+        if self.old == self.new:
+            raise ValueError("`old` and `new` are the same name")
+        return self
 
     def keys(self, name: str) -> list[tuple[str, ...]]:
         """Return what identifies a name of this entry in each profile."""
@@ -57,17 +64,17 @@ class Rename:
         return FileError("", f"{FILE}, {self.kind} {self.old!r}: {sentence}")
 
 
+class _File(BaseModel, extra="forbid"):
+    renamed: tuple[Rename, ...] = ()
+
+
 def read_renames(path: Path) -> tuple[Rename, ...]:
     """Read the whole file.
 
     Raises:
         FileError: the file is missing or invalid.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise FileError("", f"{FILE}: The file can't be read: {error.strerror}. Restore it with git.") from error
-    return parse_renames(content)
+    return parse_renames(read_file(path, FILE))
 
 
 def parse_renames(content: bytes) -> tuple[Rename, ...]:
@@ -76,13 +83,8 @@ def parse_renames(content: bytes) -> tuple[Rename, ...]:
     Raises:
         FileError: it is invalid.
     """
-    table = parse_toml(content, FILE)
-    entries: Any = table.get("renamed", [])
-    if set(table) - {"renamed"} or not is_array(entries):
-        raise FileError("", f"{FILE}: The file may only have [[renamed]] tables. {_MEANING}")
-    renames = tuple(_entry(each, number) for number, each in enumerate(entries, 1))
-    _check_unique(renames)
-    _check_chains(renames)
+    renames = checked(_File, parse_toml(content, FILE), FILE).renamed
+    _check_old_names(renames)
     return renames
 
 
@@ -99,13 +101,10 @@ def extended(text: str, renames: Iterable[Rename]) -> str:
 
 def as_toml(rename: Rename) -> str:
     """Return an entry as it is written in the file, without a line break at the end."""
-    lines = ["[[renamed]]", _line("kind", rename.kind), _line("profiles", list(rename.profiles))]
-    return "\n".join((*lines, *(_line(key, getattr(rename, key)) for key in _TEXTS[rename.kind])))
-
-
-def _line(key: str, value: Any) -> str:
+    keys = ("kind", "profiles", *(["side"] if rename.side else []), "old", "new", "until")
     # JSON's strings and arrays of strings are TOML's, too.
-    return f"{key} = {json.dumps(value, ensure_ascii=False)}"
+    lines = (f"{key} = {json.dumps(getattr(rename, key), ensure_ascii=False)}" for key in keys)
+    return "\n".join(("[[renamed]]", *lines))
 
 
 def package_version() -> str:
@@ -114,12 +113,10 @@ def package_version() -> str:
     Raises:
         FileError: the file is missing or has no version.
     """
-    try:
-        found = parse_toml(_PYPROJECT.read_bytes(), _PYPROJECT.name).get("project", {}).get("version")
-    except OSError as error:
-        raise FileError("", f"{_PYPROJECT.name}: The file can't be read: {error.strerror}.") from error
+    name = _PYPROJECT.name
+    found: Any = parse_toml(read_file(_PYPROJECT, name), name).get("project", {}).get("version")
     if not isinstance(found, str) or not _VERSION.match(found):
-        raise FileError("", f"{_PYPROJECT.name}: Expected `version` such as '1.2.0' in [project], found {found!r}.")
+        raise FileError("", f"{name}: Expected `version` such as '1.2.0' in [project], found {found!r}.")
     return found
 
 
@@ -149,73 +146,16 @@ def _parts(version: str) -> tuple[int, ...]:
     return tuple(map(int, found.groups()))
 
 
-def _entry(entry: Any, number: int) -> Rename:
-    if problem := _problem(entry):
-        name = f" ({entry['old']!r})" if is_object(entry) and "old" in entry else ""
-        raise FileError("", f"{FILE}, entry {number}{name}: {problem} {_MEANING}")
-    values: dict[str, Any] = {**entry, "profiles": tuple(entry["profiles"])}
-    return Rename(**values)
-
-
-def _problem(entry: Any) -> str:
-    """Return a sentence about what is wrong with an entry; empty if nothing is."""
-    if not is_object(entry):
-        return f"Expected a table, found {entry!r}."
-    kind = entry.get("kind")
-    if kind not in _TEXTS:
-        return f"`kind` must be {' or '.join(map(repr, _TEXTS))}, found {kind!r}."
-    keys = ("kind", "profiles", *_TEXTS[kind])
-    for key in (*keys, *entry):
-        if key not in keys:
-            return f"Unknown key {key!r}; the keys of a {kind} are {', '.join(keys)}."
-        if key not in entry:
-            return f"`{key}` is missing."
-    return _problem_of_profiles(entry["profiles"]) or next(_problems_of_texts(entry, _TEXTS[kind]), "")
-
-
-def _problem_of_profiles(profiles: Any) -> str:
-    listed: list[Any] = profiles if is_array(profiles) else []
-    if not listed or any(each not in PROFILES for each in listed) or len(set(listed)) < len(listed):
-        return f"`profiles` must list some of {', '.join(PROFILES)}, each once, found {profiles!r}."
-    return ""
-
-
-def _problems_of_texts(entry: dict[str, Any], keys: tuple[str, ...]) -> Iterator[str]:
-    for key in keys:
-        if not isinstance(entry[key], str) or not entry[key]:
-            yield f"`{key}` must be a text, found {entry[key]!r}."
-    if "side" in keys and entry["side"] not in SIDES:
-        yield f"`side` must be one of {', '.join(SIDES)}, found {entry['side']!r}."
-    if not _VERSION.fullmatch(entry["until"]):
-        yield f"`until` must be a version such as '1.0.0', found {entry['until']!r}."
-    if entry["old"] == entry["new"]:
-        yield "`old` and `new` are the same name."
-
-
-def _check_unique(renames: tuple[Rename, ...]) -> None:
-    seen: set[tuple[str, ...]] = set()
+def _check_old_names(renames: tuple[Rename, ...]) -> None:
+    """Check that every old name has one entry, and that no new name is itself an old one."""
+    targets: dict[tuple[str, ...], str] = {}
     for each in renames:
         for key in each.keys(each.old):
-            if key in seen:
+            if key in targets:
                 raise each.error(f"A second entry has this old name in {key[0]}. Remove one of them.")
-            seen.add(key)
-
-
-def _check_chains(renames: tuple[Rename, ...]) -> None:
-    """Check that no new name is itself an old one, so that every old name leads to the present one."""
-    targets = dict(chain.from_iterable(((key, each.new) for key in each.keys(each.old)) for each in renames))
+            targets[key] = each.new
     for each in renames:
         for key in each.keys(each.new):
-            names = _chain(key, targets)
-            if names[-1] in names[:-1]:
-                raise each.error(f"The renames lead in a circle: {', '.join(names)}. Remove one of them.")
-            if len(names) > 1:
-                raise each.error(f"{each.new!r} was renamed, too, in {key[0]}. Write new = {json.dumps(names[-1])}.")
-
-
-def _chain(key: tuple[str, ...], targets: dict[tuple[str, ...], str]) -> list[str]:
-    """Return a name and those that it was renamed to, up to the present one or one that comes twice."""
-    names = [key[-1]]
-    while names[-1] not in names[:-1] and (found := targets.get((*key[:-1], names[-1]))):
-        names.append(found)
-    return names
+            if key in targets:
+                now = json.dumps(targets[key])
+                raise each.error(f"{each.new!r} was renamed, too, in {key[0]}. Write new = {now}, or remove an entry.")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from codegen.errors import FileError
 from codegen.ir import Method, Schema
-from codegen.read.topics_file import FILE, Topic
+from codegen.read.topics_file import Topic
 
 
 def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
@@ -20,30 +19,6 @@ def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
         _place(schema, found, topic, (*topic.types, *_payloads(schema, topic)))
     _place(schema, found, topics[-1], (name for name in schema.definitions if name not in schema.envelopes))
     return found
-
-
-def check_topics(schemas: Mapping[str, Schema], topics: tuple[Topic, ...]) -> None:
-    """Check that no definition is listed that an earlier topic has in all schemas.
-
-    What no schema has is no mistake: upstream may remove it, or add it in a draft first.
-
-    Args:
-        schemas: the pinned schemas by profile.
-        topics: the topics.
-
-    Raises:
-        FileError: a definition is in an earlier topic in all of them.
-    """
-    places = [find_topics(schema, topics) for schema in schemas.values()]
-    for topic in topics:
-        for name in topic.types:
-            own = [place[name] for place in places if name in place]
-            if own and topic not in own:
-                raise _mistake(topic, f"{name!r} is in {own[0].name!r} already. Remove it, or list it in that topic.")
-
-
-def _mistake(topic: Topic, sentence: str) -> FileError:
-    return FileError("", f"{FILE}, topic {topic.name!r}: {sentence}")
 
 
 def _payloads(schema: Schema, topic: Topic) -> Iterator[str]:

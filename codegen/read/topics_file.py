@@ -5,23 +5,21 @@ Checks the form of the file. Independent of the schema: `codegen.read.topics` fi
 
 from __future__ import annotations
 
-import keyword
-from dataclasses import dataclass, fields
+from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from codegen.errors import FileError
-from codegen.nodes import is_array, is_object
-from codegen.toml import parse_toml
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic.dataclasses import dataclass
+
+from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/topics.toml"
 TOPICS_TOML = Path(__file__).parents[1] / "topics.toml"
-_MEANING = "The top of the file describes every key."
-_LISTS = ("types", "methods")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Topic:
     """A module of models.
 
@@ -34,11 +32,28 @@ class Topic:
             that begin like this.
     """
 
-    name: str
-    title: str
-    text: str
-    types: tuple[str, ...] = ()
-    methods: tuple[str, ...] = ()
+    name: Annotated[str, Field(pattern="^[a-z][a-z_]*$")]
+    title: Text
+    text: Text
+    types: tuple[Text, ...]
+    methods: tuple[Text, ...]
+
+
+class _File(BaseModel, extra="forbid"):
+    topics: Annotated[tuple[Topic, ...], Field(min_length=1)]
+
+    @field_validator("topics")
+    @classmethod
+    def _have_own_entries(cls, topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
+        listed = [
+            *(topic.name for topic in topics),
+            *(name for topic in topics for name in topic.types),
+            *(f"the method {name}" for topic in topics for name in topic.methods),
+        ]
+        for name, count in Counter(listed).items():
+            if count > 1:
+                raise ValueError(f"{name!r} is listed twice. Remove one of the entries")
+        return topics
 
 
 @cache
@@ -48,11 +63,7 @@ def read_topics() -> tuple[Topic, ...]:
     Raises:
         FileError: the file is missing or invalid.
     """
-    try:
-        content = TOPICS_TOML.read_bytes()
-    except OSError as error:
-        raise FileError("", f"{FILE}: The file can't be read: {error.strerror}. Restore it with git.") from error
-    return parse_topics(content)
+    return parse_topics(read_file(TOPICS_TOML, FILE))
 
 
 def parse_topics(content: bytes) -> tuple[Topic, ...]:
@@ -61,57 +72,4 @@ def parse_topics(content: bytes) -> tuple[Topic, ...]:
     Raises:
         FileError: it is invalid.
     """
-    table = parse_toml(content, FILE)
-    entries: Any = table.get("topics")
-    if set(table) != {"topics"} or not is_array(entries) or not entries:
-        raise FileError("", f"{FILE}: The file must have [[topics]] tables and nothing else. {_MEANING}")
-    topics = tuple(_topic(each, number) for number, each in enumerate(entries, 1))
-    _check_unique(topics)
-    return topics
-
-
-def _topic(entry: Any, number: int) -> Topic:
-    if problem := _problem(entry):
-        raise FileError("", f"{FILE}, topic {number}: {problem} {_MEANING}")
-    values: dict[str, Any] = {**entry, **{key: tuple(entry[key]) for key in _LISTS}}
-    return Topic(**values)
-
-
-def _problem(entry: Any) -> str:
-    """Return a sentence about what is wrong with an entry; empty if nothing is."""
-    if not is_object(entry):
-        return f"Expected a table, found {entry!r}."
-    keys = [each.name for each in fields(Topic)]
-    for key in (*keys, *entry):
-        if key not in keys:
-            return f"Unknown key {key!r}; the keys are {', '.join(keys)}."
-        if key not in entry:
-            return f"`{key}` is missing."
-        if key in _LISTS and not (is_array(entry[key]) and all(_is_text(each) for each in entry[key])):
-            return f"`{key}` must be a list of names, found {entry[key]!r}."
-        if key not in _LISTS and not _is_text(entry[key]):
-            return f"`{key}` must be a text, found {entry[key]!r}."
-    return _problem_of_name(entry["name"])
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
-def _problem_of_name(name: str) -> str:
-    if not name.isidentifier() or not name.islower() or keyword.iskeyword(name) or name.startswith("_"):
-        return f"{name!r} can't be the name of a module; expected small letters and underscores."
-    return ""
-
-
-def _check_unique(topics: tuple[Topic, ...]) -> None:
-    """Check that no topic, definition or method is listed twice."""
-    _check_once("name", [topic.name for topic in topics])
-    _check_once("type", [name for topic in topics for name in topic.types])
-    _check_once("method", [name for topic in topics for name in topic.methods])
-
-
-def _check_once(what: str, names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise FileError("", f"{FILE}: The {what} {name!r} is listed twice. Remove one of the entries.")
+    return checked(_File, parse_toml(content, FILE), FILE).topics

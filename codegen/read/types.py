@@ -1,109 +1,83 @@
-"""Turns JSON Schema types into Python annotations.
+"""Reads the JSON Schema types of properties, items and enums: references, scalars with their limits, arrays, maps.
 
-Reads the schemas of properties, items and enums: references, scalars with their constraints, arrays, maps, enums and
-inline unions of those. Objects with properties need a name; `codegen.read.normalise` reads them.
+Objects with properties need a name; `codegen.read.normalise` reads them.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Collection
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.ir import Type
 from codegen.nodes import Node, is_array
+from codegen.read.raw import VARIANTS, allows_null
+from codegen.types import ANY, NULL, RANGES, Type, limited, union_of
 
-# Returns the type of the definition with a name; the node is for the error if there is none.
-Lookup = Callable[[str, Node], Type]
-
-ANY = Type("Any", "any", nullable=True, explicit_null=False)
-_INTEGERS = {
-    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    for sign in ("", "u")
-    for bits in (8, 16, 32, 64)
-}
-_STRING_FORMATS = {"date-time": "DateTime", "regex": "Regex", "uri": "Uri"}
-_ENCODINGS = {"base64": "Base64"}
-_VARIANTS = ("anyOf", "oneOf")
+_STRING_FORMATS = ("date-time", "regex", "uri")
+_ENCODINGS = ("base64",)
 
 
-def read_type(node: Node, lookup: Lookup) -> Type:
-    """Read the type of a node, and take every keyword that describes it."""
+def read_type(node: Node, definitions: dict[str, Any]) -> Type:
+    """Read the type of a node, and take every keyword that describes it. The definitions need not have been read."""
     ref = node.take_ref()
     if ref is not None:
-        return lookup(ref, node)
-    if any(keyword in node for keyword in _VARIANTS):
-        return _union(node, lookup)
+        if ref not in definitions:
+            raise missing_definition(ref, node)
+        return Type("ref", ref, refers_to_null=allows_null(definitions, ref))
+    if any(keyword in node for keyword in VARIANTS):
+        return _union(node, definitions)
     if "type" not in node:
         return ANY
-    return _typed(node, lookup)
+    return _typed(node, definitions)
 
 
-def _typed(node: Node, lookup: Lookup) -> Type:
+def _typed(node: Node, definitions: dict[str, Any]) -> Type:
     declared: Any = node.take("type", object, "")
     names: list[Any] = declared if is_array(declared) else [declared]
-    nullable = "null" in names
     concrete = [name for name in names if name != "null"]
     if not concrete:
-        return Type("None", "scalar", nullable=True, explicit_null=False)
+        return NULL
     if len(concrete) > 1 or not isinstance(concrete[0], str) or concrete[0] not in _READERS:
         raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
-    found = _READERS[concrete[0]](node, lookup)
-    return replace(found, nullable=nullable)
+    found = _READERS[concrete[0]](node, definitions)
+    return union_of([found, NULL]) if "null" in names else found
 
 
-def _string(node: Node, _: Lookup) -> Type:
+def _string(node: Node, _: dict[str, Any]) -> Type:
     choices = _choices(node, str)
     if choices:
-        return Type(literal(choices), "scalar")
-    text = _lookup_name(node, "format", _STRING_FORMATS) or _lookup_name(node, "contentEncoding", _ENCODINGS) or "str"
-    return Type(
-        _constrained(node, text, minLength="min_length", maxLength="max_length", pattern="pattern"),
-        "scalar",
-        plain=text,
-    )
+        return choices
+    format_ = _known(node, "format", _STRING_FORMATS) or _known(node, "contentEncoding", _ENCODINGS)
+    return limited("string", format_, _limits(node, minLength="min_length", maxLength="max_length", pattern="pattern"))
 
 
-def _integer(node: Node, _: Lookup) -> Type:
-    width = _lookup_name(node, "format", {name: name.capitalize() for name in _INTEGERS})
-    low, high = _INTEGERS.get((width or "").lower(), (None, None))
+def _integer(node: Node, _: dict[str, Any]) -> Type:
+    format_ = _known(node, "format", RANGES)
     choices = _choices(node, int)
     if choices:
-        return Type(literal(choices), "scalar")
-    if low == 0 and "minimum" not in node:
+        return choices
+    if format_.startswith("u") and "minimum" not in node:
         raise node.error("Expected `minimum` beside an unsigned format.", "format")
-    minimum, maximum = node.take("minimum", int, low), node.take("maximum", int, high)
-    if width and (minimum, maximum) == (low, high) and ("minimum" in node, "maximum" in node) == (low == 0, False):
-        return Type(width, "scalar")
-    return Type(f"Annotated[{width or 'int'}, Integer({minimum}, {maximum})]", "scalar", plain="int")
+    stated = _bounds(node, int)
+    return limited("integer", format_, {} if format_.startswith("u") and stated == {"minimum": 0} else stated)
 
 
-def _number(node: Node, _: Lookup) -> Type:
-    width = _lookup_name(node, "format", {"double": "Double"}) or "float"
-    bounds: tuple[float | None, float | None] = (
-        node.take("minimum", (int, float), None),
-        node.take("maximum", (int, float), None),
-    )
-    is_plain = width == "Double" and bounds == (None, None)
-    text = width if is_plain else f"Annotated[{width}, Number({bounds[0]}, {bounds[1]})]"
-    return Type(text, "scalar", plain="float")
+def _number(node: Node, _: dict[str, Any]) -> Type:
+    return limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
 
 
-def _boolean(_: Node, __: Lookup) -> Type:
-    return Type("bool", "scalar")
+def _boolean(_: Node, __: dict[str, Any]) -> Type:
+    return Type("boolean")
 
 
-def _array(node: Node, lookup: Lookup) -> Type:
+def _array(node: Node, definitions: dict[str, Any]) -> Type:
     if "items" not in node:
         raise node.error("There is no rule for an array without `items`.")
-    item = read_annotated(node.take_node("items"), lookup)
-    text = _constrained(node, f"list[{item.annotation}]", minItems="min_length", maxItems="max_length")
-    return Type(text, "array", names=item.names, item=item)
+    item = read_annotated(node.take_node("items"), definitions)
+    return limited("array", "", _limits(node, minItems="min_length", maxItems="max_length"), item)
 
 
-def _object(node: Node, lookup: Lookup) -> Type:
+def _object(node: Node, definitions: dict[str, Any]) -> Type:
     if "properties" in node:
         raise node.error(
             "There is no rule for an inline object with properties, which has no name; expected a definition."
@@ -112,13 +86,11 @@ def _object(node: Node, lookup: Lookup) -> Type:
         raise node.error("There is no rule for an object with neither `properties` nor `additionalProperties`.")
     if node.schema["additionalProperties"] is True:
         node.take_flag("additionalProperties")
-        return Type("dict[str, Any]", "map")
-    value = read_annotated(node.take_node("additionalProperties"), lookup)
-    plain = f"Mapping[str, {value.parameter}]" if "Sequence[" in value.parameter else ""
-    return Type(f"dict[str, {value.annotation}]", "map", names=value.names, plain=plain)
+        return Type("map", parts=(ANY,))
+    return Type("map", parts=(read_annotated(node.take_node("additionalProperties"), definitions),))
 
 
-_READERS: dict[str, Callable[[Node, Lookup], Type]] = {
+_READERS: dict[str, Callable[[Node, dict[str, Any]], Type]] = {
     "string": _string,
     "integer": _integer,
     "number": _number,
@@ -128,24 +100,23 @@ _READERS: dict[str, Callable[[Node, Lookup], Type]] = {
 }
 
 
-def read_annotated(node: Node, lookup: Lookup) -> Type:
+def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
     """Read the type of a node that may have a title or a description, which a type can't hold."""
     node.take("title", str, "")
     node.take("description", str, "")
-    found = read_type(node, lookup)
+    found = read_type(node, definitions)
     node.close()
     return found
 
 
-def _union(node: Node, lookup: Lookup) -> Type:
+def _union(node: Node, definitions: dict[str, Any]) -> Type:
     """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
-    nodes = [member for keyword in _VARIANTS for member in node.take_list(keyword)]
+    nodes = [member for keyword in VARIANTS for member in node.take_list(keyword)]
     _check_alternatives(node, nodes)
-    members = [read_annotated(member, lookup) for member in nodes]
-    found = union_of(members)
-    if len({member.text for member in members}) < len(members):
+    members = [read_annotated(member, definitions) for member in nodes]
+    if len(set(members)) < len(members):
         raise node.error("Two members of the union have the same type.")
-    return found
+    return union_of(members)
 
 
 def _check_alternatives(node: Node, members: list[Node]) -> None:
@@ -162,68 +133,32 @@ def _check_alternatives(node: Node, members: list[Node]) -> None:
             )
 
 
-def union_of(members: Iterable[Type]) -> Type:
-    """Merge types into one: constants into one `Literal`, null into `nullable`, objects and arrays by first match."""
-    members = list(members)
-    concrete = [member for member in members if member.text != "None"]
-    if not concrete:
-        return replace(members[0], names=())
-    nullable = any(member.nullable for member in members)
-    explicit_null = any(member.nullable and (member.explicit_null or member.text == "None") for member in members)
-    texts = list(dict.fromkeys(_merge_literals([member.text for member in concrete])))
-    names = tuple(dict.fromkeys(name for member in concrete for name in member.names))
-    if len(texts) == 1:
-        only = concrete[0]
-        return Type(texts[0], only.kind, nullable, names, only.item if len(concrete) == 1 else None, explicit_null)
-    text = " | ".join(texts)
-    plain = " | ".join(
-        dict.fromkeys(_merge_literals([replace(member, nullable=False).parameter for member in concrete]))
-    )
-    if any(member.kind in ("ref", "array", "union") for member in concrete):
-        text = f"Annotated[{text}, FirstMatch]"
-    return Type(text, "union", nullable, names, explicit_null=explicit_null, plain=plain)
-
-
-def _merge_literals(texts: list[str]) -> list[str]:
-    constants = [text.removeprefix("Literal[").removesuffix("]") for text in texts if text.startswith("Literal[")]
-    others = [text for text in texts if not text.startswith("Literal[")]
-    return [f"Literal[{', '.join(constants)}]", *others] if constants else others
-
-
-def literal(values: Iterable[Any]) -> str:
-    return f"Literal[{', '.join(quoted(value) for value in values)}]"
-
-
-def quoted(value: Any) -> str:
-    """Return a JSON scalar as Python source, with strings in double quotes as the formatter writes them."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-
-
-def _choices(node: Node, kind: type[Any]) -> list[Any]:
+def _choices(node: Node, kind: type[Any]) -> Type | None:
+    """Take the constants of an enum; None if there are none."""
     values: list[Any] = node.take("enum", list, [])
     if "const" in node:
         values = [*values, node.take("const", kind, None)]
     for value in values:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise node.error(f"The constant {value!r} is not of the type declared beside it.")
-    return values
+    return Type("literal", values=tuple(values)) if values else None
 
 
-def _lookup_name(node: Node, keyword: str, known: dict[str, str]) -> str | None:
+def _known(node: Node, keyword: str, known: Collection[str]) -> str:
+    """Take a keyword that has one of the known values; empty if it is missing."""
     value = node.take(keyword, str, "")
-    if keyword not in node:
-        return None
-    if value not in known:
+    if keyword in node and value not in known:
         raise node.error(f"{value!r} has no rule; known are {', '.join(sorted(known))}.", keyword)
-    return known[value]
+    return value
 
 
-def _constrained(node: Node, text: str, **keywords: str) -> str:
-    found = {python: node.take(keyword, (int, str), None) for keyword, python in keywords.items() if keyword in node}
-    if not found:
-        return text
-    arguments = ", ".join(f"{python}={quoted(value)}" for python, value in found.items())
-    return f"Annotated[{text}, Field({arguments})]"
+def _limits(node: Node, **keywords: str) -> dict[str, Any]:
+    """Take the limits that a node states, under their names in Python."""
+    return {name: node.take(keyword, (int, str), 0) for keyword, name in keywords.items() if keyword in node}
+
+
+def _bounds(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, Any]:
+    return {keyword: node.take(keyword, kind, 0) for keyword in ("minimum", "maximum") if keyword in node}
 
 
 def missing_definition(name: str, node: Node) -> SchemaError:

@@ -1,4 +1,4 @@
-"""Checks that the pinned schemas have every property that `methods.toml` names, to find misspelt names.
+"""Checks that the pinned schemas have every property and value that `methods.toml` names, to find misspelt names.
 
 A single schema may lack some of them, because the file covers every release. Entries of methods that no pinned schema
 has are not checked.
@@ -11,33 +11,48 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from codegen.errors import FileError
+from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.names import attribute_name
+from codegen.pinned.profiles import Profile, naming
+from codegen.read.defaults import fits
 from codegen.read.facts import CORRECT
 from codegen.read.facts_file import FILE, SHARED
 from codegen.read.methods import ADVERTISED_IN, entry_of, shared_properties
+from codegen.toml import MEANING
+from codegen.types import Type
 
 
-def check_all_used(schemas: Iterable[tuple[str, Schema]]) -> None:
+def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool) -> None:
     """Check that every name in the file is used by a pinned schema.
 
     Args:
-        schemas: the pinned schemas, each with its version's table in the file.
+        schemas: the pinned schemas.
+        listed: whether the file must have all their methods.
 
     Raises:
-        FileError: no pinned schema has a property, a part or a tag that the file names.
+        FileError: no pinned schema has a property, a part or a tag that the file names, or the file lacks a method.
     """
-    versions: dict[str, list[Schema]] = defaultdict(list)
-    for version, schema in schemas:
-        versions[version].append(schema)
+    versions: dict[str, list[tuple[Profile, Schema]]] = defaultdict(list)
+    for profile, schema in schemas:
+        versions[profile.table].append((profile, schema))
     for version, found in versions.items():
-        _check_properties(version, found)
+        with naming(found[0][0]):
+            _check_properties(version, [schema for _, schema in found])
         used: dict[tuple[str, str], set[tuple[str, Any]]] = defaultdict(set)
-        for method in (method for schema in found for method in schema.methods):
-            used[method.side, method.wire].update(_used(method))
-        for (side, wire), names in used.items():
-            _check_entry(f"{FILE} [{version}.{side}] {wire!r}", version, entry_of(version, side, wire) or {}, names)
+        first: dict[tuple[str, str], Profile] = {}
+        for profile, schema in found:
+            for method in schema.methods:
+                with naming(profile):
+                    _check_result(schema, method)
+                used[method.side, method.wire].update(_used(method))
+                first.setdefault((method.side, method.wire), profile)
+        for (side, wire), profile in first.items():
+            with naming(profile):
+                entry = entry_of(version, side, wire)
+                if entry is None and listed:
+                    raise FileError("", f"{FILE} [{version}.{side}] has no entry for {wire!r}. Add one. {MEANING}")
+                _check_entry(f"{FILE} [{version}.{side}] {wire!r}", version, entry or {}, used[side, wire])
 
 
 def _check_entry(place: str, version: str, entry: dict[str, Any], used: set[tuple[str, Any]]) -> None:
@@ -68,6 +83,14 @@ def _used(method: Method) -> Iterator[tuple[str, Any]]:
         names = value if key == "paths" else json.loads(value[1]) if key == "cancelled" else [value]
         yield from ((key, name) for name in names)
     yield from (("content", part) for part, _ in method.content)
+
+
+def _check_result(schema: Schema, method: Method) -> None:
+    """Check that the result of a cancelled request is one."""
+    _, text = dict(method.facts).get("cancelled", ("", ""))
+    if text and not fits(schema, json.loads(text), Type("ref", method.result or "")):
+        message = f"{FILE} {method.wire!r}: the result in `cancelled`, {text}, is not a {method.result}."
+        raise SchemaError(f"/$defs/{method.result}", message, next_step=CORRECT)
 
 
 def _check_properties(version: str, schemas: list[Schema]) -> None:

@@ -9,7 +9,8 @@ from codegen.ir import Field
 from codegen.nodes import Node
 from codegen.read.properties import no_tag, open_tag, read_property, tag_field
 from codegen.read.raw import VARIANTS
-from codegen.read.types import Lookup, missing_definition
+from codegen.read.types import missing_definition
+from codegen.types import NULL, Type, union_of
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def constant(each: Variant, key: str | None) -> str | None:
     return value if isinstance(value, str) and key in each.required else None
 
 
-def take_tag(each: Variant, tag: Tag, lookup: Lookup) -> tuple[tuple[Field, ...], Variant]:
+def take_tag(each: Variant, tag: Tag, definitions: dict[str, Any]) -> tuple[tuple[Field, ...], Variant]:
     """Return the tag field of a member, if it has one, and the member without that property."""
     if tag.key is None or tag.key not in each.properties:
         if each.excluded is not None:
@@ -133,7 +134,7 @@ def take_tag(each: Variant, tag: Tag, lookup: Lookup) -> tuple[tuple[Field, ...]
     if value is not None:
         return (_constant_field(each, node, tag.key, value),), rest
     read_field = _null_field if _is_null(each, tag.key) else _open_field
-    return (read_field(each, node, tag, lookup),), rest
+    return (read_field(each, node, tag, definitions),), rest
 
 
 def _constant_field(each: Variant, node: Node, key: str, value: str) -> Field:
@@ -142,34 +143,37 @@ def _constant_field(each: Variant, node: Node, key: str, value: str) -> Field:
     return tag_field(key, node, value)
 
 
-def _null_field(each: Variant, node: Node, tag: Tag, lookup: Lookup) -> Field:
+def _null_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
     """Return the tag field of the member without a tag."""
     assert tag.key is not None
     if tag.key in each.required:
         raise each.node.error(f"There is no rule for a null {tag.key!r} that is required.", "required")
-    field = read_property(tag.key, node, required=False, lookup=lookup)
-    return no_tag(field, falls_back=tag.beside is not None and _falls_back(tag.beside, lookup))
+    field = read_property(tag.key, node, required=False, definitions=definitions)
+    return no_tag(field, falls_back=tag.beside is not None and _falls_back(tag.beside, definitions))
 
 
-def _open_field(each: Variant, node: Node, tag: Tag, lookup: Lookup) -> Field:
+def _open_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
     """Return the tag field of the open member, which takes the tags that the schema does not name."""
     assert tag.key is not None
     if tag.key not in each.required:
         raise each.node.error(f"Expected the open member to require the tag {tag.key!r}.", "required")
-    if each.excluded is None or set(_excluded(each.excluded, tag.key)) != set(tag.known):
-        known = ", ".join(sorted(tag.known))
-        raise each.node.error(f"Expected the open member to exclude exactly the known tags: {known}.", "not")
-    return open_tag(read_property(tag.key, node, required=True, lookup=lookup), list(tag.known))
+    excluded = _excluded(each.excluded, tag.key) if each.excluded else []
+    if missing := sorted(set(tag.known) - set(excluded)):
+        message = f"Expected the open member to exclude all known tags; it doesn't exclude {', '.join(missing)}."
+        raise each.node.error(message, "not")
+    # Tags that only another profile knows are excluded, too.
+    reserved = [value for value in excluded if value not in tag.known]
+    return open_tag(read_property(tag.key, node, required=True, definitions=definitions), [*tag.known, *reserved])
 
 
 def _is_null(each: Variant, key: str) -> bool:
     return key in each.properties and bool(each.properties[key].schema.get("type") == "null")
 
 
-def _falls_back(node: Node, lookup: Lookup) -> bool:
+def _falls_back(node: Node, definitions: dict[str, Any]) -> bool:
     """Return whether the tag described beside the members, an optional string, falls back if it is invalid."""
-    field = read_property("tag", Node(node.schema, node.pointer), required=False, lookup=lookup)
-    if field.type.annotation != "str | None" or field.has_default:
+    field = read_property("tag", Node(node.schema, node.pointer), required=False, definitions=definitions)
+    if field.type != union_of([Type("string"), NULL]) or field.has_default:
         raise node.error(f"Expected an optional string as the tag, found {field.type.annotation}.")
     return "DefaultOnError" in field.markers
 

@@ -10,8 +10,8 @@ from codegen.emit.formatting import formatted
 from codegen.emit.rendering import Templates
 from codegen.ir import Method, Model, Schema
 from codegen.read.methods import ADVERTISED_IN
-from codegen.reference.examples import Examples, Object, Value
-from codegen.reference.written import as_python, keywords, models_in
+from codegen.reference.examples import Examples, Object
+from codegen.reference.written import as_python, keywords
 
 OTHER = {"agent": "client", "client": "agent"}
 _STYLE = Path(__file__).with_name("block_style.toml")
@@ -30,6 +30,8 @@ class Blocks:
         self._profile = profile
         self._schema = schema
         self._examples = examples
+        stubs = [f"{prefix}{role.capitalize()}" for role in OTHER for prefix in ("", "Remote")]
+        self._imports = [*stubs, *schema.definitions.keys() - schema.envelopes]  # ruff removes those that a block lacks
         sources = {
             f"{method.constant}-{role}-{kind}.py": source
             for method in schema.methods
@@ -55,16 +57,12 @@ class Blocks:
     def _call(self, method: Method, role: str) -> str:
         params = self._examples.of(method.params)
         assert isinstance(params, Object)
-        names = {name for _, each in params.fields for name in models_in(each)}
-        names |= {f"Remote{role.capitalize()}", *filter(None, (method.result,))}
-        return self._render("call.py.jinja", names, method=method, role=role, keywords=keywords(list(params.fields)))
+        return self._render("call.py.jinja", method=method, role=role, keywords=keywords(list(params.fields)))
 
     def _handle(self, method: Method, role: str) -> str:
-        result = self._examples.of(method.result) if method.result else Value(None)
-        names = {role.capitalize(), method.params, *models_in(result), *filter(None, (method.result,))}
+        result = as_python(self._examples.of(method.result)) if method.result else ""
         cancels = any(dict(each.facts).get("cancelled", ("",))[0] == method.wire for each in self._schema.methods)
-        values = {"result": as_python(result), "keeps_default": cancels}
-        return self._render("handle.py.jinja", names, method=method, role=role, **values)
+        return self._render("handle.py.jinja", method=method, role=role, result=result, keeps_default=cancels)
 
     def _capability(self, method: Method, role: str) -> str:
         message, path = ADVERTISED_IN[role], (method.capability or "").split(".")
@@ -73,11 +71,10 @@ class Blocks:
             inner = next(each for field, each in example.fields if field.wire == path[0])
             assert isinstance(inner, Object)
             example = inner
-        return self._render("capability.py.jinja", {*models_in(example)}, value=as_python(example), model=example.model)
+        return self._render("capability.py.jinja", value=as_python(example), model=example.model)
 
     def _member(self, model: Model) -> str:
-        example = self._examples.of(model.name)
-        return self._render("member.py.jinja", {*models_in(example)}, value=as_python(example))
+        return self._render("member.py.jinja", value=as_python(self._examples.of(model.name)))
 
-    def _render(self, template: str, names: set[str], **values: object) -> str:
-        return _TEMPLATES.render(template, profile=self._profile, names=sorted(names), other=OTHER, **values)
+    def _render(self, template: str, **values: object) -> str:
+        return _TEMPLATES.render(template, profile=self._profile, names=self._imports, other=OTHER, **values)

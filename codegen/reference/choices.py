@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from codegen.errors import FileError
-from codegen.toml import parse_toml
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from codegen.toml import checked, parse_toml, read_file
 
 FILE = Path(__file__).with_name("choices.toml")
 _SHOWN = "codegen/reference/choices.toml"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Choices:
     """What the schema leaves open. The keys of the tables are explained in the file."""
 
@@ -33,9 +34,4 @@ def read_choices() -> Choices:
     Raises:
         FileError: it is not TOML, or a table is missing or unknown.
     """
-    found = parse_toml(FILE.read_bytes(), _SHOWN)
-    names = {each.name for each in fields(Choices)}
-    for key in sorted(names ^ found.keys()):
-        problem = "lacks" if key in names else "has an unknown"
-        raise FileError("", f"{_SHOWN}: It {problem} `{key}`. Correct the file, or restore it with git.")
-    return Choices(**found)
+    return checked(Choices, parse_toml(read_file(FILE, _SHOWN), _SHOWN), _SHOWN)

@@ -1,18 +1,19 @@
-"""Examples of a schema's types: trees of values, which are written both as JSON and as Python.
+"""Examples of a schema's types, which are written both as JSON and as Python.
 
 Everything follows from the types of the fields, except what `choices.toml` chooses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.names import words
+from codegen.read.methods import ADVERTISED_IN
 from codegen.reference.choices import Choices
+from codegen.types import NULL, Type
 
 META = "_meta"
 _FORMATS = {"uri": "https://example.com", "date-time": "2026-01-31T12:00:00Z", "base64": "aGVsbG8=", "regex": ".*"}
@@ -22,31 +23,10 @@ _FITTING: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
     "boolean": (bool,),
-    "list": (list,),
+    "array": (list,),
     "map": (dict,),
     "any": (dict, list, str),
 }
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value without models in it."""
-
-    json: Any
-
-
-@dataclass(frozen=True)
-class Items:
-    """A list."""
-
-    items: tuple[Example, ...]
-
-
-@dataclass(frozen=True)
-class Entries:
-    """A mapping."""
-
-    entries: tuple[tuple[str, Example], ...]
 
 
 @dataclass(frozen=True)
@@ -57,7 +37,8 @@ class Object:
     fields: tuple[tuple[Field, Example], ...]
 
 
-Example: TypeAlias = Value | Items | Entries | Object
+# JSON, with an `Object` wherever a model is.
+Example: TypeAlias = "Object | str | float | list[Example] | dict[str, Example] | None"
 
 
 class Examples:
@@ -67,6 +48,7 @@ class Examples:
         self._schema = schema
         self._choices = choices
         self._in_progress: list[str] = []
+        self._advertised = set(_capabilities(schema))
 
     def of(self, name: str) -> Example:
         """Return an example of a definition. A model has all its fields, unless the file chooses some."""
@@ -84,10 +66,10 @@ class Examples:
         return Object(name, tuple(values))
 
     def _at_path(self, field: Field, rest: Sequence[str]) -> Example:
-        shape = shape_of(field.type.annotation).concrete()
+        shape = field.type.concrete
         if rest:
             return self.with_path(shape.name, rest)
-        return Value(True) if shape.kind == "boolean" else self._of_shape(shape, field.wire)
+        return True if shape.kind == "boolean" else self._of_shape(shape, field.wire)
 
     def _of_definition(self, found: Definition, *, everything: bool = False, key: str = "") -> Example:
         if isinstance(found, Model):
@@ -99,16 +81,17 @@ class Examples:
         return self._of_definition(self._schema.definitions[member], everything=everything)
 
     def _of_alias(self, alias: Alias, key: str) -> Example:
-        if alias.name in self._choices.types:
-            return Value(self._choices.types[alias.name])
-        return self._of_shape(shape_of(alias.type.annotation), key or words(alias.name)[-1])
+        shape, chosen = alias.type, self._choices.types.get(alias.name)
+        return chosen if self._fits(shape, chosen) else self._of_shape(shape, key or words(alias.name)[-1])
 
     def _of_model(self, model: Model, everything: bool) -> Object:
         shown = self._shown(model)
         fields = [
             each
             for each in self._schema.fields(model.name)
-            if each.required or (each.wire in shown if shown is not None else everything and _has_values(each))
+            if each.required
+            or (model.name, each.wire) in self._advertised
+            or (each.wire in shown if shown is not None else everything and _has_values(each))
         ]
         self._in_progress.append(model.name)
         values = [(each, self._of_field(model, each)) for each in sorted(fields, key=lambda each: each.tag is None)]
@@ -122,14 +105,25 @@ class Examples:
 
     def _of_field(self, model: Model, field: Field) -> Example:
         if field.tag is not None:
-            return Value(field.tag)
+            return field.tag
+        shape = field.type
         places = [f"{name}.{field.wire}" for name in (model.name, *self._schema.bases(model.name))]
         for place in places:
             if self._has_members(self._choices.members.get(place)):
                 return self._chosen_members(self._choices.members[place])
-            if place in self._choices.fields:
-                return Value(self._choices.fields[place])
-        return self._of_shape(shape_of(field.type.annotation), field.wire)
+            chosen = self._choices.fields.get(place)
+            if self._fits(shape, chosen):
+                return chosen
+        return self._of_shape(shape, field.wire)
+
+    def _fits(self, shape: Type, value: Any) -> bool:
+        """Return whether a value from the file is still right for a type."""
+        found = self._schema.definitions[shape.name] if shape.kind == "ref" else None
+        if isinstance(found, Alias):
+            return self._fits(found.type, value)
+        if shape.kind == "union":
+            return any(self._fits(part, value) for part in shape.parts)
+        return value in shape.values if shape.kind == "literal" else type(value) in _FITTING.get(shape.kind, ())
 
     def _has_members(self, chosen: str | list[str] | dict[str, str] | None) -> bool:
         """Return whether the schema still has the members that the file chooses for a property."""
@@ -140,34 +134,44 @@ class Examples:
         if isinstance(chosen, str):
             return self._of_definition(self._schema.definitions[chosen])
         if isinstance(chosen, list):
-            return Items(tuple(self._chosen_members(each) for each in chosen))
-        return Entries(tuple((key, self._chosen_members(each)) for key, each in chosen.items()))
+            return list(map(self._chosen_members, chosen))
+        return {key: self._chosen_members(each) for key, each in chosen.items()}
 
-    def _of_shape(self, shape: Shape, key: str) -> Example:
+    def _of_shape(self, shape: Type, key: str) -> Example:
         """Return an example of a type. `key` is the property that it is the type of."""
-        shape = shape.concrete()
+        shape = shape.concrete
         if shape.kind == "ref":
             return self._of_definition(self._schema.definitions[shape.name], key=key)
         chosen = self._choices.names.get(key)
-        if type(chosen) in _FITTING.get(shape.kind, ()) and not any(True for _ in shape.names()):
-            return Value(chosen)
-        if shape.kind == "list":
+        if self._fits(shape, chosen) and not shape.names:
+            return chosen
+        if shape.kind == "array":
             return self._of_list(shape, key)
         if shape.kind == "union":
             return self._of_shape(shape.parts[0], key)
-        return Value(_of_scalar(shape, key))
+        found: Example = _of_scalar(shape, key)
+        return found
 
-    def _of_list(self, shape: Shape, key: str) -> Items:
-        recursive = self._in_progress and set(shape.names()) & set(self._in_progress)
-        return Items(()) if recursive else Items((self._of_shape(shape.parts[0], key),))
+    def _of_list(self, shape: Type, key: str) -> list[Example]:
+        recursive = self._in_progress and set(shape.names).intersection(self._in_progress)
+        return [] if recursive else [self._of_shape(shape.parts[0], key)]
+
+
+def _capabilities(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Yield the properties on the path to each capability that a method needs: all examples advertise them."""
+    for method in schema.methods:
+        name = ADVERTISED_IN.get(method.side, "")
+        for step in method.capability.split(".") if method.capability else ():
+            yield name, step
+            name = next((other for each in schema.fields(name) if each.wire == step for other in each.type.names), "")
 
 
 def _has_values(field: Field) -> bool:
     """Return whether examples show an optional field: not `_meta`, and not one that can only be null."""
-    return field.wire != META and field.type.text != "None"
+    return field.wire != META and field.type != NULL
 
 
-def _of_scalar(shape: Shape, key: str) -> Any:
+def _of_scalar(shape: Type, key: str) -> Any:
     match shape.kind:
         case "literal":
             return shape.values[0]

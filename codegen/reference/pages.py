@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from acp_runtime.models.names import wire_name
+from codegen.diff.sources import Snapshot
 from codegen.emit.rendering import Templates
+from codegen.emit.stub_docs import StubDocs
+from codegen.escaping import code
 from codegen.ir import Method, Schema
+from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
 from codegen.read.topics_file import read_topics
 from codegen.reference.blocks import OTHER, Blocks
 from codegen.reference.choices import read_choices
 from codegen.reference.differences import differences
 from codegen.reference.examples import Examples
-from codegen.reference.notes import Notes
 from codegen.reference.places import find_places, method_file, topic_file
 from codegen.reference.sections import Sections
-from codegen.reference.texts import capitalized, description, first_sentence, with_article
+from codegen.reference.texts import capitalized, description, first_sentence, presence, with_article
 from codegen.reference.written import as_json, json_text
 
 _TEMPLATES = Templates(
@@ -26,10 +30,14 @@ _TEMPLATES = Templates(
     {
         "article": with_article,
         "capitalized": capitalized,
+        "code": code,
         "description": description,
         "file": method_file,
+        "json": json.dumps,
+        "presence": presence,
         "sentence": first_sentence,
         "topic_file": topic_file,
+        "wire": wire_name,
     },
     trim_blocks=True,
     lstrip_blocks=True,
@@ -37,17 +45,10 @@ _TEMPLATES = Templates(
 )
 
 
-@dataclass(frozen=True)
-class Family:
-    """Methods whose names begin alike."""
-
-    title: str
-    methods: list[Method]
-
-
-def reference_pages(schemas: Mapping[Profile, Schema]) -> dict[str, str]:
+def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
     """Return all pages, by the names of their files: about the first profile, and how the others differ from it."""
-    (profile, schema), *others = schemas.items()
+    profile, *others = profiles
+    schema = profiles[profile].schema
     choices, topics = read_choices(), read_topics()
     places = find_places(schema, topics)
     examples = Examples(schema, choices)
@@ -56,19 +57,19 @@ def reference_pages(schemas: Mapping[Profile, Schema]) -> dict[str, str]:
     pages: dict[str, str] = {}
     for method in schema.methods:
         own = list(sections.on(method_file(method)))
-        payloads = [each for each in own if each.name in (method.params, method.result)]
+        payloads = [each for each in own if each.type.name in (method.params, method.result)]
         members = [each for each in own if each not in payloads]
         values = _of_method(schema, method, examples, blocks)
         pages[method_file(method)] = _render("method", payloads=payloads, members=members, **values)
     used = [topic for topic in topics if any(place.file == topic_file(topic) for place in places.values())]
     for topic in used:
         pages[topic_file(topic)] = _render("types", topic=topic, sections=list(sections.on(topic_file(topic))))
-    for other, differing in others:
-        base = next((each for each in schemas if other.name == f"{each.name}_unstable"), profile)
-        found = differences(schemas[base], differing)
+    for other in others:
+        base = next((each for each in profiles if other.name == f"{each.name}_unstable"), profile)
+        found = differences(profiles[base], profiles[other])
         pages[f"profile_{other.name}"] = _render("profile", profile=other, base=base.name, found=found)
-    families = families_of(schema, choices.families)
-    about = {"profile": profile, "others": [each for each, _ in others], "places": places}
+    families = _families(schema, choices.families)
+    about = {"profile": profile, "others": others, "places": places}
     return {"index": _render("index", families=families, topics=used, **about)} | pages
 
 
@@ -76,8 +77,8 @@ def _render(template: str, **values: Any) -> str:
     return _TEMPLATES.render(f"{template}.md.jinja", other=OTHER, **values)
 
 
-def families_of(schema: Schema, titles: dict[str, str]) -> list[Family]:
-    """Return the methods by the first part of their names, in upstream's order, but those of agents first.
+def _families(schema: Schema, titles: dict[str, str]) -> dict[str, list[Method]]:
+    """Return the methods by a title for the first part of their names, in upstream's order, but those of agents first.
 
     Methods without such a part are about the connection.
     """
@@ -85,7 +86,7 @@ def families_of(schema: Schema, titles: dict[str, str]) -> list[Family]:
     for method in sorted(schema.methods, key=lambda each: each.side != "agent"):
         first, _, rest = method.wire.partition("/")
         found.setdefault(first if rest and first.isidentifier() else "connection", []).append(method)
-    return [Family(titles.get(name, name.capitalize()), methods) for name, methods in found.items()]
+    return {titles.get(name, name.capitalize()): methods for name, methods in found.items()}
 
 
 def _of_method(schema: Schema, method: Method, examples: Examples, blocks: Blocks) -> dict[str, Any]:
@@ -95,8 +96,17 @@ def _of_method(schema: Schema, method: Method, examples: Examples, blocks: Block
     response = {**message, "result": as_json(examples.of(method.result))} if method.result else None
     return {
         "method": method,
-        "notes": Notes(schema),
+        "stubs": StubDocs(schema),
+        "capability": _capability_in_python(schema, method),
         "blocks": blocks,
         "request": json_text(request),
         "response": json_text(response) if response else "",
     }
+
+
+def _capability_in_python(schema: Schema, method: Method) -> str:
+    """Return how the caller of a method reads the method's capability."""
+    role, path = method.handled_by[0], (method.capability or "").split(".")
+    if path[0] != schema.properties[f"{role}_capabilities"]:
+        return f"response.{attribute_name(path[0])}"
+    return ".".join((role, "capabilities", *(attribute_name(each) or each for each in path[1:])))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 
-from codegen.diff.match.shapes import Shape
+from codegen.escaping import code, markdown
 from codegen.ir import Field
 from codegen.reference.places import Place
+from codegen.types import Type
 
 _WORDS = {
     "any": "any JSON",
@@ -23,7 +23,7 @@ _LIMITS = {
     "maximum": "at most {}",
     "min_length": "of length {} or more",
     "max_length": "of length {} or less",
-    "pattern": "that matches `{}`",
+    "pattern": "that matches {}",
     "format": "({})",
 }
 
@@ -38,14 +38,14 @@ class TypeTexts:
         place = self._places.get(name)
         return f"[`{name}`]({place.link})" if place else f"`{name}`"
 
-    def of(self, shape: Shape) -> str:
+    def of(self, shape: Type) -> str:
         """Return a type in words."""
         match shape.kind:
             case "ref":
                 return self.link(shape.name)
             case "literal":
-                return " or ".join(f"`{json.dumps(value)}`" for value in shape.values)
-            case "list":
+                return " or ".join(code(json.dumps(value)) for value in shape.values)
+            case "array":
                 return f"array of {self._in_list(shape.parts[0])}"
             case "map":
                 inner = shape.parts[0]
@@ -55,24 +55,24 @@ class TypeTexts:
             case kind:
                 return " ".join((_WORDS[kind], *_limits(shape)))
 
-    def of_alias(self, shape: Shape, doc: str) -> str:
+    def of_alias(self, shape: Type, doc: str) -> str:
         """Return what an alias stands for as a sentence, unless its description lists the values."""
-        values, others = shape.enum() or ((), None)
+        values, others = shape.enum or ((), None)
         if not values:
             return f"Type: {self.of(shape)}."
-        names = [f"`{value}`" for value in values]
+        names = [code(str(value)) for value in values]
         known = "" if all(f"- {name}: " in doc for name in names) else f"One of {', '.join(names)}. "
         return known + (f"Any other {_WORDS[others.kind]} is also valid." if others else "")
 
-    def _in_list(self, shape: Shape) -> str:
+    def _in_list(self, shape: Type) -> str:
         text = self.of(shape)
         return f"({text})" if shape.kind == "union" else text
 
 
-def _limits(shape: Shape) -> list[str]:
+def _limits(shape: Type) -> list[str]:
     """Return the limits of a scalar in words, without the range of the usual integers."""
     return [
-        _LIMITS[name].format(value)
+        _LIMITS[name].format(code(str(value)) if name == "pattern" else value)
         for name, value in shape.limits
         if name in _LIMITS and not (isinstance(value, int) and (value >= 2**16 - 1 or value <= 0))
     ]
@@ -82,11 +82,7 @@ def presence(field: Field) -> str:
     """Return whether a field is required, or what it is if it is absent. Defaults that are objects are left out."""
     if field.required:
         return "required"
-    try:
-        default = ast.literal_eval(field.default or "None")
-    except (SyntaxError, ValueError):
-        return "optional"
-    return "optional" if default is None else f"default `{json.dumps(default)}`"
+    return "optional" if field.absent is None or field.factory else f"default {code(json.dumps(field.absent))}"
 
 
 def description(text: str) -> str:
@@ -99,7 +95,7 @@ def description(text: str) -> str:
         is_member = _is_member(part)
         is_inside = is_member or (bool(parts) and parts[-1].startswith(("- `", "  ")))
         parts.append(("- " if is_member else "  " if is_inside else "") + (_indented(part) if is_inside else part))
-    return "\n\n".join(parts)
+    return markdown("\n\n".join(parts))
 
 
 def first_sentence(text: str) -> str:
@@ -108,8 +104,9 @@ def first_sentence(text: str) -> str:
     Upstream's notice that something is unstable is left out: a heading, and a paragraph.
     """
     paragraphs = text.strip().split("\n\n")
-    line = " ".join(paragraphs[2 if paragraphs[0] == _UNSTABLE else 0].split())
-    return line.split(". ")[0].rstrip(".:") + "." if line else ""
+    own = paragraphs[2:] if paragraphs[0] == _UNSTABLE else paragraphs
+    line = " ".join(own[0].split()) if own else ""
+    return markdown(line.split(". ")[0].rstrip(".:") + ".") if line else ""
 
 
 def with_article(role: str) -> str:

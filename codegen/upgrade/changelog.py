@@ -1,34 +1,68 @@
-"""Edits CHANGELOG.md: it has a section for each version, the newest first; that of the next one says "(unreleased)"."""
+"""Writes to CHANGELOG.md what a new schema changes for users.
+
+The file has a section for each version, the newest first; that of the next one says "(unreleased)".
+"""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
+
+from codegen.diff.render.grouping import by_profile, change_line, counts_in_words
+from codegen.diff.report import STABLE, Report
+from codegen.diff.verdict.findings import Finding
+from codegen.escaping import code, filled
 
 FILE = "CHANGELOG.md"
-_HEADING = re.compile(r"^## (?P<version>\S+)(?P<rest>.*)\n", re.MULTILINE)
 _UNRELEASED = "(unreleased)"
 _PART = "### Schema\n"
-_BREAK = "\n"
+_WIDTH = 120
+# A line names at most this many things, each cut to this length.
+_NAMED, _LONGEST = 12, 200
 
 
-class _Changelog(NamedTuple):
-    """The text before the section of the next version, that section without its heading, and the released ones."""
+def entry(report: Report, old: str, new: str) -> str:
+    """Return the list item about an upgrade from one release to another, given by their names in Markdown."""
+    first = filled(f"The schema is that of {new}. Before, it was that of {old}.", _WIDTH, "- ", "  ")
+    return "\n".join([first, *(filled(each, _WIDTH, "  - ", "    ") for each in _points(report))])
 
-    before: str
-    version: str
-    section: str
-    released: str
 
-    @property
-    def text(self) -> str:
-        sections = [f"## {self.version} {_UNRELEASED}\n\n{self.section.strip(_BREAK)}", self.released]
-        return self.before + (_BREAK * 2).join(each.strip(_BREAK) for each in sections if each) + "\n"
+def _points(report: Report) -> Iterator[str]:
+    """Yield the findings of the stable profile, the worst first, and how many the other profiles have."""
+    for profile, findings in by_profile(report).items():
+        if profile != STABLE:
+            yield from [f"`{profile}`: {counts_in_words(findings)} changes."] if findings else ()
+            continue
+        names: dict[tuple[str, str], list[str]] = {}
+        for each in sorted(findings, key=lambda each: -each.severity):
+            names.setdefault((each.worst.word.capitalize(), each.sentence), []).append(_name(each))
+        yield from (f"{verdict}: {_listed(found)}. {sentence}" for (verdict, sentence), found in names.items())
+        if not findings:
+            yield f"`{profile}`: {'only descriptions changed' if report.docs_only[profile] else 'no changes'}."
+
+
+def _name(finding: Finding) -> str:
+    """Return what a finding is about, in Markdown: both names if it was renamed, or the value of an enum."""
+    if "-value-" in finding.rule:
+        return code(f"{finding.subject}:{finding.after or finding.before}"[:_LONGEST])
+    return code((change_line(finding) if finding.renamed else finding.subject)[:_LONGEST])
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def release_name(source: str) -> str:
+    """Return the name of a release in Markdown: `package` and version, or the name of the source without its kind."""
+    kind, _, name = source.partition(":")
+    package, _, version = (name if name and kind else source).rpartition("@")
+    return f"`{package}` {version}" if package and version else f"`{name or source}`"
 
 
 def released_versions(text: str) -> list[str]:
     """Return the versions whose section doesn't say "(unreleased)"."""
-    return [each["version"] for each in _HEADING.finditer(text) if each["rest"].strip() != _UNRELEASED]
+    return [each.split()[1] for each in _sections(text)[1:] if not _is_unreleased(each)]
 
 
 def with_entry(text: str, version: str, entry: str) -> str:
@@ -41,36 +75,21 @@ def with_entry(text: str, version: str, entry: str) -> str:
         version: the next version.
         entry: a list item, which may have several lines. Its first sentence ends on the first line.
     """
-    changelog = _parse(text)
-    intro, *parts = re.split(r"^(?=### )", changelog.section, flags=re.MULTILINE)
-    number = next((number for number, part in enumerate(parts) if part.startswith(_PART)), len(parts))
-    items = "".join(parts[number : number + 1]).removeprefix(_PART).strip()
-    parts[number : number + 1] = [f"{_PART}\n{_without(items, entry)}{entry}"]
-    section = "\n\n".join(each.strip(_BREAK) for each in (intro, *parts) if each.strip())
-    return changelog._replace(version=version, section=section).text
+    before, *sections = _sections(text)
+    section = sections.pop(0).partition("\n")[2] if sections and _is_unreleased(sections[0]) else ""
+    others, _, part = section.partition(_PART)
+    items, gap, later = part.partition("\n### ")
+    sentence = f"{entry.partition('. ')[0]}."
+    kept = [each.strip() for each in re.split(r"^(?=- )", items, flags=re.MULTILINE) if not each.startswith(sentence)]
+    schema = "\n".join([*filter(None, kept), entry])
+    blocks = [before, f"## {version} {_UNRELEASED}", others, _PART, schema, gap + later, *sections]
+    return "\n\n".join(each.strip("\n") for each in blocks if each.strip()) + "\n"
 
 
-def _without(items: str, entry: str) -> str:
-    """Return the items of a list without the one that begins with the same sentence as an entry."""
-    sentence = re.escape(entry[: entry.index(". ") + 1])
-    others = re.sub(rf"^{sentence}.*?(?=^\S|\Z)", "", items, flags=re.MULTILINE | re.DOTALL).strip()
-    return f"{others}\n" if others else ""
+def _sections(text: str) -> list[str]:
+    """Return the text before the first version, and the section of each version."""
+    return re.split(r"^(?=## )", text, flags=re.MULTILINE)
 
 
-def with_release(text: str, old: str, new: str) -> str:
-    """Return the text in which the section of the next version says "the schema in <new>" instead of <old>."""
-    changelog = _parse(text)
-    words = r"\s+".join(map(re.escape, old.split()))
-    section, count = re.subn(rf"(the schema in\s+){words}(?!\.?\w)", rf"\g<1>{new}", changelog.section)
-    return changelog._replace(section=section).text if count else text
-
-
-def _parse(text: str) -> _Changelog:
-    headings = [*_HEADING.finditer(text)]
-    if not headings:
-        return _Changelog(f"{text.rstrip()}\n\n" if text.strip() else "", "", "", "")
-    newest = headings[0]
-    if newest["rest"].strip() != _UNRELEASED:
-        return _Changelog(text[: newest.start()], "", "", text[newest.start() :])
-    end = headings[1].start() if len(headings) > 1 else len(text)
-    return _Changelog(text[: newest.start()], newest["version"], text[newest.end() : end], text[end:])
+def _is_unreleased(section: str) -> bool:
+    return section.partition("\n")[0].rstrip().endswith(_UNRELEASED)

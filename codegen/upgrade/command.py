@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from codegen.console import write_output
+from codegen.diff import git
+from codegen.diff.method_facts import METHODS
 from codegen.diff.render.grouping import number
-from codegen.errors import FileError, SchemaError
-from codegen.files.folders import read_files, write_files
-from codegen.files.replacing import Replacement, replace_all
-from codegen.regen import PACKAGE, differing_files, encoded, render
-from codegen.upgrade.report import report_files, report_since_commit
-from codegen.upgrade.schemas import GENERATED, SCHEMA, Schemas, fetch_schemas
-from codegen.upgrade.summary import Upgrade, nothing_to_do, summarise
-from codegen.upgrade.texts import new_texts, version_after, version_before
+from codegen.diff.render.json import json_text
+from codegen.diff.render.markdown import markdown
+from codegen.diff.report import Report, compare
+from codegen.diff.sources import Side, read_side
+from codegen.diff.user_code.check import check_user_code
+from codegen.diff.verdict.accepted import read_accepted
+from codegen.errors import FileError
+from codegen.files import read_files, replace_folders, replacing, write_files
+from codegen.regen import PACKAGE, differing_files, encoded
+from codegen.upgrade.changelog import FILE as CHANGELOG, entry, release_name, released_versions, with_entry
+from codegen.upgrade.data_files import unconfirmed, unused_capabilities, unused_entries, with_proposed
+from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas
+from codegen.upgrade.summary import Changes, nothing_to_do, summarise
+from codegen.upgrade.versions import FILE as VERSION, next_version, with_version
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+USER_CODE = "tests/typing/user_code"
+_UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed: {{}}."
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
     Raises:
         FetchError: the source is not available or is not a schema. Nothing was changed.
-        SchemaError: the generator has no rule for something in the schema. Nothing was changed.
+        SchemaError: the generator has no rule for something in the stable profile. Nothing was changed.
         SourceError: the working tree or the last commit is not fit for an upgrade. Nothing was changed.
     """
     with tempfile.TemporaryDirectory(prefix="acp-upgrade-") as folder:
@@ -42,49 +53,59 @@ def _upgrade(source: str, report_folder: Path | None, repository: Path, temporar
     """Upgrade, and return the summary."""
     schemas = fetch_schemas(source, repository, temporary)
     if schemas.is_pinned:
-        return nothing_to_do(schemas.source)
-    before = version_before(repository, again=schemas.again)
-    package = _render(schemas, before)
-    report, capabilities = None, list[str]()
-    if not schemas.is_same:
-        report, capabilities = report_since_commit(schemas.head, repository)
-    after = version_after(repository, before, report.bump if report else "none")
-    texts = new_texts(repository, schemas, report, after)
-    changed = len(differing_files(package, repository / GENERATED))
-    if report and report_folder:
-        write_files(report_folder, report_files(report))
-    lines = [
-        *schemas.lines,
-        "changed   PINNED.json",
-        f"changed   generated/ ({number(changed, 'file')})",
-        *(f"changed   {each}" for each in texts),
-    ]
+        return nothing_to_do(schemas)
+    changes = None if schemas.is_same else _changes(schemas, repository)
+    texts = changes.texts if changes else {}
+    if changes and report_folder:
+        formats = {"report.md": markdown(changes.report), "report.json": json_text(changes.report)}
+        write_files(report_folder, encoded(formats))
+    generated = number(len(differing_files(schemas.package, repository / GENERATED)), "file")
+    names = ["PINNED.json", f"generated/ ({generated})", *texts]
+    lines = [*schemas.lines, *(f"changed   {each}" for each in names)]
     # Before the replacement, because proposed entries of renames.toml depend on the present version.
-    summary = summarise(Upgrade(schemas.old_source, schemas.source, lines, (before, after), report, capabilities))
-    replace_all(
-        [
-            Replacement(repository / SCHEMA, read_files(schemas.head)),
-            Replacement(repository / GENERATED / PACKAGE, encoded(package), repository / GENERATED),
-            *(Replacement(repository / name, text.encode("utf-8")) for name, text in texts.items()),
-        ]
-    )
+    summary = summarise(schemas, changes, lines)
+    package = encoded(schemas.package)
+    replace_folders({repository / SCHEMA: read_files(schemas.head), repository / GENERATED / PACKAGE: package})
+    with replacing():
+        write_files(repository, encoded(texts))
     return summary
 
 
-def _render(schemas: Schemas, version: str) -> dict[str, str]:
-    """Generate the package from the new schemas."""
-    try:
-        return render(schemas.head, pinned=True, version=version)
-    except FileError as error:
-        if _is_generated(schemas.base, version):
-            # A file of codegen names something that the new schemas no longer have.
-            error.exit_code = SchemaError.exit_code
-        raise
+def _changes(schemas: Schemas, repository: Path) -> Changes:
+    """Compare the schemas with the last commit, and edit the other files accordingly."""
+    base, head = read_side(COMMIT, repository), replace(read_side(str(schemas.head), repository), label=f"{SCHEMA}/")
+    before = {name: _read(repository, name) for name in (VERSION, CHANGELOG, METHODS)}
+    methods = with_proposed(before[METHODS], head)
+    facts = unconfirmed(methods)
+    new_methods = dict.fromkeys(each.split('"')[1] for each in facts)  # the same ones in several versions
+    notes = [_UNCONFIRMED.format(", ".join(new_methods))] if facts else []
+    report = _report(base, head, repository, [*schemas.held, *notes])
+    tags = [tag.removeprefix("v") for tag in git.tags(repository) if tag.startswith("v")]
+    version = next_version(schemas.version, [*tags, *released_versions(before[CHANGELOG])], report.bump)
+    log = before[CHANGELOG]
+    if report.bump != "none":
+        log = with_entry(log, version, entry(report, release_name(schemas.old_source), release_name(schemas.source)))
+    after = {VERSION: with_version(before[VERSION], version), CHANGELOG: log, METHODS: methods}
+    texts = {name: text for name, text in after.items() if text != before[name]}
+    return Changes(report, version, texts, facts, unused_entries(head), unused_capabilities(base, head))
 
 
-def _is_generated(schema: Path, version: str) -> bool:
+def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Report:
+    """Return the report from the last commit to new schemas, which begins with the notes.
+
+    Raises:
+        SourceError: the commit's user code can't be checked.
+    """
+    report = compare(replace(base, label=git.branch(repository)), head, read_accepted(head.accepted))
+    report = replace(report, notes=(*notes, *report.notes))
+    if git.has(COMMIT, repository, USER_CODE):
+        report = check_user_code(USER_CODE, report, base, head, repository)
+    return report
+
+
+def _read(repository: Path, name: str) -> str:
+    """Return the text of a file of the repository."""
     try:
-        render(schema, pinned=True, version=version)
-    except SchemaError:
-        return False
-    return True
+        return (repository / name).read_bytes().decode("utf-8")
+    except (FileNotFoundError, UnicodeDecodeError) as error:
+        raise FileError("", f"{name} is missing or isn't text. Restore it with git.") from error

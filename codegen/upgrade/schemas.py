@@ -6,15 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.diff import git
+from codegen.diff.report import STABLE
 from codegen.diff.sources import ACCEPTED
-from codegen.errors import SourceError
-from codegen.files.folders import read_files, write_files
+from codegen.errors import FileError, SchemaError, SourceError
+from codegen.files import read_files, write_files
 from codegen.pinned.fetch import fetch_beside
 from codegen.pinned.pins import PINS, read_pins
+from codegen.pinned.sources import read_source
+from codegen.regen import render
+from codegen.upgrade.versions import FILE as VERSION, read_version
 
 COMMIT = "HEAD"
 SCHEMA, GENERATED = "schema", "generated"
 _NO_COMMIT = "`make upgrade` compares with the last commit. Where there is none, use `make fetch` and `make regen`."
+_HELD = "{0} keeps its old schema, because the new one can't be read: {1}"
 # An error names at most this many files.
 _NAMED = 3
 
@@ -28,14 +33,18 @@ class Schemas:
         head: the folder of the new ones, not yet in the repository.
         source: where the new ones are from.
         lines: the change to each file.
-        again: whether the repository has the new ones already, because the command was run before.
+        package: the generated package.
+        held: a sentence for each profile that keeps its old schema, with the reason.
+        version: the version of this package in the last commit.
     """
 
     base: Path
     head: Path
     source: str
     lines: list[str]
-    again: bool
+    package: dict[str, str]
+    held: list[str]
+    version: str
 
     @property
     def old_source(self) -> str:
@@ -55,30 +64,73 @@ class Schemas:
 
 
 def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
-    """Fetch the schemas of a source into a temporary folder, next to those of the last commit.
+    """Generate the package from the schemas of a source, in a temporary folder next to those of the last commit.
+
+    A profile that can't be read keeps the schema of the last commit, except for the stable one.
 
     Raises:
         FetchError: the source is not available or is not a schema.
+        SchemaError: the stable profile can't be read.
         SourceError: there is no commit, or `schema/` or `generated/` has changes that the upgrade would overwrite.
     """
     changed = git.changed_files(repository, SCHEMA, GENERATED, f":!{SCHEMA}/{ACCEPTED}", otherwise=_NO_COMMIT)
     git.extract(COMMIT, repository, temporary / "base", SCHEMA)
-    base, head = temporary / "base" / SCHEMA, temporary / "head" / SCHEMA
-    fetched = fetch_beside(source, base)
-    committed, present = read_files(base), read_files(repository / SCHEMA)
-    new, found = _without(fetched.files, ACCEPTED), _without(present, ACCEPTED)
-    again = found == new and found != _without(committed, ACCEPTED)
-    if changed and not again:
+    base = temporary / "base" / SCHEMA
+    version = read_version(git.show(COMMIT, repository, VERSION))
+    release, held = read_source(source), dict[str, str]()
+    while True:
+        fetched = fetch_beside(release, base)
+        head = temporary / f"head-{len(held)}" / SCHEMA
+        write_files(head, _without(fetched.files, ACCEPTED))
+        try:
+            package = _render(base, head, version)
+            break
+        except SchemaError as error:
+            if error.profile in ("", STABLE, *held):
+                raise
+            held[error.profile] = str(error)
+            release = release.without(error.profile)
+    if changed and not _is_again(repository, base, head):
         names = ", ".join(changed[:_NAMED]) + (f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else "")
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
-    write_files(head, new)
-    schemas = Schemas(base, head, fetched.source, fetched.lines, again)
-    accepted = present.get(ACCEPTED)
-    if accepted is not None and (schemas.is_same or accepted != committed.get(ACCEPTED)):
-        write_files(head, {ACCEPTED: accepted})  # its entries are about this upgrade
+    reasons = [_HELD.format(*each) for each in held.items()]
+    schemas = Schemas(base, head, fetched.source, fetched.lines, package, reasons, version)
+    _keep_accepted(schemas, repository)
+    return schemas
+
+
+def _render(base: Path, head: Path, version: str) -> dict[str, str]:
+    """Generate the package from the new schemas."""
+    try:
+        return render(head, pinned=True, version=version, listed=False)
+    except FileError as error:
+        if _is_generated(base, version):
+            # A file of codegen names something that the new schemas no longer have.
+            error.exit_code = SchemaError.exit_code
+        raise
+
+
+def _is_generated(schema: Path, version: str) -> bool:
+    try:
+        render(schema, pinned=True, version=version)
+    except SchemaError:
+        return False
+    return True
+
+
+def _is_again(repository: Path, base: Path, head: Path) -> bool:
+    """Return whether the repository has the new schemas already."""
+    found = _without(read_files(repository / SCHEMA), ACCEPTED)
+    return found == read_files(head) and found != _without(read_files(base), ACCEPTED)
+
+
+def _keep_accepted(schemas: Schemas, repository: Path) -> None:
+    """Add the accepted findings to the new schemas, except for those of the last upgrade."""
+    accepted, committed = (read_files(folder).get(ACCEPTED) for folder in (repository / SCHEMA, schemas.base))
+    if accepted is not None and (schemas.is_same or accepted != committed):
+        write_files(schemas.head, {ACCEPTED: accepted})  # its entries are about this upgrade
     elif accepted is not None:
         schemas.lines.append(f"removed   {ACCEPTED}")  # its entries were about the last one
-    return schemas
 
 
 def _without(files: dict[str, bytes], *names: str) -> dict[str, bytes]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,59 +14,66 @@ from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.errors import FileError
+from codegen.escaping import filled
 from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
+from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120
 _INDENT = " " * 3
+CAPABILITIES = "docs/guides/capabilities.md"
 
 
 @dataclass(frozen=True)
-class Upgrade:
-    """What an upgrade did.
+class Changes:
+    """What other schemas change.
 
     Attributes:
-        old: the source that was pinned before.
-        new: the source that is pinned now.
-        lines: a line for each file or folder that was replaced.
-        version: the versions of this package before and after.
-        report: the changes; None if the schemas are the same.
+        report: the findings.
+        version: the next version of this package.
+        texts: the files that the upgrade edits, by their names.
+        unconfirmed: the entries of `methods.toml` that are to be confirmed.
+        unused: a line for each entry of `renames.toml` that has no effect.
         capabilities: new capabilities that no method requires, a line for each.
     """
 
-    old: str
-    new: str
-    lines: list[str]
-    version: tuple[str, str]
-    report: Report | None
+    report: Report
+    version: str
+    texts: dict[str, str]
+    unconfirmed: list[str]
+    unused: list[str]
     capabilities: list[str]
 
 
-def nothing_to_do(source: str) -> str:
-    return f"The schemas of {source} are the pinned ones. There is nothing to do.\n"
+def nothing_to_do(schemas: Schemas) -> str:
+    return _text([*schemas.held, f"The schemas of {schemas.source} are the pinned ones. There is nothing to do."])
 
 
-def summarise(upgrade: Upgrade) -> str:
-    """Return the text that the command prints."""
-    report = upgrade.report
-    if report is None:
-        title = f"The schemas of {upgrade.new} are those of {upgrade.old}. Only the name of the release changed."
-        return _text([title, "", *upgrade.lines, "", "Nothing was committed."])
-    left = [line for number, item in enumerate(_left(upgrade, report), 1) for line in _numbered(number, item)]
+def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> str:
+    """Return the text that the command prints.
+
+    Args:
+        schemas: the schemas before and after.
+        changes: what changes; None if the schemas are the same.
+        lines: a line for each file or folder that changes.
+    """
+    old, new = schemas.old_source, schemas.source
+    if changes is None:
+        title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
+        return _text([*schemas.held, title, "", *lines, "", "Nothing was committed."])
+    report = changes.report
+    left = [line for number, item in enumerate(_left(changes), 1) for line in _numbered(number, item)]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
-    found = [f"{upgrade.old} -> {upgrade.new}", "", *upgrade.lines, "", *_wrapped(summary(report)), _version(upgrade)]
-    return _text([*found, "", "Left to do:", *left, "", end])
+    held = [line for each in schemas.held for line in (*_wrapped(each), "")]
+    is_raised = changes.version != schemas.version
+    version = f"{changes.version} instead of {schemas.version}" if is_raised else f"still {changes.version}"
+    found = [*_wrapped(summary(report)), f"The next version of this package is {version}."]
+    return _text([*held, f"{old} -> {new}", "", *lines, "", *found, "", "Left to do:", *left, "", end])
 
 
-def _version(upgrade: Upgrade) -> str:
-    before, after = upgrade.version
-    if before == after:
-        return f"The next version of this package is still {after}."
-    return f"The next version of this package is {after} instead of {before}."
-
-
-def _left(upgrade: Upgrade, report: Report) -> Iterator[list[str]]:
+def _left(changes: Changes) -> Iterator[list[str]]:
     """Yield what is left to do: a sentence, and the lines that it is about."""
+    report = changes.report
     if report.unpredicted:
         lines = [line for each in report.unpredicted for line in _failure(each)]
         yield ["Find out why this code fails, although no finding predicts it:", *lines]
@@ -77,21 +83,25 @@ def _left(upgrade: Upgrade, report: Report) -> Iterator[list[str]]:
         if each.worst is not Verdict.SAFE and not each.reports_only and not each.accepted
     ]
     if unread:
-        lines = [line for each in sorted(unread, key=lambda each: -each.worst) for line in _finding(each)]
+        lines = [line for each in sorted(unread, key=lambda each: -each.severity) for line in _finding(each)]
         yield [f"Read {number(len(unread), 'finding')}. Prepare users, or accept it in schema/{ACCEPTED}:", *lines]
     if report.stale:
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]
-    version = upgrade.version[1]
     if entries := proposed_text(report):
         yield [
             f"Add to {RENAMES} the old names that code may use for now, and run this command again:",
             *entries.split("\n"),
         ]
-    if overdue := _overdue(version):
+    if overdue := _overdue(changes.version):
         yield [f"{overdue} Then run `make regen`."]
-    if upgrade.capabilities:
+    if changes.unused:
+        yield ["Remove or correct these entries, which have no effect:", *changes.unused]
+    if changes.unconfirmed:
+        what = f"Confirm what follows from the schema about these methods, by removing the remarks in {METHODS}"
+        yield [f"{what}, and list their capabilities in {CAPABILITIES}:", *changes.unconfirmed]
+    if changes.capabilities:
         what = "Find out whether a method, or a part of its params, requires a new capability"
-        yield [f"{what}. If so, say it in {METHODS} and run this command again:", *upgrade.capabilities]
+        yield [f"{what}. If so, say it in {METHODS} and run this command again:", *changes.capabilities]
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
     yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
@@ -123,7 +133,7 @@ def _numbered(number: int, lines: list[str]) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return filled(text, _WIDTH).split("\n")
 
 
 def _text(lines: list[str]) -> str:

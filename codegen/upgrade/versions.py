@@ -17,7 +17,6 @@ from codegen.toml import parse_toml
 FILE = "pyproject.toml"
 _Version: TypeAlias = tuple[int, int, int]
 _NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
-_LINE = re.compile(r'^version = "(?P<version>[^"]*)"$', re.MULTILINE)
 
 
 def next_version(current: str, released: Iterable[str], bump: str) -> str:
@@ -52,19 +51,14 @@ def _raised(version: _Version, bump: str) -> _Version:
 
 
 def read_version(text: str) -> str:
-    """Return the version in the text of pyproject.toml."""
-    return _line(text)["version"]
+    """Return the version in the text of pyproject.toml, which has one line for it."""
+    project: Any = parse_toml(text.encode("utf-8"), FILE).get("project")
+    version: Any = project.get("version") if is_object(project) else None
+    if text.count(f'\nversion = "{version}"\n') != 1:
+        raise FileError("", f'{FILE}: Expected one line `version = "..."`, in [project]. Correct the file.')
+    return str(version)
 
 
 def with_version(text: str, version: str) -> str:
     """Return the text of pyproject.toml with another version."""
-    start, end = _line(text).span("version")
-    return f"{text[:start]}{version}{text[end:]}"
-
-
-def _line(text: str) -> re.Match[str]:
-    lines = list(_LINE.finditer(text))
-    project: Any = parse_toml(text.encode("utf-8"), FILE).get("project")
-    if len(lines) != 1 or not is_object(project) or project.get("version") != lines[0]["version"]:
-        raise FileError("", f'{FILE}: Expected one line `version = "..."`, in [project]. Correct the file.')
-    return lines[0]
+    return text.replace(f'\nversion = "{read_version(text)}"\n', f'\nversion = "{version}"\n')

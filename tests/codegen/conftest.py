@@ -16,6 +16,8 @@ from codegen.regen import regenerate
 from tests.support.codegen.build import Schema, acp_schema, write_schema
 from tests.support.codegen.fetching import OLD
 from tests.support.codegen.generating import Generate, unload_bindings
+from tests.support.codegen.refusal_base import BASE
+from tests.support.codegen_copy import Copy, codegen_copy
 from tests.support.releases import why_unavailable
 from tests.support.skipping import skip_or_fail
 
@@ -50,6 +52,16 @@ def generating(folder: Path) -> Generator[Generate]:
         yield build
         unload_bindings()
         sys.modules.update(kept)
+
+
+@pytest.fixture(scope="session")
+def shared_copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
+    """A copy of codegen that tests share, because its process takes seconds to start.
+
+    A test may leave its package out of date, and nothing else.
+    """
+    with codegen_copy(tmp_path_factory.mktemp("shared") / "copy", BASE) as found:
+        yield found
 
 
 @pytest.fixture

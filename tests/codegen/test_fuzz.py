@@ -1,7 +1,12 @@
-"""For any schema, the generator either stops with a message or gives packages that can be imported."""
+"""For any schema, the generator either stops with a message or gives packages that can be imported.
+
+What datamodel-code-generator makes of a schema, names, bases, types and defaults, is what the IR says: it is compared
+whenever a package is written.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -12,15 +17,16 @@ import pytest
 from codegen.__main__ import ROOT
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import FileError, SchemaError
-from codegen.files.folders import write_files
+from codegen.files import write_files
 from codegen.ir import Schema
 from codegen.regen import read_schema
 from tests.support.codegen.fuzz import Fuzzed, fuzzed
+from tests.support.codegen.made_up import made_up
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
 
-SEEDS, PACKAGES = count(50, 5000), count(4, 300)
+SEEDS, PACKAGES, MADE_UP = count(50, 5000), count(4, 300), count(6, 1000)
 
 
 def accepted(case: Fuzzed) -> Schema | None:
@@ -55,13 +61,31 @@ def test_a_random_schema_is_accepted_or_stops_the_generator_with_a_message() -> 
 @pytest.mark.slow
 def test_the_packages_of_accepted_schemas_can_be_imported(tmp_path: Path) -> None:
     folders: dict[str, str] = {}
-    for seed in range(1_000_000, 1_000_000 + PACKAGES):
+    for seed in itertools.count(1_000_000):
+        if seed >= 1_000_000 + PACKAGES and folders:
+            break
         case = fuzzed(seed)
         schema = accepted(case)
         if schema is not None:
             write(tmp_path / str(seed), case, schema)
             folders[str(tmp_path / str(seed))] = case.changes
-    assert folders
+    assert_importable(folders)
+
+
+@pytest.mark.slow
+def test_the_packages_of_made_up_definitions_can_be_imported(tmp_path: Path) -> None:
+    folders: dict[str, str] = {}
+    for seed in range(MADE_UP):
+        case = made_up(seed)
+        schema = accepted(case)
+        assert schema is not None
+        write(tmp_path / str(seed), case, schema)
+        folders[str(tmp_path / str(seed))] = case.changes
+    assert_importable(folders)
+
+
+def assert_importable(folders: dict[str, str]) -> None:
+    """Check that the packages in some folders can be imported; each folder has a description for failures."""
     command = [sys.executable, "-m", "tests.support.import_generated", *folders]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=3600)
     assert done.returncode == 0, done.stderr

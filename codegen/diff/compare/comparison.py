@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from codegen.diff.compare.compatibility import Compatibility
-from codegen.diff.compare.nesting import Nesting
-from codegen.diff.compare.pointers import references
 from codegen.diff.compare.reach import Reach, one_flow, reach
 from codegen.diff.match.renames import match
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.findings import Finding, Renamed
+from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import SAFE, Verdicts
-from codegen.ir import Definition, Member
-
-PACKAGE = "acp_bindings"
+from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks
+from codegen.escaping import one_line
+from codegen.ir import Definition, Member, Schema
+from codegen.regen import PACKAGE
 
 
 @dataclass
@@ -27,36 +24,30 @@ class Comparison:
         profile: the profile's name.
         old: the profile in the base.
         new: the profile in the head.
+        old_unstable: the unstable profile that goes with it in the base, if it isn't one itself.
+        new_unstable: that of the head.
         findings: the findings so far.
         names: the name in the head of each definition of the base that still exists.
-        old_names: the reverse of `names`.
         kept: the old names of the head's definitions that generated code keeps.
+        told: the definitions that were added or removed with their method, whose finding tells of them.
     """
 
     profile: str
     old: Snapshot
     new: Snapshot
+    old_unstable: Schema | None = None
+    new_unstable: Schema | None = None
     findings: list[Finding] = field(default_factory=list[Finding])
+    told: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self.names = match(self.old.schema, self.new.schema)
-        self.old_names = {new: old for old, new in self.names.items()}
         self.kept = {(each.old, each.new): each.until for each in self.new.schema.old_names}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
-        self.old_reach, self.new_reach = _reach(self.old), _reach(self.new)
-        self.old_nesting, self.new_nesting = Nesting(self.old.schema), Nesting(self.new.schema)
+        self.old_reach, self.new_reach = reach(self.old.schema), reach(self.new.schema)
         self.old_to_new = Compatibility(self.old.schema, self.new.schema, self.names)
-        self.new_to_old = Compatibility(self.new.schema, self.old.schema, self.old_names)
-
-    @cached_property
-    def old_references(self) -> dict[str, list[str]]:
-        """The pointers of the references to each definition of the base."""
-        return references(self.old.raw)
-
-    @cached_property
-    def new_references(self) -> dict[str, list[str]]:
-        """The pointers of the references to each definition of the head."""
-        return references(self.new.raw)
+        old_names = {new: old for old, new in self.names.items()}
+        self.new_to_old = Compatibility(self.new.schema, self.old.schema, old_names)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
         """Return the definitions that exist on both sides, in pairs."""
@@ -74,25 +65,33 @@ class Comparison:
         """Return the Python names of definitions and union members, each once. None is skipped."""
         return tuple(dict.fromkeys(self.symbol(each.name) for each in named if each))
 
+    def by_structure(self, old: str, new: str, others: Verdicts) -> Verdicts:
+        """Return verdicts with those for messages that hold one definition before and another one after."""
+        before, after = self.old.schema.definitions[old], self.new.schema.definitions[new]
+        gained = not Compatibility(self.new.schema, self.old.schema, {}).definition(after, before)
+        lost = not Compatibility(self.old.schema, self.new.schema, {}).definition(before, after)
+        return others.wire(breaks(gained), breaks(lost))
+
     def add(
         self,
         rule: str,
         before: Definition | None,
         after: Definition | None,
         *,
-        old: str = "",
-        new: str = "",
+        pointers: tuple[str, str] | None = None,
         subject: str = "",
         verdicts: Verdicts | None = None,
         texts: tuple[str, str] = ("", ""),
         symbols: tuple[str, ...] = (),
-        covers: tuple[str, ...] = (),
-        moved: str = "",
         renamed: Renamed | None = None,
     ) -> None:
-        """Add a finding about a definition. By default the verdicts are the rule's, and the symbols its classes."""
+        """Add a finding about a definition.
+
+        By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes.
+        """
         known = after or before
         assert known is not None
+        old, new = pointers or (before.pointer if before else "", after.pointer if after else "")
         self.findings.append(
             Finding(
                 rule=rule,
@@ -100,15 +99,13 @@ class Comparison:
                 place=known.name,
                 old=old,
                 new=new,
-                subject=subject or known.name,
+                subject=one_line(subject or known.name),
                 verdicts=self.judge(verdicts or RULES[rule].verdicts, before, after),
-                before=texts[0],
-                after=texts[1],
+                before=one_line(texts[0]),
+                after=one_line(texts[1]),
                 symbols=symbols or self.symbols(after, before),
-                flow=self._flow(before, after),
+                flow=one_flow({flow for name, found in self._reached(before, after) for flow in found.flows[name]}),
                 methods=self._methods(before, after),
-                covers=covers,
-                moved=moved,
                 renamed=renamed,
             )
         )
@@ -119,30 +116,21 @@ class Comparison:
         On the wire, a change is safe if no message contains the definition, and at most risky if invalid values are
         tolerated wherever it is used.
         """
-        is_sent = all(
-            each is None or each.name in found.flows
-            for each, found in ((before, self.old_reach), (after, self.new_reach))
-        )
-        if not is_sent:
+        if len(self._reached(before, after)) < len([each for each in (before, after) if each]):
             return verdicts.wire(SAFE, SAFE)
         return verdicts.softened(
             old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
             new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
         )
 
-    def _flow(self, before: Definition | None, after: Definition | None) -> str:
-        old = self.old_reach.flows.get(before.name, set()) if before else set[str]()
-        new = self.new_reach.flows.get(after.name, set()) if after else set[str]()
-        return one_flow(old | new)
+    def _reached(self, before: Definition | None, after: Definition | None) -> list[tuple[str, Reach]]:
+        """Return the sides on which messages contain a definition, each with its name there."""
+        sides = ((after, self.new_reach), (before, self.old_reach))
+        return [(each.name, found) for each, found in sides if each and each.name in found.flows]
 
     def _methods(self, before: Definition | None, after: Definition | None) -> tuple[str, ...]:
-        old = self.old_reach.methods.get(before.name, {}) if before else {}
-        new = self.new_reach.methods.get(after.name, {}) if after else {}
-        return tuple({**new, **old})
-
-
-def _reach(snapshot: Snapshot) -> Reach:
-    return reach(snapshot.schema, snapshot.schema.envelopes)
+        found = {method: None for name, found in self._reached(before, after) for method in found.methods[name]}
+        return () if "" in found else tuple(found)
 
 
 def merge(findings: list[Finding]) -> list[Finding]:
@@ -156,14 +144,11 @@ def merge(findings: list[Finding]) -> list[Finding]:
 
 
 def _joined(first: Finding, other: Finding) -> Finding:
-    worst = (max(pair) for pair in zip(first.verdicts.values, other.verdicts.values, strict=True))
+    flows = {each.flow for each in (first, other)} - {NOWHERE}
     return replace(
         first,
-        verdicts=Verdicts(*worst),
+        verdicts=first.verdicts.joined(other.verdicts),
         symbols=tuple(dict.fromkeys((*first.symbols, *other.symbols))),
         methods=tuple(dict.fromkeys((*first.methods, *other.methods))),
-        flow=one_flow({each for each in (first.flow, other.flow) if each != "none"})
-        if first.flow != other.flow
-        else first.flow,
-        covers=tuple(dict.fromkeys((*first.covers, *other.covers))),
+        flow=one_flow(flows),
     )

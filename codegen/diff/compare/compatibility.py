@@ -5,10 +5,12 @@ Definitions that correspond count as equal here: changes inside them are separat
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
-from codegen.diff.match.shapes import Shape, shape_of
-from codegen.ir import Alias, Definition, Field, Model, Schema, Union
+from codegen.ir import Alias, Definition, Field, Model, Schema
+from codegen.types import Type, union_of
 
 _PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
 _AT_LEAST = ("minimum", "min_length")
@@ -28,45 +30,36 @@ class Compatibility:
         self._sender, self._reader, self._names = sender, reader, names
         self._assumed: set[tuple[str, str]] = set()
 
-    def shape(self, sent: Shape, read: Shape) -> bool:
+    def shape(self, sent: Type, read: Type) -> bool:
         """Return whether the reader's type accepts every value of the sender's type."""
-        if read.kind == "any":
+        if sent.kind == read.kind == "ref" and self._names.get(sent.name) == read.name:
             return True
+        sent, read = _meant(self._sender, sent), _meant(self._reader, read)
         if sent.kind == "union":
             return all(self.shape(part, read) for part in sent.parts)
         if sent.kind == "literal":
-            return all(self._value(value, read) for value in sent.values)
+            return all(self._accepts(read, value) for value in sent.values)
         if read.kind == "union":
             return any(self.shape(sent, part) for part in read.parts)
-        return self._refs(sent, read) if "ref" in (sent.kind, read.kind) else self._plain(sent, read)
+        if sent.kind == read.kind == "ref":
+            return self.definition(self._sender.definitions[sent.name], self._reader.definitions[read.name])
+        return read.kind == "any" or self._plain(sent, read)
 
-    def _plain(self, sent: Shape, read: Shape) -> bool:
+    def _accepts(self, read: Type, value: Any) -> bool:
+        """Return whether the reader's type accepts a constant."""
+        read = _meant(self._reader, read)
+        if read.kind == "union":
+            return any(self._accepts(part, value) for part in read.parts)
+        if read.kind == "literal":
+            return value in read.values
+        kind = _PYTHON.get(read.kind)
+        return read.kind == "any" or (kind is not None and isinstance(value, kind) and _in_limits(value, read))
+
+    def _plain(self, sent: Type, read: Type) -> bool:
         """Compare scalars, lists and maps."""
         same = sent.kind == read.kind or (sent.kind, read.kind) == ("integer", "number")
         parts = zip(sent.parts, read.parts, strict=False)
         return same and within(sent, read) and all(self.shape(*each) for each in parts)
-
-    def _value(self, value: Any, read: Shape) -> bool:
-        if read.kind == "union":
-            return any(self._value(value, part) for part in read.parts)
-        if read.kind == "literal":
-            return value in read.values
-        if read.kind == "ref":
-            alias = self._reader.definitions[read.name]
-            return isinstance(alias, Alias) and self._value(value, shape_of(alias.type.annotation))
-        kind = _PYTHON.get(read.kind)
-        return read.kind == "any" or (kind is not None and isinstance(value, kind) and _in_limits(value, read))
-
-    def _refs(self, sent: Shape, read: Shape) -> bool:
-        if sent.kind == read.kind == "ref" and self._names.get(sent.name) == read.name:
-            return True
-        if sent.kind == "ref" and read.kind == "ref":
-            return self.definition(self._sender.definitions[sent.name], self._reader.definitions[read.name])
-        if sent.kind == "ref":
-            alias = self._sender.definitions[sent.name]
-            return isinstance(alias, Alias) and self.shape(shape_of(alias.type.annotation), read)
-        alias = self._reader.definitions[read.name]
-        return isinstance(alias, Alias) and self.shape(sent, shape_of(alias.type.annotation))
 
     def definition(self, sent: Definition, read: Definition) -> bool:
         """Return whether the reader's definition accepts every value of the sender's, by structure."""
@@ -74,22 +67,11 @@ class Compatibility:
             return True
         self._assumed.add((sent.name, read.name))
         try:
-            return self._definitions(sent, read)
+            if isinstance(sent, Model) and isinstance(read, Model):
+                return self._models(sent, read)
+            return self.shape(_as_type(sent), _as_type(read))
         finally:
             self._assumed.discard((sent.name, read.name))
-
-    def _definitions(self, sent: Definition, read: Definition) -> bool:
-        if isinstance(sent, Union):
-            return all(self.definition(self._sender.definitions[each.name], read) for each in sent.members)
-        if isinstance(read, Union):
-            return any(self.definition(sent, self._reader.definitions[each.name]) for each in read.members)
-        if isinstance(sent, Model) and isinstance(read, Model):
-            return self._models(sent, read)
-        return (
-            self.shape(_as_shape(sent), _as_shape(read))
-            if isinstance(sent, Alias) or isinstance(read, Alias)
-            else False
-        )
 
     def _models(self, sent: Model, read: Model) -> bool:
         fields = {field.wire: field for field in self._sender.fields(sent.name)}
@@ -98,16 +80,29 @@ class Compatibility:
     def _field(self, sent: Field | None, read: Field) -> bool:
         if sent is None or (read.required and not sent.required):
             return not read.required
-        return "DefaultOnError" in read.markers or self.shape(
-            *(shape_of(each.type.annotation) for each in (sent, read))
-        )
+        return "DefaultOnError" in read.markers or self.shape(sent.type, read.type)
 
 
-def _as_shape(definition: Definition) -> Shape:
-    return shape_of(definition.type.annotation) if isinstance(definition, Alias) else Shape("ref", definition.name)
+def _as_type(definition: Definition) -> Type:
+    return Type("ref", definition.name) if isinstance(definition, Model) else definition.type
 
 
-def within(sent: Shape, read: Shape) -> bool:
+def _meant(schema: Schema, found: Type) -> Type:
+    """Return the type that a type is another name of, if it is the name of a union or an alias."""
+    definition = schema.definitions.get(found.name)
+    return found if definition is None or isinstance(definition, Model) else _meant(schema, definition.type)
+
+
+def without_aliases(schema: Schema, found: Type, kept: Collection[str]) -> Type:
+    """Return a type without the names of aliases, which mean nothing to JSON or a type checker, except those kept."""
+    definition = schema.definitions.get(found.name)
+    if isinstance(definition, Alias) and found.name not in kept:
+        return without_aliases(schema, definition.type, {*kept, found.name})  # it may contain itself
+    parts = [without_aliases(schema, part, kept) for part in found.parts]
+    return union_of(parts) if found.kind == "union" else replace(found, parts=tuple(parts))
+
+
+def within(sent: Type, read: Type) -> bool:
     """Return whether the reader's limits accept everything that the sender's limits allow."""
     return all(_implied(name, sent.limit(name), value) for name, value in read.limits)
 
@@ -120,7 +115,7 @@ def _implied(name: str, sent: Any, read: Any) -> bool:
     return bool(sent == read)
 
 
-def _in_limits(value: Any, read: Shape) -> bool:
+def _in_limits(value: Any, read: Type) -> bool:
     size = len(value) if isinstance(value, str) else value
     return all(
         (name in _AT_LEAST and size >= limit) or (name in _AT_MOST and size <= limit) for name, limit in read.limits

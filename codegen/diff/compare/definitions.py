@@ -1,40 +1,46 @@
-"""Compare definitions: which were added, removed or renamed, and what changed in each."""
+"""Compare definitions: which were added, removed or renamed, and what changed in each.
+
+Changed descriptions are only counted, because no code depends on them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
+from codegen.diff.match.renames import structure
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import BREAKING, SAFE, Verdicts, breaks
+from codegen.diff.verdict.verdicts import Verdicts, breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
 from codegen.read.canonical import canonical
 
 _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 
 
-def compare_definitions(comparison: Comparison, old_unstable: Schema | None, new_unstable: Schema | None) -> None:
+def compare_definitions(comparison: Comparison) -> None:
     """Compare all definitions. The unstable schemas of both sides tell which ones became stable or unstable."""
-    taken = set(comparison.names.values())
-    for definition in comparison.old.schema.definitions.values():
-        if definition.name not in comparison.names and _is_own(definition):
-            is_unstable = new_unstable is not None and definition.name in new_unstable.definitions
-            rule = "definition-left-stable" if is_unstable else "definition-removed"
-            symbols = comparison.symbols(*_classes(comparison.old.schema, definition))
-            comparison.add(rule, definition, None, old=definition.pointer, symbols=symbols)
-    for definition in comparison.new.schema.definitions.values():
-        if definition.name not in taken and _is_own(definition):
-            was_unstable = old_unstable is not None and definition.name in old_unstable.definitions
-            rule = "definition-stabilised" if was_unstable else "definition-added"
-            comparison.add(rule, None, definition, new=definition.pointer)
-    for old, new in comparison.pairs():
-        _compare(comparison, old, new)
+    old, new = comparison.old.schema, comparison.new.schema
+    for definition in _others(comparison, old, comparison.names.keys()):
+        is_unstable = comparison.new_unstable is not None and definition.name in comparison.new_unstable.definitions
+        rule = "definition-left-stable" if is_unstable else "definition-removed"
+        comparison.add(rule, definition, None, symbols=comparison.symbols(*_classes(old, definition)))
+    for definition in _others(comparison, new, set(comparison.names.values())):
+        was_unstable = comparison.old_unstable is not None and definition.name in comparison.old_unstable.definitions
+        comparison.add("definition-stabilised" if was_unstable else "definition-added", None, definition)
+    for before, after in comparison.pairs():
+        _compare(comparison, before, after)
     _compare_old_names(comparison)
+
+
+def _others(comparison: Comparison, schema: Schema, known: Collection[str]) -> list[Definition]:
+    """Return the definitions that only this side has. Inline union members are compared with their union."""
+    known = {*known, *comparison.told}
+    return [each for each in schema.definitions.values() if each.name not in known and _is_own(each)]
 
 
 def _is_own(definition: Definition) -> bool:
@@ -62,15 +68,7 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
         compare_unions(comparison, old, new)
     elif isinstance(old, Alias) and isinstance(new, Alias):
         for change in compare_types(comparison, old.type, new.type):
-            comparison.add(
-                change.rule,
-                old,
-                new,
-                old=old.pointer,
-                new=new.pointer,
-                verdicts=change.verdicts,
-                texts=(change.before, change.after),
-            )
+            comparison.add(change.rule, old, new, verdicts=change.verdicts, texts=(change.before, change.after))
     elif not _is_consequence(comparison, old, new):
         _kind_changed(comparison, old, new)
 
@@ -84,21 +82,19 @@ def _is_consequence(comparison: Comparison, old: Definition, new: Definition) ->
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
     verdicts = RULES["definition-renamed"].verdicts
     if old.name in _payloads(comparison.old.schema):
-        verdicts = Verdicts(SAFE, SAFE, BREAKING, BREAKING, BREAKING)
-    renamed = comparison.renamed(old.name, new.name)
+        verdicts = Verdicts.of("SSBBB")
+    before = structure(comparison.old.schema, old, comparison.names)
+    equal = before.equal(structure(comparison.new.schema, new, {}))
+    renamed = comparison.renamed(old.name, new.name)._replace(equal=equal)
     if renamed.until:
         verdicts = verdicts.kept()
-    covers = [*comparison.old_references.get(old.name, ()), *comparison.new_references.get(new.name, ())]
     comparison.add(
         "definition-renamed",
         old,
         new,
-        old=old.pointer,
-        new=new.pointer,
         verdicts=verdicts,
         texts=(old.name, new.name),
         symbols=_both_classes(comparison, old, new),
-        covers=tuple(covers),
         renamed=renamed,
     )
 
@@ -118,8 +114,6 @@ def _compare_old_names(comparison: Comparison) -> None:
                 "definition-old-name-removed",
                 before,
                 after,
-                old=before.pointer,
-                new=after.pointer,
                 subject=each.old,
                 verdicts=replace(RULES["definition-old-name-removed"].verdicts, implement=implement),
                 texts=(f"{each.old} = {each.new}", ""),
@@ -133,15 +127,26 @@ def _payloads(schema: Schema) -> set[str | None]:
 
 def _kind_changed(comparison: Comparison, old: Definition, new: Definition) -> None:
     """Add a finding for, say, an object that became a union. The verdicts say if each side can read the other's."""
-    gained = not Compatibility(comparison.new.schema, comparison.old.schema, {}).definition(new, old)
-    lost = not Compatibility(comparison.old.schema, comparison.new.schema, {}).definition(old, new)
     comparison.add(
         "definition-kind-changed",
         old,
         new,
-        old=old.pointer,
-        new=new.pointer,
-        verdicts=Verdicts(breaks(gained), breaks(lost), BREAKING, BREAKING),
+        verdicts=comparison.by_structure(old.name, new.name, Verdicts.of("SSBBS")),
         texts=(_KINDS[type(old)], _KINDS[type(new)]),
         symbols=_both_classes(comparison, old, new),
     )
+
+
+def count_changed_descriptions(comparison: Comparison) -> int:
+    """Return how many descriptions differ, of definitions, properties and messages that both sides have."""
+    pairs = [pair for old, new in comparison.pairs() for pair in _texts(old, new)]
+    old, new = comparison.old.schema.message_docs, comparison.new.schema.message_docs
+    pairs += [(old[subject], new[subject]) for subject in old if subject in new]
+    return sum(before != after for before, after in pairs)
+
+
+def _texts(old: Definition, new: Definition) -> Iterator[tuple[str, str]]:
+    yield old.doc, new.doc
+    if isinstance(old, Model) and isinstance(new, Model):
+        docs = {field.wire: field.doc for field in new.fields}
+        yield from ((field.doc, docs[field.wire]) for field in old.fields if field.wire in docs)

@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.method_facts import FACTS
-from codegen.diff.sources import Snapshot
+from codegen.diff.method_facts import FACTS, has_method_part
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
-from codegen.read.methods import has_part
 
 # The rules about facts that concern the method's result.
 ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
@@ -38,17 +36,11 @@ def compare_content(comparison: Comparison, old: Method, new: Method) -> Iterato
     for part in dict.fromkeys((*before, *after)):
         if (
             before.get(part) != after.get(part)
-            and _exists(comparison.old, old, part)
-            and _exists(comparison.new, new, part)
+            and has_method_part(comparison.old.raw["$defs"], old, part)
+            and has_method_part(comparison.new.raw["$defs"], new, part)
         ):
             change = "changed" if part in before and part in after else "gained" if part in after else "lost"
             yield f"method-content-{change}", (_part(part, before), _part(part, after))
-
-
-def _exists(snapshot: Snapshot, method: Method, part: str) -> bool:
-    """Return whether the params of a method have a part, whether or not it needs a capability."""
-    field, _, tag = part.partition(".")
-    return has_part(snapshot.raw["$defs"], method.params, field, tag)
 
 
 def compare_properties(comparison: Comparison) -> None:

@@ -6,11 +6,9 @@ import json
 from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.moves import Place, moved_from, moved_to
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
 from codegen.diff.match.renames import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
-from codegen.diff.match.shapes import shape_of
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model, Schema
@@ -34,26 +32,24 @@ class ModelComparison:
         after: Field | None,
         texts: tuple[str, str] | None = None,
         verdicts: Verdicts | None = None,
-        place: Place | None = None,
     ) -> None:
-        """Add a finding about a property. `place`: where it moved to or from, if that is another object."""
+        """Add a finding about a property."""
         comparison, field, last = self.comparison, after or before, before or after
         assert field is not None
         assert last is not None
         symbols = [comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name)]
-        symbols += [comparison.symbol(place.model.name, place.field.name)] if place else []
-        elsewhere = place.pointer if place else ""
         comparison.add(
             rule,
             self.old,
             self.new,
-            old=property_pointer(comparison.old.raw, self.old.pointer, before.wire) if before else elsewhere,
-            new=property_pointer(comparison.new.raw, self.new.pointer, after.wire) if after else elsewhere,
+            pointers=(
+                property_pointer(comparison.old.raw, self.old.pointer, before.wire) if before else "",
+                property_pointer(comparison.new.raw, self.new.pointer, after.wire) if after else "",
+            ),
             subject=f"{self.new.name}.{field.wire}",
             symbols=tuple(dict.fromkeys(symbols)),
-            texts=texts or (_shown(before, place), _shown(after, place)),
+            texts=texts or (_shown(before), _shown(after)),
             verdicts=verdicts,
-            moved=place.path if place else "",
         )
 
 
@@ -70,14 +66,15 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     for wire, other in renamed.items():
         models.add(_by_need("property-{}-renamed", removed.pop(wire)), before[wire], added.pop(other))
     for field in removed.values():
-        models.add(_by_need("property-{}-removed", field), field, None, place=moved_to(comparison, new, field))
+        models.add(_by_need("property-{}-removed", field), field, None)
     for field in added.values():
-        models.add(_by_need("property-{}-added", field), None, field, place=moved_from(comparison, old, field))
+        models.add(_by_need("property-{}-added", field), None, field)
     for wire in [wire for wire in before if wire in after]:
         _compare_fields(models, before[wire], after[wire])
-    if old.is_open != new.is_open and comparison.names.get(old.name) == new.name and not _is_open_member(old, new):
+    is_open_member = old.accepts_other_tags or new.accepts_other_tags  # which always allows unknown keys
+    if old.is_open != new.is_open and comparison.names.get(old.name) == new.name and not is_open_member:
         texts = _openness(old), _openness(new)
-        comparison.add("definition-openness-changed", old, new, old=old.pointer, new=new.pointer, texts=texts)
+        comparison.add("definition-openness-changed", old, new, texts=texts)
 
 
 def _openness(model: Model) -> str:
@@ -97,17 +94,11 @@ def _compare_payloads(models: ModelComparison, before: dict[str, Field], after: 
 
 def _without_methods(schema: Schema, field: Field) -> set[str]:
     payloads = {name for method in schema.methods for name in (method.params, method.result)}
-    shape = shape_of(field.type.annotation)
-    return {part.name or part.kind for part in shape.parts or (shape,)} - payloads
+    return {part.name or part.kind for part in field.type.parts or (field.type,)} - payloads
 
 
 def _without_payloads(fields: dict[str, Field]) -> dict[str, Field]:
     return {wire: each for wire, each in fields.items() if wire not in _PAYLOADS}
-
-
-def _is_open_member(*models: Model) -> bool:
-    """Return whether it is the open member of a union, which always allows unknown keys."""
-    return any(marker.startswith("OtherThan") for model in models for field in model.fields for marker in field.markers)
 
 
 def _by_need(rule: str, field: Field) -> str:
@@ -120,9 +111,7 @@ def _compare_bases(models: ModelComparison, before: dict[str, Field], after: dic
     base = comparison.names.get(old.base) if old.base else None
     if base == new.base and (old.base is None) == (new.base is None):
         return
-    comparison.add(
-        "definition-base-changed", old, new, old=old.pointer, new=new.pointer, texts=(old.base or "", new.base or "")
-    )
+    comparison.add("definition-base-changed", old, new, texts=(old.base or "", new.base or ""))
     olds, news = all_fields(comparison.old.schema, old), all_fields(comparison.new.schema, new)
     before.update({wire: field for wire, field in olds.items() if wire not in before})
     after.update({wire: field for wire, field in news.items() if wire not in after})
@@ -175,16 +164,17 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
 
 def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:
     """Return the verdicts of a type change, at most risky on the wire where the reader tolerates invalid values."""
-    return change.verdicts.softened(old_peer=_tolerates_invalid(change, old), new_peer=_tolerates_invalid(change, new))
+    both_lists = all(each.type.concrete.kind == "array" and not each.type.concrete.limits for each in (old, new))
+    old_peer, new_peer = (_tolerates_invalid(change, each, both_lists) for each in (old, new))
+    return change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
 
 
-def _tolerates_invalid(change: TypeChange, reader: Field) -> bool:
+def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> bool:
     """Return whether a property tolerates the values that a type change made invalid."""
     if "DefaultOnError" in reader.markers:
         return True
     if change.rule.startswith("nullable"):
         return "DefaultOnNull" in reader.markers
-    both_lists = all(text.startswith("list[") for text in (change.before, change.after))
     return "SkipInvalidItems" in reader.markers and both_lists
 
 
@@ -192,7 +182,7 @@ def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
     if new.required:
         models.add("property-became-required", old, new)
         return
-    reads_none = new.default == "None" and not old.type.nullable
+    reads_none = new.absent is None and not old.type.nullable
     letters = "BSSBS" if reads_none else "BSSSS"
     models.add("property-became-optional", old, new, verdicts=Verdicts.of(letters))
 
@@ -204,32 +194,24 @@ def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
     what_happened = "added" if not before else "changed" if after else "removed"
     rule = f"property-default-{what_happened}"
     verdicts = RULES[rule].verdicts
-    if new.default != "None" and what_happened == "removed":
+    if new.absent is not None and what_happened == "removed":
         verdicts = Verdicts(verdicts.old_peer, verdicts.new_peer, SAFE, RISKY)
     models.add(rule, old, new, (before, after), verdicts)
 
 
 def _default(field: Field) -> str:
-    return json.dumps(field.default_json, sort_keys=True) if field.has_default else ""
+    return json.dumps(field.absent, sort_keys=True) if field.has_default else ""
 
 
 def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
-    for marker in after:
-        if marker not in before:
-            models.add("property-leniency-added", old, new, ("", MARKERS[marker]))
-    for marker in before:
-        if marker not in after:
-            models.add("property-leniency-removed", old, new, (MARKERS[marker], ""))
+    for rule, one, other in (("added", after, before), ("removed", before, after)):
+        if markers := ", ".join(MARKERS[each] for each in one if each not in other):
+            models.add(f"property-leniency-{rule}", old, new, ("", markers) if rule == "added" else (markers, ""))
 
 
-def _shown(field: Field | None, place: Place | None = None) -> str:
-    """Return a property with its type, from the other place if it moved."""
+def _shown(field: Field | None) -> str:
+    """Return a property with its type; empty if there is none."""
     if field is None:
-        return _declared(place.path, place.field) if place else ""
-    return _declared(field.wire, field)
-
-
-def _declared(name: str, field: Field) -> str:
-    need = "" if field.required else " (optional)"
-    return f"{name}: {field.type.annotation}{need}"
+        return ""
+    return f"{field.wire}: {field.type.annotation}{'' if field.required else ' (optional)'}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from codegen.ir import Union
-from codegen.nodes import REF_PREFIX, escape, is_array, is_object
+from codegen.nodes import escape, is_array, is_object
 
 _VARIANTS = ("anyOf", "oneOf")
 
@@ -45,23 +44,3 @@ def member_pointer(raw: Any, union: Union, index: int) -> str:
         if is_object(schema) and keyword in schema:
             return f"{union.pointer}/{keyword}/{index}"
     return union.pointer
-
-
-def references(raw: Any, pointer: str = "") -> dict[str, list[str]]:
-    """Return the pointers of all references in a schema, by definition. `pointer`: that of the schema itself."""
-    found: dict[str, list[str]] = {}
-    for target, place in _references(raw, pointer):
-        found.setdefault(target.removeprefix(REF_PREFIX), []).append(place)
-    return found
-
-
-def _references(raw: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    if is_object(raw):
-        if isinstance(raw.get("$ref"), str):
-            yield raw["$ref"], pointer
-        for key, value in raw.items():
-            if isinstance(value, dict | list):
-                yield from _references(value, f"{pointer}/{escape(key)}")
-    elif is_array(raw):
-        for index, value in enumerate(raw):
-            yield from _references(value, f"{pointer}/{index}")

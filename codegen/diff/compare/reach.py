@@ -11,9 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codegen.diff.match.shapes import shape_of
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT
-from codegen.ir import Alias, Definition, Method, Model, Schema, Union
+from codegen.ir import Definition, Method, Model, Schema
 
 _TO = {"agent": TO_AGENT, "client": TO_CLIENT}
 _BACK = {"agent": TO_CLIENT, "client": TO_AGENT}
@@ -26,7 +25,7 @@ class Reach:
 
     Attributes:
         flows: the directions in which a definition is sent.
-        methods: the methods whose messages contain it, in order.
+        methods: the methods whose messages contain it, in order; "" stands for every message.
         strict: the definitions that are reached on a strict path.
     """
 
@@ -43,15 +42,12 @@ def one_flow(flows: set[str]) -> str:
     return BOTH if len(flows) > 1 else next(iter(flows), NOWHERE)
 
 
-def params_flow(method: Method) -> str:
-    return one_flow({_TO[role] for role in method.handled_by})
+def method_flow(method: Method, *, result: bool) -> str:
+    """Return the direction of a method's results, or of its params."""
+    return one_flow({(_BACK if result else _TO)[role] for role in method.handled_by})
 
 
-def result_flow(method: Method) -> str:
-    return one_flow({_BACK[role] for role in method.handled_by})
-
-
-def reach(schema: Schema, envelopes: set[str]) -> Reach:
+def reach(schema: Schema) -> Reach:
     """Search from every method, and from the parts that every message has (a request's id, an error)."""
     found = Reach()
     edges = {name: list(_edges(each)) for name, each in schema.definitions.items()}
@@ -60,19 +56,20 @@ def reach(schema: Schema, envelopes: set[str]) -> Reach:
             _walk(found, edges, method.params, _TO[role], method.wire)
             if method.result:
                 _walk(found, edges, method.result, _BACK[role], method.wire)
-    for name in sorted(envelopes):
+    for name in sorted(schema.envelopes):
         found.flows[name].update((TO_AGENT, TO_CLIENT))
+        found.methods[name][""] = None
         found.strict.add(name)
-    for name in sorted(_outside_payloads(schema, envelopes)):
+    for name in sorted(_outside_payloads(schema)):
         for flow in (TO_AGENT, TO_CLIENT):
             _walk(found, edges, name, flow, "")
     return found
 
 
-def _outside_payloads(schema: Schema, envelopes: set[str]) -> set[str]:
-    models = [model for name in envelopes for model in schema.concrete_models(name)]
+def _outside_payloads(schema: Schema) -> set[str]:
+    models = [model for name in schema.envelopes for model in schema.concrete_models(name)]
     fields = [each for model in models for each in model.fields if each.wire not in ("params", "result")]
-    return {name for each in fields for name in shape_of(each.type.annotation).names()}
+    return {name for each in fields for name in each.type.names}
 
 
 def _walk(found: Reach, edges: dict[str, list[tuple[str, bool]]], start: str, flow: str, method: str) -> None:
@@ -85,8 +82,7 @@ def _walk(found: Reach, edges: dict[str, list[tuple[str, bool]]], start: str, fl
             continue
         seen.add((name, strict))
         found.flows[name].add(flow)
-        if method:
-            found.methods[name][method] = None
+        found.methods[name][method] = None
         if strict:
             found.strict.add(name)
         stack += [(target, strict and is_strict) for target, is_strict in edges.get(name, ())]
@@ -94,12 +90,10 @@ def _walk(found: Reach, edges: dict[str, list[tuple[str, bool]]], start: str, fl
 
 def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
     """Yield the definitions that a definition refers to, and whether an invalid value there makes it invalid too."""
-    if isinstance(definition, Alias):
-        yield from ((name, True) for name in shape_of(definition.type.annotation).names())
-    if isinstance(definition, Union):
-        yield from ((member.name, True) for member in definition.members)
-    if isinstance(definition, Model):
+    if not isinstance(definition, Model):
+        yield from ((name, True) for name in definition.type.names)
+    else:
         yield from [(definition.base, True)] if definition.base else []
         for each in definition.fields:
             is_strict = not _LENIENT.intersection(each.markers)
-            yield from ((name, is_strict) for name in shape_of(each.type.annotation).names())
+            yield from ((name, is_strict) for name in each.type.names)

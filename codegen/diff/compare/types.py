@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.match.shapes import Shape, shape_of
+from codegen.diff.compare.compatibility import without_aliases
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
-from codegen.ir import Type
-from codegen.read.types import quoted
+from codegen.escaping import quoted
+from codegen.types import NULL, Type
 
-Enum = tuple[tuple[Any, ...], Shape | None]
+Enum = tuple[tuple[Any, ...], Type | None]
 _LIMITS = {
     (True, False): "constraint-loosened",
     (False, True): "constraint-tightened",
@@ -34,20 +34,32 @@ class TypeChange:
 
 def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[TypeChange]:
     """Yield the changes between two types. Renaming or changing a definition changes no type that refers to it."""
-    before, after = shape_of(old.annotation).renamed(comparison.names), shape_of(new.annotation)
-    if before == after:
+    names = comparison.names
+    if old.renamed(names) == new:
         yield from _respelled(old, new)
         return
-    if before.nullable != after.nullable and "null" not in (before.kind, after.kind):
+    same = set(old.renamed(names).names) & set(new.names)
+    sent = without_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
+    after = without_aliases(comparison.new.schema, new, same)
+    before = sent.renamed(names)
+    differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
+    if differ_in_null:
         yield _null(after.nullable, old, new)
-    sent, before, after = shape_of(old.annotation).concrete(), before.concrete(), after.concrete()
+    sent, before, after = sent.concrete, before.concrete, after.concrete
     if before == after:
+        yield from () if differ_in_null else [_ruled("type-respelled", old.annotation, new.annotation)]
         return
-    enums = before.enum(), after.enum()
+    enums = before.enum, after.enum
     if enums[0] and enums[1]:
         yield from _enums(*enums[0], *enums[1])
     if not (enums[0] and enums[1]) or _other_limits(enums[0], enums[1]):
         yield _whole(comparison, sent, before, after, old, new)
+
+
+def _is_null_or_any(*types: Type) -> bool:
+    """Return whether a type is null alone, or has any value, so that null is not what it gained or lost."""
+    members = (part for each in types for part in (each.parts if each.kind == "union" else (each,)))
+    return NULL in types or any(part.kind == "any" for part in members)
 
 
 def _respelled(old: Type, new: Type) -> Iterator[TypeChange]:
@@ -68,7 +80,7 @@ def _null(gained: bool, old: Type, new: Type) -> TypeChange:
 
 
 def _enums(
-    before: tuple[Any, ...], old_others: Shape | None, after: tuple[Any, ...], new_others: Shape | None
+    before: tuple[Any, ...], old_others: Type | None, after: tuple[Any, ...], new_others: Type | None
 ) -> Iterator[TypeChange]:
     """Yield the changes between two enums: whether they are open, and each value."""
     was_open, is_open = old_others is not None, new_others is not None
@@ -83,7 +95,7 @@ def _enums(
             yield _ruled(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
 
 
-def _enum_shown(values: tuple[Any, ...], others: Shape | None) -> str:
+def _enum_shown(values: tuple[Any, ...], others: Type | None) -> str:
     """Return all values that an enum accepts, as text."""
     named = ", ".join(map(quoted, values))
     return f"open: {named}, any other {others.kind}" if others else f"closed: {named}"
@@ -93,7 +105,7 @@ def _ruled(rule: str, before: str, after: str) -> TypeChange:
     return TypeChange(rule, RULES[rule].verdicts, before, after)
 
 
-def _whole(comparison: Comparison, sent: Shape, before: Shape, after: Shape, old: Type, new: Type) -> TypeChange:
+def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: Type, new: Type) -> TypeChange:
     """Return a change of the limits or of the whole type. `sent` is `before` with the base's own names.
 
     A type gained values if the head can send some that the base refuses, and lost values in the reverse case.
@@ -103,6 +115,6 @@ def _whole(comparison: Comparison, sent: Shape, before: Shape, after: Shape, old
     if before.unlimited() == after.unlimited():
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
         return TypeChange(_LIMITS[gained, lost], verdicts, old.annotation, new.annotation)
-    other_classes = set(before.names()) != set(after.names())
+    other_classes = set(before.names) != set(after.names)
     verdicts = Verdicts(breaks(gained), breaks(lost), breaks(lost or other_classes), breaks(gained or other_classes))
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)

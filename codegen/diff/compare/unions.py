@@ -8,7 +8,6 @@ from typing import Any
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import member_pointer
 from codegen.diff.match.renames import meaning_of_field, pair
-from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Member, Model, Schema, Union
@@ -37,15 +36,14 @@ class UnionComparison:
             rule,
             self.old,
             self.new,
-            old=_pointer(comparison.old.raw, self.old, before, after),
-            new=_pointer(comparison.new.raw, self.new, after, before),
+            pointers=(
+                _pointer(comparison.old.raw, self.old, before, after),
+                _pointer(comparison.new.raw, self.new, after, before),
+            ),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
             verdicts=RULES[rule].verdicts.kept() if renamed and renamed.until else None,
             texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
-            covers=(*_tags_excluded(comparison.old, self.old), *_tags_excluded(comparison.new, self.new))
-            if member
-            else (),
             renamed=renamed,
         )
 
@@ -67,12 +65,6 @@ def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None
     if member is not None:
         return member_pointer(raw, union, union.members.index(member))
     return "" if other else union.pointer
-
-
-def _tags_excluded(snapshot: Snapshot, union: Union) -> list[str]:
-    """Return the pointers at which the open member excludes the other members' tags, which change with these."""
-    open_members = (index for index, each in enumerate(union.members) if _is_open_member(snapshot.schema, each))
-    return [f"{member_pointer(snapshot.raw, union, index)}/not" for index in open_members]
 
 
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
@@ -133,11 +125,7 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 def _is_open_member(schema: Schema, member: Member) -> bool:
     """Return whether a member accepts all tags that the union doesn't list."""
     models = list(schema.concrete_models(member.name))
-    return bool(models) and all(_accepts_other_tags(each) for each in models)
-
-
-def _accepts_other_tags(model: Model) -> bool:
-    return any(marker.startswith("OtherThan") for field in model.fields for marker in field.markers)
+    return bool(models) and all(each.accepts_other_tags for each in models)
 
 
 def _renamed(comparison: Comparison, removed: dict[str, Member], added: dict[str, Member]) -> dict[str, str]:

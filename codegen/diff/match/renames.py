@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from difflib import SequenceMatcher
-from functools import cached_property
+from typing import NamedTuple, TypeVar
 
-from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import words
+from codegen.types import Type
 
+Key = TypeVar("Key", bound=Hashable)
 # The least similarity at which one word may be another spelling of the other, and the least length of such words.
 _SPELLING, _LONG = 0.85, 5
-# A signature with at most this many parts is never evidence by itself: an object with one property, an enum with one
-# value, a union with one member.
-_FEW = 3
+# The least number of equal parts that are evidence.
+_SEVERAL = 2
 # The markers in generated code for properties that tolerate invalid values, and their keywords in the schema.
 MARKERS = {
     "DefaultOnError": "x-deserialize-default-on-error",
@@ -27,15 +27,13 @@ MARKERS = {
 def match(old: Schema, new: Schema) -> dict[str, str]:
     """Return the name in the head of each definition of the base, without the removed ones.
 
-    A definition was renamed if the head keeps its old name, if the same method has it as its params or result, or if
-    there is exactly one with the same structure and further evidence: the same description, a similar name, or a
-    structure that no other definition has.
+    A definition was renamed if the head keeps its old name, or if the same method has it as its params or result. It
+    may have been renamed if there is exactly one new definition of which enough parts are equal.
     """
     names = {name: name for name in old.definitions if name in new.definitions}
     names |= _kept(old, new)
     _match_methods(old, new, names)
-    evidence = _Evidence(old, new)
-    while found := _members(old, new, names) or _renamed(evidence, names):
+    while found := _members(old, new, names) or _renamed(old, new, names):
         names.update(found)
     return names
 
@@ -69,43 +67,25 @@ def _members(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def _renamed(evidence: _Evidence, names: dict[str, str]) -> dict[str, str]:
-    """Match the remaining definitions for which there is exactly one of the same structure, and further evidence."""
-    old, new, taken = evidence.old, evidence.new, set(names.values())
-    removed = {name: _signature(old, each, names) for name, each in old.definitions.items() if name not in names}
-    added = {name: _signature(new, each, {}) for name, each in new.definitions.items() if name not in taken}
-    return pair([*removed], [*added], lambda a, b: removed[a] == added[b] and evidence.is_rename(a, b, names))
+def _renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
+    """Match the remaining definitions for which there is exactly one that may be the same under a new name."""
+    old_structures = {name: structure(old, each, names) for name, each in old.definitions.items()}
+    new_structures = {name: structure(new, each, {}) for name, each in new.definitions.items()}
+    counts = [Counter(each.values()) for each in (old_structures, new_structures)]
 
-
-class _Evidence:
-    """The definitions of both sides, and what says that one of them is another one under a new name."""
-
-    def __init__(self, old: Schema, new: Schema) -> None:
-        self.old = old
-        self.new = new
-
-    @cached_property
-    def _counts(self) -> list[Counter[object]]:
-        """How many definitions of each side have the same structure."""
-        return [
-            Counter(_signature(schema, each, {}) for each in schema.definitions.values())
-            for schema in (self.old, self.new)
-        ]
-
-    def is_rename(self, before: str, after: str, names: dict[str, str]) -> bool:
-        """Return whether two definitions of the same structure are one that was renamed."""
-        old, new = self.old.definitions[before], self.new.definitions[after]
-        if _owner(old) != old.name or _owner(new) != new.name:  # an inline member, which is recognised by its union
-            return names.get(_owner(old)) == _owner(new)
-        same_text = bool(old.doc) and old.doc == new.doc
-        return same_text or similar(before, after) or self._is_distinctive(old, new)
-
-    def _is_distinctive(self, old: Definition, new: Definition) -> bool:
-        """Return whether the structure alone is evidence: it has several parts, and no other definition has it."""
-        signatures = (_signature(self.old, old, {}), _signature(self.new, new, {}))
-        return len(signatures[1]) > _FEW and all(
-            counts[signature] == 1 for counts, signature in zip(self._counts, signatures, strict=True)
+    def is_rename(a: str, b: str) -> bool:
+        before, after = old.definitions[a], new.definitions[b]
+        if _owner(before) != a or _owner(after) != b:  # an inline member, which is recognised by its union
+            return old_structures[a] == new_structures[b] and names.get(_owner(before)) == _owner(after)
+        has_same_text = bool(before.doc) and before.doc == after.doc
+        is_distinctive = counts[0][old_structures[a]] == counts[1][new_structures[b]] == 1
+        return old_structures[a].may_be(
+            new_structures[b], named=has_same_text or similar(a, b), distinctive=is_distinctive
         )
+
+    taken = set(names.values())
+    added = [each for each in new_structures if each not in taken]
+    return pair([each for each in old_structures if each not in names], added, is_rename)
 
 
 def _owner(definition: Definition) -> str:
@@ -113,9 +93,9 @@ def _owner(definition: Definition) -> str:
     return definition.pointer.split("/")[2]
 
 
-def pair(removed: list[str], added: list[str], same: Callable[[str, str], bool]) -> dict[str, str]:
+def pair(removed: list[Key], added: list[Key], same: Callable[[Key, Key], bool]) -> dict[Key, Key]:
     """Pair the names for which `same` holds, if neither name has another candidate."""
-    found: dict[str, str] = {}
+    found: dict[Key, Key] = {}
     for each in removed:
         candidates = [other for other in added if same(each, other)]
         rivals = [other for other in removed if candidates and same(other, candidates[0])]
@@ -144,34 +124,62 @@ def similarity(a: str, b: str) -> float:
     return SequenceMatcher(None, a.lower(), b.lower()).ratio()
 
 
-def _signature(schema: Schema, definition: Definition, names: dict[str, str]) -> tuple[object, ...]:
-    """Return everything about a definition except its name and description."""
+class Structure(NamedTuple):
+    """Everything about a definition except its name and description.
+
+    Attributes:
+        parts: its properties, members or values, with a word for them.
+        whole: its kind, and what else it has: a base class, a tag, a type.
+    """
+
+    noun: str
+    parts: frozenset[object]
+    whole: tuple[object, ...]
+
+    def equal(self, other: Structure) -> str:
+        """Return how many parts are equal, in words; empty if everything is."""
+        total = max(len(self.parts), len(other.parts))
+        return "" if self == other else f"{len(self.parts & other.parts)} of {total} {self.noun}"
+
+    def may_be(self, other: Structure, *, named: bool, distinctive: bool) -> bool:
+        """Return whether a definition may be another one under a new name.
+
+        Args:
+            other: the structure of the other definition.
+            named: whether the names are similar or the descriptions the same.
+            distinctive: whether no third definition has either structure.
+        """
+        equal, total = len(self.parts & other.parts), max(len(self.parts), len(other.parts))
+        if self == other:
+            return named or (distinctive and equal >= _SEVERAL)
+        least = 1 / 2 if named else 2 / 3
+        return self.noun == other.noun and equal >= _SEVERAL + (not named) and equal >= least * total
+
+
+def structure(schema: Schema, definition: Definition, names: dict[str, str]) -> Structure:
+    """Return the structure of a definition. `names`: the new names of definitions that it refers to."""
     if isinstance(definition, Alias):
-        shape = shape_of(definition.type.annotation).renamed(names)
-        values, _ = shape.enum() or ((), None)
-        return ("alias", shape, *values)
+        values, others = definition.type.enum or ((), definition.type.renamed(names))
+        return Structure("values", frozenset(values), ("alias", others))
     if isinstance(definition, Union):
-        return ("union", definition.tag, *(_member(schema, definition, each, names) for each in definition.members))
+        members = (_member(schema, definition, each, names) for each in definition.members)
+        return Structure("members", frozenset(members), ("union", definition.tag))
     base = names.get(definition.base, definition.base) if definition.base else None
-    fields = [signature_of_field(each, names) for each in definition.fields if each.wire != "_meta"]
-    return ("model", base, *sorted(fields, key=str))
+    fields = ((each.wire, *meaning_of_field(each, names)) for each in definition.fields if each.wire != "_meta")
+    return Structure("properties", frozenset(fields), ("model", base))
 
 
 def _member(schema: Schema, union: Union, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return what identifies a member of a union: its content if it is named after the union, otherwise its name."""
     if member.name != union.name + member.label:
         return (names.get(member.name, member.name), member.tag)
-    return (member.label, member.tag, _signature(schema, schema.definitions[member.name], names))
-
-
-def signature_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
-    return (field.wire, *meaning_of_field(field, names))
+    return (member.label, member.tag, structure(schema, schema.definitions[member.name], names))
 
 
 def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
     """Return everything about a property except its name and description."""
-    shape: Shape = shape_of(field.type.annotation).renamed(names)
-    default = repr(field.default_json) if field.has_default else None
+    shape: Type = field.type.renamed(names)
+    default = repr(field.absent) if field.has_default else None
     return (shape, field.required, leniency(field), default, field.tag)
 
 

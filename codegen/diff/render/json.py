@@ -8,16 +8,14 @@ from typing import Any
 
 from codegen.diff.proposed_renames import proposed_renames
 from codegen.diff.report import Report
-from codegen.diff.verdict.failures import UserCode
 from codegen.diff.verdict.findings import Finding
-from codegen.read.renames_file import Rename
 
 FORMAT_VERSION = 1
 
 
 def json_text(report: Report) -> str:
     """Render the report as JSON."""
-    return json.dumps(json_values(report), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(json_values(report), indent=2) + "\n"
 
 
 def json_values(report: Report) -> dict[str, Any]:
@@ -27,27 +25,16 @@ def json_values(report: Report) -> dict[str, Any]:
         "base": report.base,
         "head": report.head,
         "worst": report.worst.word,
+        "severity": report.severity.word,
         "bump": report.bump,
         "notes": list(report.notes),
         "profiles": list(report.profiles),
         "docsOnly": report.docs_only,
         "findings": [_finding(each) for each in report.findings],
-        "renames": [_rename(each) for each in proposed_renames(report)],
-        "userCode": _user_code(report.user_code) if report.user_code else None,
+        "renames": [{**asdict(each), "side": each.side or None} for each in proposed_renames(report)],
+        "pythonApi": None if report.python_api is None else list(report.python_api),
+        "userCode": asdict(report.user_code) if report.user_code else None,
     }
-
-
-def _user_code(checked: UserCode) -> dict[str, Any]:
-    return {
-        "folder": checked.folder,
-        "files": checked.files,
-        "failures": checked.failures,
-        "unpredicted": [asdict(each) for each in checked.unpredicted],
-    }
-
-
-def _rename(rename: Rename) -> dict[str, Any]:
-    return {**asdict(rename), "side": rename.side or None}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -68,6 +55,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "before": finding.before or None,
         "after": finding.after or None,
         "worst": finding.worst.word,
+        "severity": finding.severity.word,
         "verdicts": {axis: verdict.word for axis, verdict in finding.verdicts.by_axis().items()},
         "accepted": finding.accepted or None,
         "failures": [asdict(each) for each in finding.failures],

@@ -1,117 +1,77 @@
-"""The report as GitHub's Markdown, for pull requests, workflow summaries and commit messages. Safe findings are folded.
+"""The report as GitHub's Markdown, for pull requests, workflow summaries and commit messages.
 
-It must also be readable as plain text in `git log`: it has no wide tables, and no line starts with `#`, which git
-removes as a comment.
+Safe findings, and those in unstable and draft profiles, are folded. It must also be readable as plain text in
+`git log`: it has no wide tables, and no line starts with `#`, which git removes as a comment.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable
+from itertools import accumulate
 
 from codegen.diff.proposed_renames import INVITATION, proposed_text
 from codegen.diff.render.grouping import (
-    FLOWS,
-    REPORTED_ONLY,
-    WORST_FIRST,
     by_profile,
     change_line,
     counts,
     counts_in_words,
-    groups,
     headline,
     number,
-    profile_title,
-    unsafe_axes,
     user_code_line,
 )
-from codegen.diff.report import Report
+from codegen.diff.report import STABLE, Report
 from codegen.diff.verdict.failures import UNPREDICTED, Failure
-from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.verdicts import Verdict
-from codegen.read.renames_file import FILE
+from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Finding
+from codegen.diff.verdict.verdicts import AXES, Verdict
+from codegen.escaping import inert_code, plain
 
-# A comment on GitHub has at most 65,536 characters. The rest is for text that a workflow adds.
-LIMIT = 64_000
-# Every part has more characters than this.
-_SHORTEST = 20
-# Longer entries of `renames.toml` are left out.
-_ENTRIES = LIMIT // 4
-# This many unpredicted failures have priority over the findings. The others are the first to be left out.
-_UNPREDICTED_FIRST = 20
+# A comment on GitHub has at most 65,536 characters. The rest is for notes about what is left out, and for workflows.
+LIMIT = 63_000
+# At most this many failures of user code are listed in one place.
+_FAILURES = 20
 _SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
 _BREAK = "  \n  "
-# (finding, None): a finding; (finding, failure): one of its failures; (None, failure): an unpredicted failure.
-_Part = tuple[Finding | None, Failure | None]
+_REPORTED_ONLY = (
+    "Unstable and draft profiles are for information only: they may change at any time and never fail a check."
+)
+_FLOWS = {TO_AGENT: "client -> agent", TO_CLIENT: "agent -> client", BOTH: "both ways", NOWHERE: "never sent"}
+# If a definition is used by more methods, they are only counted.
+_FEW = 2
 
 
 def markdown(report: Report) -> str:
-    """Render the report as GitHub's Markdown, cut to `LIMIT`. The least important parts are only counted."""
-    order = _order(report)[: LIMIT // _SHORTEST]
-    fitting = bisect_right(
-        range(len(order) + 1), LIMIT, key=lambda count: len(_text(report, _cut(report, order[:count])))
-    )
-    return _text(report, _cut(report, order[: max(fitting - 1, 0)]))
-
-
-def _order(report: Report) -> list[_Part]:
-    """Return the parts that may be left out, the most important first."""
-    unpredicted: list[_Part] = [(None, each) for each in report.unpredicted]
-    found = [(each, failure) for each in report.findings for failure in (None, *each.failures)]
-    return [*unpredicted[:_UNPREDICTED_FIRST], *sorted(found, key=_rank), *unpredicted[_UNPREDICTED_FIRST:]]
-
-
-def _rank(part: tuple[Finding, Failure | None]) -> tuple[bool, bool, bool, int]:
-    finding, failure = part
-    return finding.worst is Verdict.SAFE, finding.reports_only, failure is not None, -finding.worst
-
-
-def _cut(report: Report, order: list[_Part]) -> Report:
-    """Return the report with only these parts."""
-    kept = {(id(finding), id(failure)) for finding, failure in order}  # hashing the parts themselves is slow
-    findings = tuple(
-        replace(each, failures=tuple(failure for failure in each.failures if (id(each), id(failure)) in kept))
-        for each in report.findings
-        if (id(each), id(None)) in kept
-    )
-    unpredicted = tuple(each for each in report.unpredicted if (id(None), id(each)) in kept)
-    user_code = report.user_code and replace(report.user_code, unpredicted=unpredicted)
-    return replace(report, findings=findings, user_code=user_code)
-
-
-def _text(report: Report, cut: Report) -> str:
-    """Render a cut report. `report` is the whole one, from which the omitted parts are counted."""
+    """Render the report as GitHub's Markdown. What goes beyond `LIMIT` is left out."""
     blocks = [
-        _underlined(f"Schema: {_plain(report.base)} → {_plain(report.head)}"),
+        _underlined(f"Schema: {plain(report.base)} → {plain(report.head)}"),
+        "\n".join(f"> Note: {plain(each)}" for each in report.notes),
         f"**{headline(report)} Recommended version bump: {report.bump}.**",
-        "\n".join(f"> Note: {_plain(each)}" for each in report.notes),
         user_code_line(report),
-        *_unpredicted(report, cut),
+        _section(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}", _failures(report.unpredicted)),
         _overview(report),
-        *_renames(report),
-        _left_out(report, cut, _full_report(report)),
+        _section("Hand-written Python API", report.python_api or ()),
+        _renames(report),
+        *(_profile(name, *found) for name, found in _without_repeated(report).items() if any(found)),
     ]
-    for profile in report.profiles:
-        blocks += _profile(profile, _only(report, profile), _only(cut, profile))
-    return "\n\n".join(filter(None, blocks)) + "\n"
+    return _cut("\n\n".join(filter(None, blocks))) + "\n"
 
 
-def _full_report(report: Report) -> str:
-    options = f"USER_CODE={report.user_code.folder} " if report.user_code else ""
-    return f" For the full report run `make diff BASE=<the same base> {options}FORMAT=html > report.html`."
+def _cut(text: str) -> str:
+    """Return as many lines as fit into `LIMIT`, and how many are left out."""
+    lines = text.split("\n")
+    fitting = sum(total <= LIMIT for total in accumulate(len(each) + 1 for each in lines))
+    if fitting == len(lines):
+        return text
+    kept = lines[:fitting]
+    kept += ["```"] if kept.count("```toml") > kept.count("```") else []
+    kept += ["", "</details>"] if sum(each.startswith("<details>") for each in kept) > kept.count("</details>") else []
+    more = f"> Left out for length: {number(len(lines) - fitting, 'line')}."
+    return "\n".join([*kept, "", f"{more} `make diff BASE=<the same base> FORMAT=json` has everything."])
 
 
-def _only(report: Report, profile: str) -> Report:
-    return replace(report, findings=tuple(by_profile(report)[profile]), user_code=None)
-
-
-def _unpredicted(report: Report, cut: Report) -> list[str]:
-    if not report.unpredicted:
-        return []
-    lines = "\n".join(f"- {_failure(each)}" for each in cut.unpredicted)
-    left_out = _left_out(replace(report, findings=()), replace(cut, findings=()))
-    return [_underlined(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}"), lines, left_out]
+def _section(title: str, items: Iterable[str]) -> str:
+    lines = [f"- {each}" for each in items]
+    return "\n".join([_underlined(title), "", *lines]) if lines else ""
 
 
 def _overview(report: Report) -> str:
@@ -121,80 +81,107 @@ def _overview(report: Report) -> str:
         for profile, found in by_profile(report).items()
         if found or report.docs_only[profile]
     ]
-    titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in WORST_FIRST]
+    titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in counts([])]
     head = f"| Profile | {' | '.join(titles)} | docs |\n|---|--:|--:|--:|--:|"
-    information = f"\n\n{REPORTED_ONLY}" if any(each.reports_only for each in report.findings) else ""
+    information = f"\n\n{_REPORTED_ONLY}" if any(each.reports_only for each in report.findings) else ""
     return "\n".join([head, *rows]) + information if rows else ""
 
 
-def _renames(report: Report) -> list[str]:
-    """Return the proposed entries, or only their number if they are too long."""
+def _renames(report: Report) -> str:
     entries = proposed_text(report)
-    if len(entries) > _ENTRIES:
-        return [f"> Left out for length: the entries to add to {FILE}.{_full_report(report)}"]
-    return [f"**{INVITATION}**", f"```toml\n{entries}\n```"] if entries else []
+    return f"**{INVITATION}**\n\n```toml\n{entries}\n```" if entries else ""
 
 
-def _profile(name: str, report: Report, cut: Report) -> list[str]:
-    safe = [each for each in cut.findings if each.worst is Verdict.SAFE]
-    blocks = _groups([each for each in cut.findings if each.worst is not Verdict.SAFE])
-    if safe:
-        blocks += [f"<details><summary>{len(safe)} safe</summary>", *_groups(safe), "</details>"]
-    return [_underlined(profile_title(name)), *blocks, _left_out(report, cut)] if report.findings else []
+def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
+    """Return the findings of each profile that no profile before it has, and a sentence about the others."""
+    first: dict[object, str] = {}
+    found: dict[str, tuple[list[Finding], str]] = {}
+    for profile, findings in by_profile(report).items():
+        where = [
+            first.setdefault(
+                (each.rule, each.subject, each.sentence, change_line(each), each.verdicts, each.failures), profile
+            )
+            for each in findings
+        ]
+        own = [each for each, name in zip(findings, where, strict=True) if name == profile]
+        same = Counter(name for name in where if name != profile)
+        found[profile] = own, " ".join(f"Same as in {name}: {number(same[name], 'finding')}." for name in same)
+    return found
 
 
-def _left_out(report: Report, cut: Report, more: str = "") -> str:
-    shown = set(cut.findings)
-    lines = len(_failures(report) - _failures(cut))
-    missing = [
-        counts_in_words([each for each in report.findings if each not in shown]),
-        f"{number(lines, 'line')} of user code" if lines else "",
-    ]
-    return f"> Left out for length: {', '.join(filter(None, missing))}.{more}" if any(missing) else ""
+def _profile(name: str, findings: list[Finding], same: str) -> str:
+    if name != STABLE:
+        counted = f"{counts_in_words(findings)}." if findings else ""
+        title = f"{name} (for information only): {' '.join(filter(None, [counted, same]))}"
+        return _folded(title, findings) if findings else title
+    safe = [each for each in findings if each.worst is Verdict.SAFE]
+    unsafe = _groups([each for each in findings if each.worst is not Verdict.SAFE])
+    folded = _folded(f"{len(safe)} safe", safe) if safe else ""
+    return "\n\n".join(filter(None, [_underlined(name), unsafe, folded]))
 
 
-def _failures(report: Report) -> set[Failure]:
-    return {*report.unpredicted, *(failure for each in report.findings for failure in each.failures)}
+def _folded(title: str, findings: list[Finding]) -> str:
+    return f"<details><summary>{title}</summary>\n\n{_groups(findings)}\n\n</details>"
 
 
-def _groups(findings: list[Finding]) -> list[str]:
-    return [f"**{_plain(title)}**\n\n" + "\n".join(map(_item, members)) for title, members in groups(findings).items()]
+def _groups(findings: list[Finding]) -> str:
+    """Return the findings by severity, the worst first, and by what they are about."""
+    found: dict[str, dict[object, list[Finding]]] = {}
+    for each in sorted(findings, key=lambda each: -each.severity):
+        # Findings that differ only in their subjects are shown as one.
+        key = (each.sentence, change_line(each), each.verdicts, each.flow, each.accepted, each.failures)
+        found.setdefault(f"{each.severity.title}: {_about(each)}", {}).setdefault(key, []).append(each)
+    return "\n\n".join(
+        f"**{plain(title)}**\n\n{chr(10).join(map(_item, items.values()))}" for title, items in found.items()
+    )
 
 
-def _item(finding: Finding) -> str:
-    if finding.worst is Verdict.SAFE:
-        return f"- {_code(finding.subject)}: {finding.sentence} {_code(change_line(finding))}".rstrip()
-    verdict = f"{_SIGNS[finding.worst]} **{finding.worst.word}**"
-    axes = "; ".join(f"{title}: {verdict.word}" for title, verdict in unsafe_axes(finding).items())
-    about = f"{FLOWS[finding.flow]}, `{finding.rule}`, `{finding.fingerprint}`"
-    accepted = f"✅ accepted: {_plain(finding.accepted)}" if finding.accepted else ""
+def _about(finding: Finding) -> str:
+    """Return what a finding is about: a few methods, or how many there are."""
+    if 0 < len(finding.methods) <= _FEW:
+        return ", ".join(finding.methods)
+    if finding.methods:
+        return f"{len(finding.methods)} methods"
+    if finding.place == finding.profile:
+        return "the whole profile"
+    return "no method" if finding.flow == NOWHERE else "the message envelope"
+
+
+def _item(item: list[Finding]) -> str:
+    finding = item[0]
+    subjects = ", ".join(inert_code(each.subject) for each in item)
+    failures = [f"fails: {each}" for each in _failures(finding.failures)]
+    first = f"{_SIGNS[finding.worst]} {subjects}: {finding.sentence}"
+    if finding.worst is Verdict.SAFE or finding.reports_only:
+        return f"- {_BREAK.join([f'{first} {inert_code(change_line(finding))}'.rstrip(), *failures])}"
     lines = [
-        f"{verdict} {_code(finding.subject)}: {finding.sentence}",
-        _code(change_line(finding)),
-        accepted,
-        axes,
-        about,
+        first,
+        inert_code(change_line(finding)),
+        f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else "",
+        _unsafe_axes(finding),
+        f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{each.fingerprint}`' for each in item)}",
     ]
-    return f"- {_BREAK.join([*filter(None, lines), *map(_failure, finding.failures)])}"
+    return f"- {_BREAK.join([*filter(None, lines), *failures])}"
 
 
-def _failure(failure: Failure) -> str:
-    return f"fails: {_code(failure.sentence)}{_BREAK}{_code(failure.source)}"
+def _unsafe_axes(finding: Finding) -> str:
+    """Return the verdicts that aren't safe, with the titles of their axes, the worst first."""
+    axes = sorted(finding.verdicts.by_axis().items(), key=lambda axis: -axis[1])
+    return "; ".join(
+        f"{_title(finding, axis)}: {verdict.word}" for axis, verdict in axes if verdict is not Verdict.SAFE
+    )
+
+
+def _title(finding: Finding, axis: str) -> str:
+    """Return the title of an axis, with the role whose code it is about unless both are affected."""
+    roles = finding.roles(axis)
+    return f"{roles[0]}s' {AXES[axis]}" if len(roles) == 1 else AXES[axis]
+
+
+def _failures(failures: tuple[Failure, ...]) -> list[str]:
+    shown = [f"{inert_code(each.sentence)}{_BREAK}{inert_code(each.source)}" for each in failures[:_FAILURES]]
+    return [*shown, *([f"{len(failures) - _FAILURES} more lines"] if len(failures) > _FAILURES else [])]
 
 
 def _underlined(text: str) -> str:
     return f"{text}\n{'-' * max(len(text), 4)}"
-
-
-def _code(text: str) -> str:
-    """Return code on one line, delimited by more backticks than it contains in a row."""
-    if not text:
-        return ""
-    ticks = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
-    space = " " if len(ticks) > 1 else ""
-    return f"{ticks}{space}{' '.join(text.split())}{space}{ticks}"
-
-
-def _plain(text: str) -> str:
-    """Return text on one line, escaped so that it isn't read as markup."""
-    return " ".join(re.sub(r"([\\`*\[<&])", r"\\\1", text).split())

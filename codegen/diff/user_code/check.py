@@ -9,23 +9,22 @@ from __future__ import annotations
 import ast
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from codegen.diff.git import extract
 from codegen.diff.report import Report
 from codegen.diff.sources import Side
-from codegen.diff.user_code.mentions import imported_profiles, mentions
 from codegen.diff.user_code.predictions import Predictions
 from codegen.diff.user_code.type_checker import Problem, check
 from codegen.diff.verdict.failures import Failure, UserCode
-from codegen.diff.verdict.findings import Finding
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
-from codegen.files.folders import write_files
+from codegen.files import write_files
 from codegen.pinned.profiles import Profile
 from codegen.regen import PACKAGE
 
+Module = tuple[ast.Module, list[str]]
 _GENERATED, _RUNTIME = "generated", "runtime"
 
 
@@ -47,7 +46,7 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         write_files(root / "head" / PACKAGE, _package(base, head))
         problems = _new_problems(root, folder, repository)
     predictions = Predictions(report.findings, base, head)
-    found = [(modules[each.file].failure(each), modules[each.file].findings(each, predictions)) for each in problems]
+    found = [(_failure(each, modules[each.file]), predictions.of(each, *modules[each.file])) for each in problems]
     unpredicted = tuple(failure for failure, predicting in found if not predicting)
     findings = tuple(
         replace(each, failures=tuple(failure for failure, predicting in found if each in predicting))
@@ -56,29 +55,19 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
     return replace(report, findings=findings, user_code=UserCode(folder, len(modules), len(found), unpredicted))
 
 
-@dataclass(frozen=True)
-class _Module:
-    """A file of user code."""
-
-    lines: list[str]
-    tree: ast.Module
-
-    def failure(self, problem: Problem) -> Failure:
-        return Failure(problem.file, problem.line, self.lines[problem.line - 1].strip(), problem.message)
-
-    def findings(self, problem: Problem, predictions: Predictions) -> list[Finding]:
-        """Return the findings that predict a problem."""
-        return predictions.matching(mentions(problem, self.tree), imported_profiles(self.tree, PACKAGE))
+def _failure(problem: Problem, module: Module) -> Failure:
+    _, lines = module
+    return Failure(problem.file, problem.line, lines[problem.line - 1].strip(), problem.message)
 
 
-def _read(root: Path, folder: str, label: str) -> dict[str, _Module]:
-    """Read the Python files in a folder, by their paths relative to `root`."""
-    found: dict[str, _Module] = {}
+def _read(root: Path, folder: str, label: str) -> dict[str, Module]:
+    """Return the Python files in a folder, by their paths relative to `root`: the syntax tree and the lines of each."""
+    found: dict[str, Module] = {}
     for path in sorted((root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
         try:
             text = path.read_text("utf-8")
-            found[name] = _Module(text.split("\n"), ast.parse(text))
+            found[name] = ast.parse(text), text.split("\n")
         except (SyntaxError, ValueError) as error:
             version = sys.version.split()[0]
             raise SourceError(f"{name} of {label} can't be parsed by Python {version}: {error}.") from error

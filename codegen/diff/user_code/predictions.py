@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from codegen.diff.match.shapes import shape_of
 from codegen.diff.sources import Side
+from codegen.diff.user_code.type_checker import Problem
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.verdicts import Verdict
 from codegen.ir import Model, Schema
 from codegen.names import method_name
+from codegen.regen import PACKAGE
 
 # How well a finding matches. A property matches exactly if its class, or a method that carries it, is mentioned too.
 _EXACTLY, _PARTLY, _NOT = 2, 1, 0
@@ -25,22 +27,26 @@ class Predictions:
     """
 
     def __init__(self, findings: Iterable[Finding], *sides: Side) -> None:
-        self.findings = [each for each in findings if _breaks_python(each)]
+        self.findings = [each for each in findings if each.breaks_python]
         self._holders: dict[str, set[str]] = defaultdict(set[str])
         for profile, snapshot in (item for side in sides for item in side.profiles.items()):
             for name, holder in _holders(snapshot.schema):
                 self._holders[f"{profile}.{name}"].add(holder)
 
-    def matching(self, mentions: Iterable[set[str]], profiles: set[str]) -> list[Finding]:
-        """Return the findings in these profiles that match the mentioned names best.
+    def of(self, problem: Problem, tree: ast.Module, lines: list[str]) -> list[Finding]:
+        """Return the findings that match the names mentioned by a problem best.
 
         Args:
-            mentions: sets of names, the closest first. Later sets only choose among findings that match earlier ones.
-            profiles: the profiles that the user code imports.
+            problem: a problem in a module.
+            tree: the syntax tree of the module, or of the part around the problem.
+            lines: all lines of the module. It tells which profiles it imports.
         """
-        candidates = [each for each in self.findings if each.profile in profiles]
+        imported = set(re.findall(rf"\b{PACKAGE}(?:\.| import )(\w+)", "\n".join(lines)))
+        candidates = [each for each in self.findings if each.profile in imported]
         best, names = _NOT, set[str]()
-        for more in mentions:
+        for more in _mentions(
+            problem, tree, lines
+        ):  # the later ones only choose among findings that match earlier ones
             names |= more
             matches = {each.fingerprint: self._match(each, names) for each in candidates}
             if max(matches.values(), default=_NOT) > best:
@@ -68,13 +74,39 @@ def _holders(schema: Schema) -> Iterator[tuple[str, str]]:
     for model in schema.definitions.values():
         if not isinstance(model, Model):
             continue
-        yield from ((name, f".{each.name}") for each in model.fields for name in shape_of(each.type.annotation).names())
+        yield from ((name, f".{each.name}") for each in model.fields for name in each.type.names)
         base = model.base
         while base is not None:
             yield from ((base, name) for name in (model.name, f".{model.name}"))  # imported, or in an imported module
             base = schema.model(base).base
 
 
-def _breaks_python(finding: Finding) -> bool:
-    verdicts = finding.verdicts
-    return Verdict.BREAKING in (verdicts.build, verdicts.read, verdicts.implement)
+def _mentions(problem: Problem, tree: ast.AST, lines: list[str]) -> Iterator[set[str]]:
+    """Yield sets of names, the closest first: from the message, and from the statements around the line, inside out.
+
+    Names of properties and methods start with a dot; names of classes and values don't. A name quoted in a message, or
+    that of a keyword, may be either, so it is in both forms.
+    """
+    yield set(_quoted_names(problem))
+    around = [each for each in ast.walk(tree) if isinstance(each, ast.stmt) and _contains(each, problem.line)]
+    for statement in reversed(around):
+        yield set(_names("\n".join(lines[statement.lineno - 1 : statement.end_lineno])))
+
+
+def _contains(statement: ast.stmt, line: int) -> bool:
+    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+
+
+def _quoted_names(problem: Problem) -> Iterator[str]:
+    """Yield the names that a message quotes, and the parameters that its hint proposes."""
+    for text in re.findall(r'"([^"]*)"', problem.message.split("; maybe ")[0]):
+        yield from (name for word in re.findall(r"\w+", text) for name in (word, f".{word}"))
+    if problem.kind == "call-overload":
+        yield from (f".{name}" for name in re.findall(r"(\w+):", problem.hint))
+
+
+def _names(code: str) -> Iterator[str]:
+    for dot, name, keyword in re.findall(r"(\.?)\b([A-Za-z_]\w*)\b(=?)", code):
+        yield f"{dot}{name}"
+        if keyword:
+            yield f".{name}"

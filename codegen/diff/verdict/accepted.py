@@ -11,26 +11,16 @@ as stale; those of the last upgrade can stay until the next one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from codegen.diff.sources import ACCEPTED
-from codegen.diff.verdict.findings import Finding
 from codegen.errors import SourceError
 from codegen.nodes import is_array, is_object
 from codegen.toml import parse_toml
 
 
-@dataclass(frozen=True)
-class Acceptance:
-    """The fingerprint of an accepted finding, and the reason."""
-
-    fingerprint: str
-    reason: str
-
-
-def read_accepted(content: bytes) -> list[Acceptance]:
-    """Parse the content of an accepted.toml, which may be empty.
+def read_accepted(content: bytes) -> list[tuple[str, str]]:
+    """Parse the content of an accepted.toml, which may be empty, and return the fingerprints with their reasons.
 
     Raises:
         FileError: the content isn't TOML.
@@ -40,22 +30,8 @@ def read_accepted(content: bytes) -> list[Acceptance]:
     listed: Any = entries.get("accepted", [])
     if set(entries) - {"accepted"} or not is_array(listed):
         raise SourceError(f"{ACCEPTED} may only have [[accepted]] tables.")
-    return [_entry(each) for each in listed]
-
-
-def _entry(entry: Any) -> Acceptance:
-    texts = is_object(entry) and all(isinstance(each, str) and each.strip() for each in entry.values())
-    if not texts or set(entry) != {"fingerprint", "reason"}:
-        raise SourceError(f"{ACCEPTED}: an entry needs a fingerprint and a reason, both as text. Found {entry!r}.")
-    return Acceptance(entry["fingerprint"], entry["reason"])
-
-
-def apply(accepted: list[Acceptance], findings: list[Finding]) -> tuple[Finding, ...]:
-    """Return the findings, the accepted ones with their reasons."""
-    reasons = {each.fingerprint: each.reason for each in accepted}
-    return tuple(replace(each, accepted=reasons.get(each.fingerprint, "")) for each in findings)
-
-
-def stale(accepted: list[Acceptance], findings: list[Finding]) -> tuple[str, ...]:
-    """Return the accepted fingerprints that no finding has."""
-    return tuple(sorted({each.fingerprint for each in accepted} - {each.fingerprint for each in findings}))
+    for entry in listed:
+        texts = is_object(entry) and all(isinstance(each, str) and each.strip() for each in entry.values())
+        if not texts or set(entry) != {"fingerprint", "reason"}:
+            raise SourceError(f"{ACCEPTED}: an entry needs a fingerprint and a reason, both as text. Found {entry!r}.")
+    return [(entry["fingerprint"], entry["reason"]) for entry in listed]

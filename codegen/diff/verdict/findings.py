@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Verdict, Verdicts
+from codegen.diff.verdict.severity import Severity
+from codegen.diff.verdict.verdicts import BREAKING, Verdict, Verdicts
 
 # The axes on Python code, which keeping the old name of a renamed thing makes safe.
 _PYTHON = ("build", "read", "implement")
@@ -27,6 +28,7 @@ class Renamed(NamedTuple):
         old: the old name: a class, or a method's name on the wire.
         new: the new name.
         until: the version of this package up to which the head keeps the old name; empty if it doesn't keep it.
+        equal: how many parts of a definition are the same; empty if all are.
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Renamed(NamedTuple):
     old: str
     new: str
     until: str = ""
+    equal: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,9 @@ class Finding:
         after: the new text.
         symbols: the Python names that are affected.
         flow: the direction of the messages that contain it.
-        methods: the methods whose messages contain it, by their names on the wire.
-        moved: the path of a property's new or old place in another object; empty if it didn't move.
+        methods: the methods whose messages contain it, by their names on the wire; none if it is in every message.
         renamed: the name that changed, if code can keep the old one by an entry in `renames.toml`.
-        covers: further pointers that changed for the same reason, in the base and in the head.
+        on_wire: how bad it is if it breaks messages, which depends on the methods.
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
         failures: the failures of user code that this finding predicts.
@@ -73,9 +75,8 @@ class Finding:
     symbols: tuple[str, ...] = ()
     flow: str = NOWHERE
     methods: tuple[str, ...] = ()
-    moved: str = ""
     renamed: Renamed | None = None
-    covers: tuple[str, ...] = field(default=(), compare=False)
+    on_wire: Severity = Severity.EVERY_PEER
     reports_only: bool = False
     accepted: str = ""
     failures: tuple[Failure, ...] = field(default=(), compare=False)
@@ -88,22 +89,27 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The rule's sentence, how long an old name is kept, and where a property moved to or from."""
+        """The rule's sentence, and about a rename how sure it is and how long the old name is kept."""
         sentence = RULES[self.rule].sentence
-        if self.renamed and self.renamed.until:
-            user = "Callers" if self.renamed.kind == "method" else "Python code"
-            sentence = f"{sentence} {user} can use the old name until {self.renamed.until}."
-        if not self.moved:
+        if not self.renamed:
             return sentence
-        return f"{sentence} It moved {'to' if self.rule.endswith('removed') else 'from'} {self.moved}."
-
-    @property
-    def pointer(self) -> str:
-        return self.new or self.old
+        if self.renamed.equal:
+            sentence = f"Maybe renamed ({self.renamed.equal} equal)."
+        if not self.renamed.until:
+            return sentence
+        if self.renamed.kind == "definition":
+            return f"{sentence} Python code can use the old name until {self.renamed.until}."
+        return f"{sentence} Calls can use the old Python name until {self.renamed.until}; handlers have to be renamed."
 
     @property
     def worst(self) -> Verdict:
         return self.verdicts.worst
+
+    @property
+    def severity(self) -> Severity:
+        if BREAKING in (self.verdicts.old_peer, self.verdicts.new_peer):
+            return self.on_wire
+        return {Verdict.SAFE: Severity.SAFE, Verdict.RISKY: Severity.RISKY}.get(self.worst, Severity.PYTHON)
 
     @property
     def breaks_python(self) -> bool:
@@ -121,5 +127,5 @@ class Finding:
         return {TO_AGENT: ("agent",), TO_CLIENT: ("client",), BOTH: ("agent", "client")}.get(self.flow, ())
 
     def roles(self, axis: str) -> tuple[str, ...]:
-        """Return the roles whose Python code an axis is about: none for the wire, or if no message contains it."""
-        return {"build": self.writers, "read": self.readers, "implement": self.readers}.get(axis, ())
+        """Return the roles whose Python code an axis is about; none if that is clear, or if no message contains it."""
+        return {"build": self.writers, "read": self.readers}.get(axis, ())

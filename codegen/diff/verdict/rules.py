@@ -39,7 +39,8 @@ RULES: dict[str, Rule] = {
         "The JSON-RPC envelope of the message changed; check that the runtime handles it.", "RRSSS"
     ),
     # Methods
-    "method-added": Rule("The method is new; it requires a capability, or it is a notification.", "SSSSS"),
+    "method-added": Rule("The method is new, and requires a capability.", "SSSSS"),
+    "method-added-notification": Rule("The notification is new; peers that don't know it ignore it.", "SSSSS"),
     "method-added-unannounced": Rule("The method is new, and no capability tells which peers support it.", "RSSSS"),
     "method-added-baseline": Rule("The method is new, and every peer must implement it.", "BSSSB"),
     "method-removed": Rule("The method was removed.", "SRBSB"),

@@ -65,6 +65,10 @@ class Verdicts:
     def wire(self, old_peer: Verdict, new_peer: Verdict) -> Verdicts:
         return replace(self, old_peer=old_peer, new_peer=new_peer)
 
+    def joined(self, other: Verdicts) -> Verdicts:
+        """Return the worse of both verdicts on each axis."""
+        return Verdicts(*map(max, self.values, other.values))
+
     def kept(self) -> Verdicts:
         """Return verdicts that are safe for Python code that can still use the old name.
 

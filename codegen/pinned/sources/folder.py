@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,10 @@ from codegen.errors import FetchError
 from codegen.nodes import is_object
 from codegen.pinned.pins import parse_json
 from codegen.pinned.profiles import ONE_FILE, PLACES, find_files
-from codegen.pinned.sources.release import Release, check_known
+from codegen.pinned.sources.release import Release
+
+# They appear in generated code, pull requests and the documentation.
+_NAME = re.compile(r"[\w@.+/() -]{0,200}", re.ASCII)
 
 
 def from_file(path: Path) -> Release:
@@ -33,8 +37,11 @@ def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
     if home is None:
         raise FetchError(f"There is no schema in {source}. Expected at least one of {', '.join(PLACES)}.")
     files = sorted(find_files(home).values())
-    found = [path for path in sorted(home.rglob("schema*.json")) if "node_modules" not in path.parts]
-    check_known(source, (path.relative_to(home).as_posix() for path in found), files)
+    paths = (path.relative_to(home) for path in sorted(home.rglob("schema*.json")))
+    unknown = [path.as_posix() for path in paths if "node_modules" not in path.parts and path.as_posix() not in files]
+    if unknown:
+        message = f"{source} has a schema without a profile, {unknown[0]}. Add it to codegen/pinned/profiles.py."
+        raise FetchError(message)
     text = next((each.read_bytes() for each in (folder / "LICENSE", home / "LICENSE") if each.is_file()), None)
     schemas = {file: (home / file).read_bytes() for file in files}
     return Release(source, package.get("version", ""), package.get("license", ""), text, schemas)
@@ -50,8 +57,11 @@ def package_json(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise FetchError(f"package.json is not JSON: {error}.") from error
     texts = ("name", "version", "license")
-    if not is_object(found) or not all(isinstance(found.get(key, ""), str) for key in texts):
+    if not is_object(found) or not all(
+        isinstance(each := found.get(key, ""), str) and _NAME.fullmatch(each) for key in texts
+    ):
         raise FetchError(
-            "package.json doesn't describe a package: expected an object whose name, version and license are strings."
+            "package.json doesn't describe a package: expected an object whose name, version and license are strings "
+            "of letters, digits, spaces and @ . + / ( ) -."
         )
     return found

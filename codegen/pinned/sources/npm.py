@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import subprocess
 import tarfile
 import tempfile
+import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from codegen.errors import FetchError
 from codegen.nodes import is_array
 from codegen.pinned.pins import parse_json
+from codegen.pinned.sources.download import MAX_BYTES
 from codegen.pinned.sources.folder import package_json, release_in
 from codegen.pinned.sources.release import Release
 
 _PACKAGE = re.compile(r"(?P<name>(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)(@(?P<wanted>[\w][\w.+-]*))?")
 SECONDS = 120
+MAX_UNPACKED = 4 * MAX_BYTES
 _READ = re.compile(r"package/(schema/.*|package\.json|LICENSE)")
 _UNKNOWN = {"E404", "ETARGET", "EINVALIDTAGNAME"}
-_UNREACHABLE = {"ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH", "EHOSTUNREACH"}
 
 
 def from_npm(spec: str) -> Release:
@@ -42,7 +46,11 @@ def npm_versions(package: str) -> list[str]:
     Raises:
         FetchError: npm can't be run, or has no such package.
     """
-    found: Any = parse_json(_npm(package, "view", package, "versions", "--json", "--loglevel=error").encode())
+    text = _npm(package, "view", package, "versions", "--json", "--loglevel=error")
+    try:
+        found: Any = parse_json(text.encode("utf-8"))
+    except ValueError as error:
+        raise FetchError(f"npm's answer about {package} is not JSON: it begins with {text[:30]!r}.") from error
     return [str(each) for each in (found if is_array(found) else [found])]
 
 
@@ -54,6 +62,7 @@ def _pack(spec: str, folder: Path) -> Path:
         raise FetchError(
             f"npm wrote {len(archives)} archives for {spec}, expected one. Try again, or fetch from a folder."
         )
+    _check_size("packed", archives[0].stat().st_size, MAX_BYTES)
     return archives[0]
 
 
@@ -61,7 +70,9 @@ def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
     """Run npm, and return what it printed. `spec` is what it is about, for errors."""
     command = ["npm", *arguments]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=SECONDS
+        )
     except FileNotFoundError as error:
         raise FetchError("npm is not installed. Install Node.js, or fetch from GitHub or a folder.") from error
     except subprocess.TimeoutExpired as error:
@@ -79,11 +90,7 @@ def _failure(spec: str, text: str) -> str:
     code = found[1] if found else "no code"
     if code in _UNKNOWN:
         return f"npm has no {spec}. Check the name and the version."
-    if code in _UNREACHABLE:
-        return f"npm can't reach its registry ({code}). Try again later, or fetch from a folder."
-    if code == "EINTEGRITY":
-        return f"The hash of {spec} is not the one that npm's registry announced. Fetch it again."
-    return f"npm could not pack {spec} ({code}). Run `npm pack {spec}` to see why."
+    return f"npm could not get {spec} ({code}). Run `npm pack {spec}` to see why, or fetch from a folder."
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -93,8 +100,17 @@ def _unpack(archive: Path, folder: Path) -> None:
             "Unpacking safely needs Python 3.11.4 or newer. Unpack the package yourself and fetch from its folder."
         )
     try:
-        with tarfile.open(archive, "r:gz") as tar:
+        with gzip.open(archive) as packed:
+            content = packed.read(MAX_UNPACKED + 1)
+        _check_size("unpacked", len(content), MAX_UNPACKED)
+        with tarfile.open(fileobj=BytesIO(content)) as tar:
             wanted = [each for each in tar.getmembers() if _READ.fullmatch(each.name)]
+            _check_size("unpacked", sum(each.size for each in wanted), MAX_UNPACKED)  # sparse files are larger
             tar.extractall(folder, wanted, filter="data")
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise FetchError(f"The package can't be unpacked: {error}. Fetch it again.") from error
+
+
+def _check_size(what: str, size: int, limit: int) -> None:
+    if size > limit:
+        raise FetchError(f"The {what} package has more than {limit} bytes, too many for schemas. Check its name.")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from codegen.errors import FetchError
-from codegen.pinned.profiles import PLACES
+from codegen.pinned.profiles import PLACES, PLACES_OF
 
 
 @dataclass(frozen=True)
@@ -29,9 +27,8 @@ class Release:
     schemas: dict[str, bytes]
     places: tuple[str, ...] = PLACES
 
-
-def check_known(source: str, found: Iterable[str], known: Collection[str]) -> None:
-    """Refuse schemas that belong to no profile, so that none is dropped silently."""
-    for file in found:
-        if file not in known:
-            raise FetchError(f"{source} has a schema without a profile, {file}. Add it to codegen/pinned/profiles.py.")
+    def without(self, profile: str) -> Release:
+        """Return the release without the schema of a profile, so that the pinned one is kept."""
+        others = tuple(place for place in self.places if place not in PLACES_OF[profile])
+        schemas = {file: content for file, content in self.schemas.items() if file in others}
+        return replace(self, schemas=schemas, places=others)

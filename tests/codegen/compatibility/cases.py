@@ -6,7 +6,6 @@ from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tag
 from tests.support.diff.cases import INT, MAYBE, UINT, enum
 
 _VERSION = {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535}
-_UNIT = {"type": "string", "pattern": "^[A-Z]{3}$"}
 
 
 def _union(*tags: str) -> Schema:
@@ -22,7 +21,7 @@ def _around(params: Schema, result: Schema) -> Schema:
         "NewSessionRequest": part_of("session/new", "agent", params),
         "NewSessionResponse": part_of("session/new", "agent", result),
         "SessionNotification": part_of("session/update", "client", model(["update"], update=ref("Block"))),
-        "Text": model(["text", "size"], text=STRING, size=UINT, unit=_UNIT, next=ref("Text")),
+        "Text": model(["text", "size"], text=STRING, size=UINT, next=ref("Text")),
     }
 
 

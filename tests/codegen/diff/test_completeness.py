@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import pytest
 
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.report import Report, compare
-from codegen.diff.sources import Side
+from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
-from tests.support.diff.raw_changes import Change, changes, covers
+from tests.support.diff.raw_changes import Change, changes, covers, follows
 from tests.support.diff.released import side_of
 from tests.support.releases import PAIRS
 from tests.support.scale import sample
@@ -31,16 +30,16 @@ def sides(pair: tuple[str, str]) -> tuple[Side, Side]:
 
 @cache
 def report(pair: tuple[str, str]) -> Report:
-    return compare(*sides(pair), [])
+    return compare(*sides(pair))
 
 
-def profiles(pair: tuple[str, str]) -> list[tuple[str, Any, Any, list[Finding]]]:
-    """Return each profile that both sides have: its name, both schemas, and the findings in it."""
+def profiles(pair: tuple[str, str]) -> list[tuple[str, Snapshot, Snapshot, list[Finding]]]:
+    """Return each profile that both sides have: its name, both snapshots, and the findings in it."""
     base, head = sides(pair)
     both = [name for name in base.profiles if name in head.profiles]
     found = report(pair).findings
     return [
-        (name, base.profiles[name].raw, head.profiles[name].raw, [each for each in found if each.profile == name])
+        (name, base.profiles[name], head.profiles[name], [each for each in found if each.profile == name])
         for name in both
     ]
 
@@ -49,36 +48,38 @@ def test_every_change_has_a_finding_or_is_a_description(pair: tuple[str, str]) -
     missed = [
         (name, change)
         for name, old, new, findings in profiles(pair)
-        for change in changes(old, new)
-        if not change.only_docs and not any(covers(each, change) for each in findings)
+        for change in changes(old.raw, new.raw)
+        if not change.only_docs and not any(covers(each, change, old, new) for each in findings)
     ]
     assert missed == []
 
 
 def test_every_finding_is_about_something_that_changed(pair: tuple[str, str]) -> None:
     for _, old, new, findings in profiles(pair):
-        changed = [change for change in changes(old, new) if not change.only_docs]
+        changed = [change for change in changes(old.raw, new.raw) if not change.only_docs]
         for finding in findings:
-            assert any(_overlap(finding, change) for change in changed), finding
-            for raw, pointer in ((old, finding.old), (new, finding.new)):
+            assert any(_overlap(finding, change, old, new) for change in changed), finding
+            for raw, pointer in ((old.raw, finding.old), (new.raw, finding.new)):
                 assert not pointer or resolve(raw, pointer) is not None, finding
 
 
-def _overlap(finding: Finding, change: Change) -> bool:
+def _overlap(finding: Finding, change: Change, old: Snapshot, new: Snapshot) -> bool:
     """Return whether the finding's place contains the change, or was added or removed as part of it."""
     return any(
         own and other and (other == own or other.startswith(f"{own}/") or own.startswith(f"{other}/"))
         for own, other in ((finding.old, change.old), (finding.new, change.new))
-    ) or any(place in (change.old, change.new) for place in finding.covers)
+    ) or any(
+        place == pointer for pointer, side in ((change.old, old), (change.new, new)) for place in follows(finding, side)
+    )
 
 
 def test_no_descriptions_are_counted_where_none_changed(pair: tuple[str, str]) -> None:
     for name, old, new, _ in profiles(pair):
-        if not any(change.only_docs for change in changes(old, new)):
+        if not any(change.only_docs for change in changes(old.raw, new.raw)):
             assert report(pair).docs_only[name] == 0
 
 
 def test_equal_schemas_give_an_empty_report(pair: tuple[str, str]) -> None:
     base, _ = sides(pair)
-    same = compare(base, base, [])
+    same = compare(base, base)
     assert (same.findings, same.bump) == ((), "none")

@@ -9,14 +9,14 @@ import pytest
 
 from codegen.diff.method_facts import MethodFacts
 from codegen.diff.report import compare
-from codegen.diff.sources import Side, Snapshot, with_facts
+from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.read.old_names import keep_old_names
 from codegen.regen import read_schema
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, request, stable
-from tests.support.codegen.build import Schema, tagged
+from tests.support.codegen.build import STRING, Schema, model, part_of, tagged
 
 
 def side(profiles: dict[str, Schema]) -> Side:
@@ -26,15 +26,16 @@ def side(profiles: dict[str, Schema]) -> Side:
 
 def base(case: MethodCase) -> Side:
     found = side(case.old).profiles
-    with_own = {name: with_facts(name, each, MethodFacts("", case.base_facts)) for name, each in found.items()}
-    kept = {name: keep_old_names(each.schema, name, case.base_renames) for name, each in with_own.items()}
-    return Side("", "", {name: replace(each, schema=kept[name]) for name, each in with_own.items()})
+    facts = MethodFacts("", case.base_facts)
+    with_own = {name: facts.add_to(each.schema, name[:2], each.raw["$defs"]) for name, each in found.items()}
+    kept = {name: keep_old_names(each, name, case.base_renames) for name, each in with_own.items()}
+    return Side("", "", {name: replace(each, schema=kept[name]) for name, each in found.items()})
 
 
 def findings_of(case: MethodCase) -> list[Finding]:
-    """Return the findings of the case's kind: a new method, for example, also adds definitions."""
+    """Return the findings of the case's kind: a renamed method, for example, may also have renamed params."""
     kind = case.rule.split("-")[0]
-    return [each for each in compare(base(case), side(case.new), []).findings if each.rule.split("-")[0] == kind]
+    return [each for each in compare(base(case), side(case.new)).findings if each.rule.split("-")[0] == kind]
 
 
 @pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
@@ -47,33 +48,43 @@ def test_every_rule_has_a_case() -> None:
     assert set(RULES) == {case.rule for case in (*CASES, *METHOD_CASES)}
 
 
-def test_a_finding_about_a_method_names_its_handlers() -> None:
-    found = compare(side(stable({})), side(stable(MODE)), []).findings
-    (method,) = [each for each in found if each.rule.startswith("method")]
-    assert method.symbols == ("acp_bindings.v1.Agent.session_set_mode",)
-    assert method.place == "session/set_mode"
+def test_a_new_or_removed_method_is_one_finding_with_its_handlers_params_and_result() -> None:
+    classes = ("SetModeRequest", "SetModeResponse")
+    for old, new in (({}, MODE), (MODE, {})):
+        (method,) = compare(side(stable(old)), side(stable(new))).findings
+        assert method.symbols == tuple(f"acp_bindings.v1.{each}" for each in ("Agent.session_set_mode", *classes))
+        assert method.place == "session/set_mode"
 
 
 def test_a_method_that_becomes_stable_or_unstable_is_neither_added_nor_removed() -> None:
     unstable, moved = side(both({}, MODE)), side(both(MODE, MODE))
-    assert {each.rule for each in compare(unstable, moved, []).findings} == {
-        "method-stabilised",
-        "definition-stabilised",
-    }
-    assert {each.rule for each in compare(moved, unstable, []).findings} == {
-        "method-left-stable",
-        "definition-left-stable",
-    }
+    assert [each.rule for each in compare(unstable, moved).findings] == ["method-stabilised"]
+    assert [each.rule for each in compare(moved, unstable).findings] == ["method-left-stable"]
+
+
+def loading(wire: str, name: str) -> dict[str, Schema]:
+    """Return a method with params and a result that no other definition is like."""
+    return stable(
+        {
+            f"{name}Request": part_of(wire, "agent", model(cwd=STRING, label=STRING)),
+            f"{name}Response": part_of(wire, "agent", model(title=STRING, note=STRING)),
+        }
+    )
+
+
+def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> None:
+    found = compare(
+        side(loading("session/set_mode", "Load")), side(loading("session/set_config_option", "Resume"))
+    ).findings
+    assert [each.rule for each in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
-    found = compare(side(old), side(new), []).findings
+    found = compare(side(old), side(new)).findings
     assert {each.rule for each in found} == {
         "method-removed",
         "method-added-unannounced",
-        "definition-removed",
-        "definition-added",
     }
 
 
@@ -83,4 +94,4 @@ def test_the_capability_of_a_part_that_the_schema_adds_or_removes_is_not_a_findi
     added = MethodCase("", stable(PROMPT | blocks), stable(PROMPT), "", "", "", facts)
     removed = MethodCase("", stable(PROMPT), stable(PROMPT | blocks), "", "", "", facts)
     for case, rule in ((added, "union-closed-member-added"), (removed, "union-closed-member-removed")):
-        assert [each.rule for each in compare(base(case), side(case.new), []).findings] == [rule]
+        assert [each.rule for each in compare(base(case), side(case.new)).findings] == [rule]

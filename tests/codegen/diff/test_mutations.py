@@ -38,7 +38,8 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
         head = side(profile, mutation.schema)
     except SchemaError:
         return []
-    report = compare(base, head, [])
+    report = compare(base, head)
+    before, after = base.profiles[profile], head.profiles[profile]
     found: tuple[Finding, ...] = report.findings
     if "title" in mutation.kind and report.docs_only[profile]:
         return []  # a title that names no class counts as a description
@@ -46,7 +47,7 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
     return [
         f"{mutation.id}: {change}"
         for change in changed
-        if not change.only_docs and not any(covers(finding, change) for finding in found)
+        if not change.only_docs and not any(covers(finding, change, before, after) for finding in found)
     ]
 
 

@@ -54,7 +54,7 @@ def report(run: Run) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("folders")
-@pytest.mark.parametrize(("threshold", "code"), [("breaking", 1), ("risky", 1), ("never", 0)])
+@pytest.mark.parametrize(("threshold", "code"), [("wire", 1), ("breaking", 1), ("risky", 1), ("never", 0)])
 def test_a_finding_at_the_threshold_gives_exit_code_1(run: Run, threshold: str, code: int) -> None:
     assert run("--fail-on", threshold)[0] == code
 
@@ -63,6 +63,11 @@ def test_a_risky_change_fails_only_at_the_threshold_risky(run: Run, tmp_path: Pa
     boolean: Schema = {"type": "boolean"}
     write(tmp_path, around("request", may(boolean)), around("request", may(boolean, default=True)))
     assert [run("--fail-on", each)[0] for each in ("breaking", "risky")] == [0, 1]
+
+
+def test_a_change_that_breaks_only_python_code_does_not_fail_at_the_threshold_wire(run: Run, tmp_path: Path) -> None:
+    write(tmp_path, BEFORE | {"Alone": model()}, BEFORE)
+    assert [run("--fail-on", each)[0] for each in ("wire", "breaking")] == [0, 1]
 
 
 @pytest.mark.parametrize("file", ["v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json"])
@@ -99,34 +104,19 @@ def test_the_json_matches_its_schema(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("folders")
-def test_output_that_is_not_a_terminal_has_no_colour(run: Run) -> None:
+def test_the_report_is_markdown_without_colour_if_no_format_is_named(run: Run) -> None:
     _, out, _ = run()
     assert "\x1b" not in out
+    assert out.startswith("Schema: ")
     assert "session/new" in out
     assert "The stable profile has breaking changes." in out
     assert "Recommended version bump: major." in out
 
 
-@pytest.mark.usefixtures("folders")
-def test_an_annotation_is_one_line_that_names_the_schemas_file(run: Run) -> None:
-    _, out, _ = run("--format", "github")
-    first, last = out.splitlines()
-    assert first.startswith("::error file=schema/v1/schema.json,title=property-required-added%3A NewSessionRequest.x::")
-    assert last.startswith("::notice::")
-
-
-@pytest.mark.usefixtures("folders")
-@pytest.mark.parametrize(("name", "start"), [("markdown", "Schema: "), ("html", "<!doctype html>")])
-def test_nothing_else_is_printed_with_a_report_for_a_file(run: Run, name: str, start: str) -> None:
-    code, out, err = run("--format", name)
-    assert (code, err) == (0, "")
-    assert out.startswith(start)
-
-
 @pytest.mark.slow
 def test_a_folder_in_the_repository_has_a_relative_label(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "--base", str(ROOT / "schema")]) == 0
-    sides = capsys.readouterr().out.splitlines()[0].split(" -> ")
+    sides = capsys.readouterr().out.splitlines()[0].removeprefix("Schema: ").split(" → ")
     assert [each.split()[0] for each in sides] == ["schema/", "schema/"]
 
 

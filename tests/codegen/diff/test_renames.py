@@ -141,7 +141,7 @@ def takes_a_session(wire: str, name: str) -> Schema:
 def test_a_method_of_another_name_is_the_same_if_its_params_are(name: str, renamed: bool) -> None:
     old = takes_a_session("session/set_mode", "Mode")
     new = takes_a_session("session/set_config_option", name)
-    rules = {each.rule for each in compare(side(old), side(new), []).findings}
+    rules = {each.rule for each in compare(side(old), side(new)).findings}
     assert ("method-renamed" in rules) is renamed
 
 

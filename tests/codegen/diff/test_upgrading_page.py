@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from textwrap import indent
 
 import pytest
 
-from codegen.diff.render.terminal import terminal
+from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.verdict.failures import Failure
 from tests.support.codegen.build import STRING, model
@@ -17,9 +16,9 @@ from tests.support.diff.sides import side
 from tests.support.paths import ROOT
 
 EXAMPLES = [
-    indent(example, "    ").rstrip()
+    example.rstrip()
     for example in re.findall(
-        r"```text\n(breaking .*?)```", (ROOT / "docs/project/schema-upgrades.md").read_text("utf-8"), re.DOTALL
+        r"```text\n(- 🔴 .*?)\n```", (ROOT / "docs/project/schema-upgrades.md").read_text("utf-8"), re.DOTALL
     )
 ]
 BEFORE = model(cwd=STRING, label=STRING)
@@ -34,12 +33,12 @@ FAILURE = Failure(
 
 @pytest.fixture(scope="module")
 def output() -> str:
-    report = compare(side(around("request", BEFORE)), side(around("request", AFTER)), [])
+    report = compare(side(around("request", BEFORE)), side(around("request", AFTER)))
     findings = [
         replace(each, failures=(FAILURE,)) if each.subject == "NewSessionRequest.label" else each
         for each in report.findings
     ]
-    return terminal(replace(report, findings=tuple(findings)), colour=False)
+    return markdown(replace(report, findings=tuple(findings)))
 
 
 def test_there_are_two_examples() -> None:
@@ -48,4 +47,4 @@ def test_there_are_two_examples() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_is_what_the_command_prints(example: str, output: str) -> None:
-    assert example in output
+    assert example in output.replace("  \n", "\n")

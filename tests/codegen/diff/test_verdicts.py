@@ -37,7 +37,7 @@ def findings(case: Case) -> tuple[Finding, ...]:
 @cache
 def _findings(index: int) -> tuple[Finding, ...]:
     case = CASES[index]
-    return compare(side(case.definitions("old")), side(case.definitions("new")), []).findings
+    return compare(side(case.definitions("old")), side(case.definitions("new"))).findings
 
 
 def prefix(case: Case) -> str:
@@ -137,4 +137,4 @@ def test_a_side_refuses_a_value_exactly_if_the_verdict_is_breaking(case: Case, a
 @every_case
 def test_a_schema_compared_with_itself_has_no_findings(case: Case) -> None:
     same = side(case.definitions("new"))
-    assert compare(same, same, []).findings == ()
+    assert compare(same, same).findings == ()

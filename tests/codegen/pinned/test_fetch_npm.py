@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import SCHEMA, main
+from codegen.errors import FetchError
+from codegen.pinned.sources.npm import MAX_UNPACKED, npm_versions
 from tests.support.codegen.build import tree
 from tests.support.codegen.fetching import NEW, refused
 
@@ -41,10 +43,9 @@ def npm_does(
 
 
 NPM_FAILS = {
-    "can't reach its registry": "sys.exit('npm error code ENOTFOUND')",
+    "could not get @acp/sdk@9 (ENOTFOUND)": "sys.exit('npm error code ENOTFOUND')",
     "npm has no @acp/sdk@9": "sys.exit('npm error code ETARGET')",
-    "is not the one that npm's registry announced": "sys.exit('npm error code EINTEGRITY')",
-    "could not pack": "sys.exit('npm error code E500')",
+    "could not get @acp/sdk@9 (EINTEGRITY)": "sys.exit('npm error code EINTEGRITY')",
     "0 archives": "pass",
     "2 archives": "open('a.tgz', 'w'); open('b.tgz', 'w')",
     "can't be unpacked": "open('a.tgz', 'wb').write(b'no archive')",
@@ -100,7 +101,7 @@ def test_npm_without_a_network_gives_one_line(
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     monkeypatch.setenv("npm_config_noproxy", "127.0.0.1")
     closed.close()
-    assert "npm can't reach its registry (ECONNREFUSED)" in refused("npm:@acp/sdk@9", target, capsys)
+    assert "npm could not get @acp/sdk@9 (ECONNREFUSED)" in refused("npm:@acp/sdk@9", target, capsys)
 
 
 def test_a_missing_npm_gives_one_line(
@@ -114,6 +115,55 @@ def test_an_archive_with_paths_outside_is_refused(tmp_path: Path, npm_does: NpmD
     archived(tmp_path / "evil.tgz", {"package/schema/../../../evil": b""})
     assert "can't be unpacked" in npm_does("import shutil; shutil.copy('../evil.tgz', 'a.tgz')")
     assert not (tmp_path / "evil").exists()
+
+
+def test_a_package_with_too_many_bytes_is_refused(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.pinned.sources.npm.MAX_BYTES", 1_000)
+    assert "The packed package has more than 1000 bytes" in npm_does("open('a.tgz', 'wb').write(bytes(1001))")
+
+
+def test_a_package_that_unpacks_to_too_many_bytes_is_refused(tmp_path: Path, npm_does: NpmDoes) -> None:
+    archived(tmp_path / "bomb.tgz", {"package/package.json": PACKAGE, "package/dist/x": bytes(MAX_UNPACKED)})
+    assert (tmp_path / "bomb.tgz").stat().st_size < 2**20
+    assert f"The unpacked package has more than {MAX_UNPACKED} bytes" in npm_does(
+        "import shutil; shutil.copy('../bomb.tgz', 'a.tgz')"
+    )
+
+
+def test_a_sparse_file_with_too_many_bytes_is_refused(tmp_path: Path, npm_does: NpmDoes) -> None:
+    with tarfile.open(tmp_path / "sparse.tgz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        entry = tarfile.TarInfo("package/schema/x")
+        entry.size = 512
+        entry.pax_headers = {"GNU.sparse.major": "0", "GNU.sparse.size": str(2**40), "GNU.sparse.map": "0,512"}
+        tar.addfile(entry, io.BytesIO(bytes(512)))
+    assert "The unpacked package has more than" in npm_does("import shutil; shutil.copy('../sparse.tgz', 'a.tgz')")
+
+
+NOT_UTF8 = "sys.stdout.buffer.write(bytes(range(256))); sys.stderr.buffer.write(bytes(range(256)))"
+
+
+def test_output_of_npm_that_is_not_utf_8_is_a_failure_of_npm(npm_does: NpmDoes) -> None:
+    assert "could not get @acp/sdk@9 (no code)" in npm_does(f"{NOT_UTF8}; sys.exit(1)")
+
+
+def test_a_list_of_versions_that_is_not_json_is_a_failure_of_npm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "npm").write_text(f"#!{sys.executable}\nimport sys\n{NOT_UTF8}", "utf-8")
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FetchError, match="npm's answer about @acp/sdk is not JSON"):
+        npm_versions("@acp/sdk")
+
+
+BAD_NAMES = ("9`{include}`", "9\n::error::x", "9<script>", "9\u202e", "9" * 300)
+
+
+@pytest.mark.parametrize("version", BAD_NAMES, ids=ascii)
+def test_a_version_with_other_characters_is_refused(tmp_path: Path, npm_does: NpmDoes, version: str) -> None:
+    package = json.dumps({"name": "@acp/sdk", "version": version}).encode()
+    archived(tmp_path / "bad.tgz", {"package/package.json": package})
+    assert "doesn't describe a package" in npm_does("import shutil; shutil.copy('../bad.tgz', 'a.tgz')")
 
 
 @pytest.mark.slow

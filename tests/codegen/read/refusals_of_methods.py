@@ -46,13 +46,14 @@ METHODS: dict[str, Case] = {
         "/$defs/OtherRequest",
         "already the request",
     ),
-    "a method without an entry in methods.toml": (
+    "a method without an entry in methods.toml whose description names two capabilities": (
         changed(
-            A1Request=part_of("session/teleport", "agent", model()),
+            A1Request=part_of("session/teleport", "agent", {**model(), "description": "It needs `text` or `note`."}),
             A1Response=part_of("session/teleport", "agent", model()),
+            InitializeResponse=model(agentCapabilities=ref("Text")),
         ),
         "/$defs/A1Request/x-method",
-        "has no entry for the method session/teleport",
+        "fit its name or its description: agentCapabilities.text, agentCapabilities.note.",
     ),
     "a capability that is not in the schema": (
         changed(

@@ -13,6 +13,7 @@ from myst_parser.slugs import github_slugify
 
 import acp_bindings.v1
 from acp_bindings.v1 import methods as tables
+from codegen.reference.texts import first_sentence
 from tests.support.codegen.reference import headings, pages, schema
 from tests.support.paths import ROOT
 
@@ -79,3 +80,7 @@ def test_the_command_writes_the_same_bytes_whatever_the_hash_seed(tmp_path: Path
     command = [sys.executable, "-m", "codegen", "reference", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == pages()
+
+
+def test_a_description_that_only_says_that_something_is_unstable_has_no_first_sentence() -> None:
+    assert first_sentence("**UNSTABLE**\n\nThis capability is not part of the spec yet.") == ""

@@ -12,10 +12,8 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import GENERATED, ROOT, SCHEMA, main
-from codegen.files.folders import read_files
-from codegen.upgrade.changelog import with_release
-from codegen.upgrade.entry import release_name
-from codegen.upgrade.report import USER_CODE
+from codegen.files import read_files
+from codegen.upgrade.command import USER_CODE
 from tests.support.diff.repository import commit
 from tests.support.releases import PACKAGE, RELEASES, SAME, unpacked
 from tests.support.scale import STRESS
@@ -53,11 +51,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     folder = tmp_path / "repository"
     shutil.copytree(SCHEMA, folder / "schema")
-    for name in ("pyproject.toml", *(f"codegen/{each}" for each in FACTS)):
+    for name in ("CHANGELOG.md", "pyproject.toml", *(f"codegen/{each}" for each in FACTS)):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    names = release_name(PINS["source"]), release_name(source(FIRST))
-    (folder / "CHANGELOG.md").write_text(with_release((ROOT / "CHANGELOG.md").read_text("utf-8"), *names), "utf-8")
     assert main(["fetch", source(FIRST), "--schema", str(folder / "schema")]) == 0
     if STRESS:
         for name in ("runtime", USER_CODE):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from codegen.pinned.profiles import PLACES_OF
 from tests.support.codegen.build import Schema, tree, write_schema
 from tests.support.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, Ran, codegen_copy
@@ -23,7 +24,7 @@ What changed for users.
 
 ## 0.1.0 (unreleased)
 
-The first version, generated from the schema in `@acp/sdk` 1.0.0.
+The first version.
 
 ### Models
 
@@ -65,11 +66,16 @@ class Repository:
         self.git("reset", "--quiet", "--hard", commit)
         self.git("clean", "--quiet", "-fd")
 
-    def package(self, version: str, schema: Schema) -> Path:
-        """Write an unpacked package, and return its folder, which is a source."""
+    def package(self, version: str, schema: Schema, **others: Schema) -> Path:
+        """Write an unpacked package, and return its folder, which is a source.
+
+        `others` are the schemas of other profiles than `v1`, by profile.
+        """
         folder = self.packages / version
         shutil.rmtree(folder, ignore_errors=True)
         write_schema(folder / "schema", schema)
+        for profile, other in others.items():
+            write_schema(folder / "schema", other, PLACES_OF[profile][0])
         package = {"name": "@acp/sdk", "version": version, "license": "MIT"}
         (folder / "package.json").write_text(json.dumps(package), "utf-8")
         return folder

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.diff.match.shapes import Shape, shape_of
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
+from codegen.types import Type
 
 _HEAD = """\
 from typing import Any, assert_never
@@ -16,7 +16,7 @@ from acp_bindings.{profile} import Agent as BaseAgent, Client as BaseClient, Rem
 from acp_bindings.{profile} import {names}
 ANY: Any = None
 """
-_PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "list": "list[Any]"}
+_PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "array": "list[Any]"}
 
 
 def exhaustive_code(profile: str, schema: Schema) -> str:
@@ -40,7 +40,7 @@ def _of_definition(schema: Schema, definition: Definition) -> Iterator[str]:
         yield from (f"    if isinstance(x, {model.name}):\n        return" for model in schema.concrete_models(name))
         yield "    assert_never(x)"
     elif isinstance(definition, Alias):
-        values, others = shape_of(definition.type.annotation).enum() or ((), None)
+        values, others = definition.type.enum or ((), None)
         yield f"def match_{name}(x: {name}) -> None:"
         yield from (f"    if x == {value!r}:\n        return" for value in values)
         yield "    assert_never(x)" if values and not others else "    pass"
@@ -71,11 +71,10 @@ def _keywords(fields: list[Field], *, tags: bool) -> str:
 
 def _type(field: Field) -> str:
     """Return the type of a property, or `object` if it isn't simple."""
-    shape = shape_of(field.type.annotation)
-    found = _simple(shape.concrete())
-    is_none = shape.nullable or (not field.required and field.default == "None")
+    found = _simple(field.type.concrete)
+    is_none = field.type.writes_null or (not field.required and field.absent is None)
     return f"{found} | None" if found != "object" and is_none else found
 
 
-def _simple(shape: Shape) -> str:
-    return shape.name or _PLAIN.get(shape.kind, "object")
+def _simple(kind: Type) -> str:
+    return kind.name or _PLAIN.get(kind.kind, "object")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
 
 _DESCRIPTIVE = {"description", "x-docs-ignore"}
@@ -96,10 +97,42 @@ def _escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def covers(finding: Finding, change: Change) -> bool:
-    """Return whether a finding is about the changed place, or about one that contains it."""
+def covers(finding: Finding, change: Change, old: Snapshot, new: Snapshot) -> bool:
+    """Return whether a finding is about the changed place, about one that contains it, or the reason for its change."""
+    sides = ((change.old, old), (change.new, new))
     return any(
         place and (pointer == place or pointer.startswith(f"{place}/"))
-        for place in (finding.old, finding.new, *finding.covers)
-        for pointer in (change.old, change.new)
+        for pointer, snapshot in sides
+        for place in (finding.old, finding.new, *follows(finding, snapshot))
     )
+
+
+def follows(finding: Finding, snapshot: Snapshot) -> Iterator[str]:
+    """Yield the pointers that change with a finding: references to what it is about, and tags that are excluded."""
+    raw, renamed = snapshot.raw, finding.renamed
+    if finding.rule == "definition-renamed" and renamed:
+        yield from (place for target, place in _references(raw, "") if target in (renamed.old, renamed.new))
+    if finding.rule.startswith("method-"):
+        wires = (finding.place, renamed.old if renamed else "")
+        names = {name for each in snapshot.schema.methods if each.wire in wires for name in (each.params, each.result)}
+        yield from (f"/$defs/{name}" for name in names)
+        yield from (place.removesuffix("/allOf/0") for target, place in _references(raw, "") if target in names)
+    if finding.rule.startswith("union-"):
+        union = raw["$defs"].get(finding.place, {})
+        yield from (
+            f"/$defs/{finding.place}/{keyword}/{index}/not"
+            for keyword in ("anyOf", "oneOf")
+            for index, _ in enumerate(union.get(keyword, ()))
+        )
+
+
+def _references(schema: Any, pointer: str) -> Iterator[tuple[str, str]]:
+    """Yield every reference in a schema: its target, and its place."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"].removeprefix("#/$defs/"), pointer
+        for key, value in schema.items():
+            yield from _references(value, f"{pointer}/{_escape(key)}")
+    elif isinstance(schema, list):
+        for index, value in enumerate(schema):
+            yield from _references(value, f"{pointer}/{index}")

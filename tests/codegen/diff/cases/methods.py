@@ -126,7 +126,7 @@ CASES = [
         "RSSSS",
         "client->agent",
     ),
-    MethodCase("notification added", stable({}), stable(CANCEL), "method-added", "SSSSS", "client->agent"),
+    MethodCase("notification added", stable({}), stable(CANCEL), "method-added-notification", "SSSSS", "client->agent"),
     MethodCase(
         "baseline method added", stable({}), stable(TERMINAL), "method-added-baseline", "BSSSB", "client->agent"
     ),
@@ -157,14 +157,14 @@ CASES = [
         "client->agent",
         base_renames=(Rename("definition", ("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
     ),
-    MethodCase("method removed", stable(MODE), stable({}), "method-removed", "SRBSB", "client->agent"),
-    MethodCase("notification removed", stable(CANCEL), stable({}), "method-removed", "SRBSB", "client->agent"),
+    MethodCase("method removed", stable(MODE), stable({}), "method-removed", "SRBBB", "client->agent"),
+    MethodCase("notification removed", stable(CANCEL), stable({}), "method-removed", "SRBBB", "client->agent"),
     MethodCase(
         "baseline method removed",
         stable(TERMINAL),
         stable({}),
         "method-removed-baseline",
-        "SBBSB",
+        "SBBBB",
         "client->agent",
     ),
     MethodCase(
@@ -180,7 +180,7 @@ CASES = [
         both(MODE, MODE),
         both({}, MODE),
         "method-left-stable",
-        "SRBSB",
+        "SRBBB",
         "client->agent",
     ),
     MethodCase(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, Schema
-from tests.support.diff.cases import INT, KIND, LIST, LONG, ON_ERROR, SKIP, UINT, Case, holds, kinds, may
+from tests.support.codegen.build import STRING, Schema, ref
+from tests.support.diff.cases import INT, KIND, LIST, LONG, MAYBE, ON_ERROR, SKIP, UINT, Case, holds, kinds, may
 
 SHORT: Schema = {"type": "integer", "minimum": 0, "maximum": 65535}
 
@@ -41,6 +41,28 @@ CASES = [
         "SBBSS",
         {"x": "a"},
         {"x": 1},
+    ),
+    Case(
+        "a type got a name",
+        "request",
+        holds(STRING),
+        holds(ref("Kind")),
+        "type-respelled",
+        "SSSSS",
+        {"x": "a"},
+        {"x": "a"},
+        **kinds(STRING, STRING),
+    ),
+    Case(
+        "null is no longer in a named type",
+        "result",
+        holds(ref("Kind")),
+        holds(STRING),
+        "nullable-removed",
+        "SBBSS",
+        {"x": None},
+        {"x": "a"},
+        **kinds(MAYBE, MAYBE),
     ),
     Case("type became anything", "result", holds(STRING), holds({}), "type-changed", "BSSBS", {"x": "a"}, {"x": 1}),
     Case(

@@ -156,8 +156,8 @@ def by_value_again(pace: Pace) -> str:
 """,
     "subclass.py": """
 from acp_bindings.v1 import Agent, Client, NewSessionRequest, NewSessionResponse, RemoteAgent, SessionNotification
-from acp_bindings.v1 import SetModeRequest  # definition-removed
-from acp_bindings.v1 import SetModeResponse  # definition-removed
+from acp_bindings.v1 import SetModeRequest  # method-removed
+from acp_bindings.v1 import SetModeResponse  # method-removed
 
 class Mine(Agent):
     async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:

@@ -1,1 +1,0 @@
-"""Write a program that uses everything of one release's bindings."""

@@ -1,0 +1,80 @@
+"""Writes the JSON Schema from which datamodel-code-generator makes the models, and what it should make of it.
+
+It has the definitions of the IR in their order: every union member is a definition, every property has its Python
+name. What datamodel-code-generator has no word for is left out, and our templates add it: markers, tags, docstrings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from codegen.ir import Definition, Field, Model
+from codegen.types import FORMATS, Type
+
+Json = dict[str, Any]
+_RUNTIME = "acp_runtime.models"
+BASE = f"{_RUNTIME}.model.Model"
+
+
+def json_schema(definitions: Iterable[Definition]) -> Json:
+    """Return a schema of these definitions, and of the scalars with a format, which are imported."""
+    scalars = {name: {"x-python-import": {"module": f"{_RUNTIME}.scalars", "name": name}} for name in FORMATS.values()}
+    own = {each.name: _definition(each) for each in definitions}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**scalars, **own}}
+
+
+def made_of(definition: Definition) -> list[str]:
+    """Return what should be made of a definition, as the templates write it: its base and its fields, or its type."""
+    if not isinstance(definition, Model):
+        return [definition.type.hint]
+    base = definition.base or ("OpenModel" if definition.is_open else "Model")
+    return [base, *(f"{each.name}: {each.read.hint}{_default(each)}" for each in definition.fields)]
+
+
+def _default(field: Field) -> str:
+    return f" = {field.absent!r}" if field.has_plain_default else ""
+
+
+def _definition(definition: Definition) -> Json:
+    if not isinstance(definition, Model):
+        return _type(definition.type)
+    found: Json = {"type": "object", "properties": {each.name: _property(each) for each in definition.fields}}
+    found["required"] = [each.name for each in definition.fields if not each.has_plain_default]
+    if definition.base:
+        found["allOf"] = [_ref(definition.base)]
+    elif definition.is_open:
+        found["customBasePath"] = f"{_RUNTIME}.model.OpenModel"
+    return found
+
+
+def _property(field: Field) -> Json:
+    return {**_type(field.read), "default": field.absent} if field.has_plain_default else _type(field.read)
+
+
+def _type(kind: Type) -> Json:
+    if kind.name or kind.format:
+        return _ref(kind.name or FORMATS[kind.format])
+    match kind.kind:
+        case "literal":
+            return {"enum": list(kind.values)}
+        case "array":
+            return {"type": "array", "items": _type(kind.parts[0])}
+        case "map":
+            return {"type": "object", "additionalProperties": _type(kind.parts[0])}
+        case "union":
+            return _union(kind)
+        case scalar:
+            return {} if scalar == "any" else {"type": scalar}
+
+
+def _union(kind: Type) -> Json:
+    """Return `anyOf`, or a list of two types, which takes less time. In such a list, a map would lose its values."""
+    found = _type(kind.concrete) if kind.writes_null else {}
+    if found.get("type", "object") == "object":
+        return {"anyOf": [_type(part) for part in kind.parts]}
+    return {**found, "type": [found["type"], "null"]}
+
+
+def _ref(name: str) -> Json:
+    return {"$ref": f"#/$defs/{name}"}

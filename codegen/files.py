@@ -1,0 +1,82 @@
+"""Reads and writes the files of folders, by their paths with slashes.
+
+Folders are replaced in two steps: the new files are written to a folder inside of each, then moved into their places.
+A full disk therefore changes nothing. A kill in the second step leaves some old files, until the command is run again
+or git restores the others.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from codegen.errors import OutputError
+
+_NEW = ".codegen-new"
+RESTORE = "Run the command again, or restore the old files: `git checkout -- schema generated`."
+
+Files: TypeAlias = Mapping[str, bytes]
+
+
+def replace_folders(contents: Mapping[Path, Files]) -> None:
+    """Replace the files of folders, in this order. A folder that is missing is created.
+
+    Raises:
+        OSError: the new files can't be written. Nothing was changed.
+        OutputError: the new files can't be moved into their places. Some may have been.
+    """
+    try:
+        for folder, files in contents.items():
+            shutil.rmtree(folder / _NEW, ignore_errors=True)
+            write_files(folder / _NEW, files)
+        with replacing():
+            for folder, files in contents.items():
+                _move(folder, files)
+    finally:
+        for folder in contents:
+            shutil.rmtree(folder / _NEW, ignore_errors=True)
+
+
+@contextmanager
+def replacing() -> Generator[None]:
+    """Say in errors of the system that some files may have been replaced."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename2 or error.filename
+        raise OutputError(f"{place}: {error.strerror}. Some files may have been replaced. {RESTORE}") from error
+
+
+def _move(folder: Path, files: Files) -> None:
+    """Move the new files into their places in a folder, and remove everything else there."""
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(folder / _NEW / name, folder / name)
+    for path in sorted(folder.rglob("*"), reverse=True):  # a folder comes after its files
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+        elif path.is_file() and path.relative_to(folder).as_posix() not in files:
+            path.unlink()
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """Write files into a folder, which is created even if there are no files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            # The error of a full disk has no file name.
+            raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file in a folder, except Python's caches."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

@@ -1,1 +1,0 @@
-"""Replaces folders as a whole or not at all."""

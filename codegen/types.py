@@ -1,0 +1,180 @@
+"""Types of values: what kind of JSON they are, their parts and their limits. They render themselves as annotations.
+
+Two types are equal if they have the same values, however the schema writes them: an integer of the format `uint8` is
+equal to one from 0 to 255. `codegen.read.types` makes them from JSON Schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from codegen.escaping import quoted
+
+# The ranges of the formats of integers.
+RANGES = {
+    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+# The names of formats and of scalars in Python.
+FORMATS = {
+    **{"date-time": "DateTime", "regex": "Regex", "uri": "Uri", "base64": "Base64", "double": "Double"},
+    **{name: name.capitalize() for name in RANGES},
+}
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "any": "Any", "null": "None"}
+_BOUNDED = {"integer": "Integer", "number": "Number"}
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type, without the markers for leniency that a field adds.
+
+    Attributes:
+        kind: `any`, `null`, `literal`, `array`, `map`, `ref`, `union`, or `string`, `integer`, `number`, `boolean`.
+        name: the definition that a `ref` refers to.
+        values: the constants of a `literal`.
+        parts: the item of an array, the value of a map, the members of a union: constants first, null last.
+        limits: what limits the values, by name, sorted; with the range of its format.
+        format: the format of a scalar.
+        stated: the limits as the schema states them, without those of the format alone.
+        refers_to_null: whether null is a value of the definition that a `ref` refers to.
+    """
+
+    kind: str
+    name: str = ""
+    values: tuple[Any, ...] = ()
+    parts: tuple[Type, ...] = ()
+    limits: tuple[tuple[str, Any], ...] = ()
+    format: str = field(default="", compare=False)
+    stated: tuple[tuple[str, Any], ...] = field(default=(), compare=False)
+    refers_to_null: bool = field(default=False, compare=False)
+
+    @property
+    def annotation(self) -> str:
+        return self._written(markers=True)
+
+    @property
+    def hint(self) -> str:
+        """The annotation without limits, and without how a member of a union is chosen."""
+        return self._written(markers=False)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the annotation is more than the hint."""
+        return bool(self._marker) or any(part.is_marked for part in self.parts)
+
+    @property
+    def parameter(self) -> str:
+        """The hint of a keyword: with any sequence where the model holds a list."""
+        inside = [part.parameter for part in self.parts]
+        match self.kind:
+            case "array":
+                return f"Sequence[{inside[0]}]"
+            case "map" if "Sequence[" in inside[0]:
+                return f"Mapping[str, {inside[0]}]"
+            case "union":
+                return " | ".join(dict.fromkeys(inside))
+            case _:
+                return self.hint
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The definitions that it refers to."""
+        inside = (name for part in self.parts for name in part.names)
+        return (self.name,) if self.kind == "ref" else tuple(dict.fromkeys(inside))
+
+    @property
+    def nullable(self) -> bool:
+        """Whether null is one of its values."""
+        is_in_union = self.kind == "union" and any(part.nullable for part in self.parts)
+        return self.kind in ("any", "null") or self.refers_to_null or is_in_union
+
+    @property
+    def writes_null(self) -> bool:
+        """Whether null is written in the type itself, not only allowed by a definition that it refers to."""
+        return NULL in (self, *(self.parts if self.kind == "union" else ()))
+
+    @property
+    def concrete(self) -> Type:
+        """The type without null, unless it is null alone."""
+        return self if self.kind != "union" else union_of(part for part in self.parts if part != NULL)
+
+    @property
+    def enum(self) -> tuple[tuple[Any, ...], Type | None] | None:
+        """An enum's constants and the type of other values that it accepts, if any; None if this is no enum."""
+        first, *others = self.parts if self.kind == "union" else (self,)
+        if first.kind != "literal" or len(others) > 1 or any(each.kind not in ("string", "integer") for each in others):
+            return None
+        return first.values, next(iter(others), None)
+
+    def limit(self, name: str) -> Any:
+        return dict(self.limits).get(name)
+
+    def renamed(self, names: Mapping[str, str]) -> Type:
+        return replace(self, name=names.get(self.name, self.name), parts=tuple(p.renamed(names) for p in self.parts))
+
+    def unlimited(self) -> Type:
+        return replace(self, limits=(), parts=tuple(part.unlimited() for part in self.parts))
+
+    def _written(self, *, markers: bool) -> str:
+        parts = [part._written(markers=markers) for part in self.parts]
+        match self.kind:
+            case "ref":
+                text = self.name
+            case "literal":
+                text = f"Literal[{', '.join(map(quoted if markers else repr, self.values))}]"
+            case "array":
+                text = f"list[{parts[0]}]"
+            case "map":
+                text = f"dict[str, {parts[0]}]"
+            case "union":
+                text = " | ".join(dict.fromkeys(parts))
+            case _:
+                text = FORMATS.get(self.format) or _SCALARS[self.kind]
+        if not (markers and self._marker):
+            return text
+        null = " | None" if self.writes_null else ""
+        return f"Annotated[{text.removesuffix(null)}, {self._marker}]{null}"
+
+    @property
+    def _marker(self) -> str:
+        """The limits that the name of a type doesn't imply, or how a member of a union is chosen."""
+        if self.kind in _BOUNDED and (self.stated or not self.format):
+            return f"{_BOUNDED[self.kind]}({self.limit('minimum')}, {self.limit('maximum')})"
+        if self.stated:
+            return f"Field({', '.join(f'{name}={quoted(value)}' for name, value in self.stated)})"
+        is_choice = len(self.concrete.parts) > 1 and any(part.kind in ("ref", "array") for part in self.parts)
+        return "FirstMatch" if is_choice else ""
+
+
+ANY, NULL = Type("any"), Type("null")
+
+
+def limited(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) -> Type:
+    """Return a scalar of a format or an array of one part, with the limits that the schema states."""
+    implied: Iterable[tuple[str, Any]] = ()
+    if format_ in RANGES:
+        implied = zip(("minimum", "maximum"), RANGES[format_], strict=True)
+    elif kind == "string" and format_:
+        implied = [("format", format_)]
+    limits = {**dict(implied), **stated}
+    return Type(
+        kind,
+        parts=parts,
+        limits=tuple(sorted(each for each in limits.items() if each != ("min_length", 0))),
+        format=format_,
+        stated=tuple(stated.items()),
+    )
+
+
+def union_of(members: Iterable[Type]) -> Type:
+    """Merge types into one: constants into one `literal`, before the other members, and null as the last one."""
+    flat = [part for each in members for part in (each.parts if each.kind == "union" else (each,))]
+    constants = tuple(dict.fromkeys(value for each in flat for value in each.values))
+    found = [Type("literal", values=constants)] if constants else []
+    found += dict.fromkeys(each for each in flat if not each.values and each != NULL)
+    found += [NULL] if NULL in flat and ANY not in flat else []
+    return found[0] if len(found) == 1 else Type("union", parts=tuple(found))

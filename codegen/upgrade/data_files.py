@@ -1,0 +1,102 @@
+"""What an upgrade means for codegen's data files: facts about new methods, and what a person has to look at.
+
+The facts are added to `methods.toml`, each marked for a person to confirm. The schema doesn't say what a new capability
+unlocks, so one that no method requires may need a fact, too. Entries may no longer have an effect.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from codegen.diff.method_facts import METHODS
+from codegen.diff.sources import Side, Snapshot
+from codegen.errors import SchemaError
+from codegen.ir import Schema
+from codegen.read.methods import ADVERTISED_IN, entry_of
+from codegen.read.old_names import unused_renames
+from codegen.read.proposed_facts import capability_paths
+from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, read_renames
+
+_MARK = " # to be confirmed"
+
+
+def with_proposed(text: str, head: Side) -> str:
+    """Return the text of the file with an entry for each method of the head that has none.
+
+    Raises:
+        SchemaError: two profiles propose different entries.
+    """
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for profile, snapshot in head.profiles.items():
+        for method in snapshot.schema.methods:
+            key = profile[:2], method.side, method.wire
+            if entry_of(*key) is None and found.setdefault(key, method.entry) != method.entry:
+                message = f"{METHODS} has no entry for {method.wire}, and another profile proposes a different one."
+                pointer = f"/$defs/{method.params}/x-method"
+                raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{profile[:2]}.{method.side}].")
+    for (version, side, wire), entry in found.items():
+        text = _with_entry(text, f"[{version}.{side}]", wire, entry)
+    return text
+
+
+def _with_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
+    """Return the text with an entry at the end of a table, which is created if needed."""
+    values = ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())
+    line = f"{json.dumps(wire, ensure_ascii=False)} = {{ {values} }}{_MARK}"
+    if f"\n{table}\n" not in text:
+        text = f"{text}\n{table}\n"
+    before, after = text.split(f"\n{table}\n")
+    entries, gap, others = after.partition("\n\n")
+    return f"{before}\n{table}\n{entries.rstrip()}\n{line}{gap or chr(10)}{others}"
+
+
+def unconfirmed(text: str) -> list[str]:
+    """Return the entries of the file that nobody has confirmed, each with its table."""
+    found: list[str] = []
+    for table in text.split("\n["):
+        lines = table.split("\n")
+        found += (f"[{lines[0]} {line.removesuffix(_MARK)}" for line in lines if line.endswith(_MARK))
+    return found
+
+
+def unused_entries(head: Side) -> list[str]:
+    """Return a line for each entry of `renames.toml` that has no effect on the head."""
+    schemas = {name: each.schema for name, each in head.profiles.items()}
+    return [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
+
+
+def unused_capabilities(base: Side, head: Side) -> list[str]:
+    """Return the path of each new capability that no method of the head requires, with the profiles that have it."""
+    found: dict[str, list[str]] = {}
+    for profile, snapshot in head.profiles.items():
+        for path in _unused(base.profiles[profile], snapshot) if profile in base.profiles else ():
+            found.setdefault(path, []).append(profile)
+    return [f"{path} ({', '.join(profiles)})" for path, profiles in found.items()]
+
+
+def _unused(base: Snapshot, head: Snapshot) -> list[str]:
+    """Return the paths of one profile, without those below another one of them."""
+    known = {*_paths(base, head.schema.properties), *_required(head.schema)}
+    found: list[str] = []
+    for path in _paths(head, head.schema.properties):
+        if path not in known and not any(path.startswith(f"{each}.") for each in found):
+            found.append(path)
+    return found
+
+
+def _required(schema: Schema) -> Iterator[str]:
+    """Yield the paths of all capabilities that methods require, and those above them."""
+    for method in schema.methods:
+        for path in filter(None, (method.capability, *dict(method.content).values())):
+            yield from itertools.accumulate(path.split("."), "{}.{}".format)
+
+
+def _paths(snapshot: Snapshot, properties: dict[str, str]) -> list[str]:
+    """Return the paths of all capabilities, in both messages that advertise them."""
+    found = list[str]()
+    for side, message in ADVERTISED_IN.items():
+        found += capability_paths(snapshot.raw["$defs"], message, properties.get(f"{side}_capabilities", ""))
+    return found

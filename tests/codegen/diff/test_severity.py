@@ -1,0 +1,50 @@
+"""How bad a change is for its readers: which peers exchange the messages that it breaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.diff.report import Report, compare
+from codegen.diff.verdict.severity import Severity
+from tests.codegen.diff.cases.methods import request
+from tests.support.codegen.build import STRING, Schema, model
+from tests.support.diff.cases import holds
+from tests.support.diff.sides import side
+
+EMPTY, FULL = model(), holds(STRING)
+
+
+def schema(changed: str, definition: Schema) -> Schema:
+    """Return methods of each kind. The params of one of them are this definition."""
+    found = {
+        name: request(wire, name, params=definition if wire == changed else EMPTY)
+        for wire, name in (("initialize", "Init"), ("session/prompt", "Prompt"), ("session/set_mode", "Mode"))
+    }
+    return {key: each for methods in found.values() for key, each in methods.items()}
+
+
+def severity(report: Report) -> list[Severity]:
+    return [each.severity for each in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("initialize", Severity.EVERY_PEER),
+        ("session/prompt", Severity.BASELINE),
+        ("session/set_mode", Severity.WIRE),
+    ],
+)
+def test_a_change_that_breaks_messages_is_as_bad_as_its_method_is_common(method: str, expected: Severity) -> None:
+    assert severity(compare(side(schema(method, EMPTY)), side(schema(method, FULL)))) == [expected]
+
+
+def test_a_change_of_the_envelope_breaks_messages_that_every_peer_exchanges() -> None:
+    error = {"Error": model(["code", "message"], code={"type": "integer", "format": "int32"}, message=STRING)}
+    found = compare(side({}), side(error))
+    assert severity(found) == [Severity.EVERY_PEER]
+    assert [each.methods for each in found.findings] == [()]
+
+
+def test_a_change_that_breaks_no_messages_breaks_only_python_code() -> None:
+    assert severity(compare(side({"Alone": EMPTY}), side({}))) == [Severity.PYTHON]

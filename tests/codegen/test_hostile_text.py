@@ -1,0 +1,197 @@
+"""Text of the schema stays text: one hostile schema through every output. The documentation has a test of its own."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import pkgutil
+import pydoc
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import get_args
+
+import pytest
+from markdown_it import MarkdownIt
+
+from codegen.__main__ import main
+from codegen.escaping import markdown
+from tests.support.codegen.build import STRING, Schema, model, part_of, ref, write_schema
+from tests.support.codegen.generating import Generate
+from tests.support.codegen.hostile import SECRET, hostile_definitions, values, with_hostile_texts
+from tests.support.codegen.refusal_base import BASE, changed
+from tests.support.codegen.upgrading import new_repository
+
+pytestmark = pytest.mark.xdist_group("hostile text")
+
+# Characters that can't be seen or that change how others are displayed. `\N{ZERO WIDTH SPACE}` is ours.
+UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
+FORMATS = ("markdown", "json")
+
+
+def hostile(secret: Path, half: int = 0) -> Schema:
+    request = part_of("session/new", "agent", model(["cwd"], cwd=STRING, hostile=ref("Hostile")))
+    return with_hostile_texts(changed(**hostile_definitions(secret, half), NewRequest=request), secret)
+
+
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that must not be included anywhere."""
+    path = tmp_path_factory.mktemp("maintainer") / "secret.txt"
+    path.write_text(SECRET, "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def package(generate_once: Generate, secret: Path) -> ModuleType:
+    return generate_once(hostile(secret))
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        yield importlib.import_module(each.name)
+
+
+def test_generated_code_has_no_unsafe_characters_and_no_directives(package: ModuleType) -> None:
+    for module in modules(package):
+        source = Path(module.__file__ or "").read_text("utf-8")
+        assert not UNSAFE.search(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tree = ast.parse(source)
+        inside = {line for node in ast.walk(tree) if isinstance(node, ast.Constant) for line in lines_of(node)}
+        comments = [line for number, line in enumerate(source.splitlines(), 1) if number not in inside]
+        assert not [line for line in comments if re.match(r"\s*#\s*(type|ruff|pyright|mypy|fmt|noqa)\b", line)]
+
+
+def lines_of(node: ast.Constant) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def test_help_shows_descriptions_without_unsafe_characters(package: ModuleType) -> None:
+    shown = [pydoc.plain(pydoc.render_doc(getattr(package, name))) for name in ("Agent", "RemoteAgent", "Hostile")]
+    assert "{include}" in "".join(shown)
+    assert not any(map(UNSAFE.search, shown))
+
+
+def test_hostile_values_are_values(package: ModuleType, secret: Path) -> None:
+    expected = values(secret)
+    assert get_args(package.HostileEnum) == expected
+    for each in expected:
+        message = {"closed": each, "open": each, "literal": each}
+        assert json.loads(package.Hostile.model_validate(message).model_dump_json()) == message
+    parsed = package.Hostile()
+    defaults = [getattr(parsed, name) for name in package.Hostile.model_fields if name.startswith("text")]
+    assert defaults == list(expected[: len(defaults)])
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory, secret: Path) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("sides")
+    base, head = (write_schema(folder / str(half), hostile(secret, half)) for half in (0, 1))
+    return base, head
+
+
+@pytest.fixture(params=FORMATS)
+def report(
+    request: pytest.FixtureRequest, sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> tuple[str, str]:
+    options = ["--base", str(sides[0]), "--head", str(sides[1]), "--format", request.param, "--fail-on", "never"]
+    assert main(["diff", *options]) == 0
+    return request.param, capsys.readouterr().out
+
+
+def test_a_report_shows_hostile_values_as_text(report: tuple[str, str]) -> None:
+    kind, text = report
+    assert "script>" in text or "script&gt;" in text
+    assert not UNSAFE.search(text)
+    if kind == "json":
+        assert json.loads(text)["findings"]
+    if kind == "terminal":
+        assert not re.search(r"^\s*(::|```)", text, re.MULTILINE)
+    if kind == "markdown":
+        assert not re.search(r"@everyone|fixes #1|closes acme|\[skip ci]", text)
+        assert not {"image", "link_open", "html_inline", "fence", "code_block"} & tokens(text)
+
+
+def tokens(text: str) -> set[str]:
+    """Return the kinds of parts that Markdown has."""
+    found = MarkdownIt("commonmark").enable("table").parse(text)
+    return {part.type for each in found for part in (each, *(each.children or ()))}
+
+
+@pytest.mark.slow
+def test_the_changelog_and_the_summary_of_an_upgrade_show_it_as_text(tmp_path: Path, secret: Path) -> None:
+    with new_repository(tmp_path) as repository:
+        repository.upgrade("1.1.0", hostile(secret))
+        repository.commit()
+        out = repository.upgrade("1.2.0", hostile(secret, 1))
+        log = repository.text("CHANGELOG.md")
+    assert not UNSAFE.search(out + log)
+    assert not re.search(r"^\s*(::|```)", out, re.MULTILINE)
+    assert not {"image", "link_open", "html_block", "html_inline", "fence", "code_block"} & tokens(log)
+    assert max(map(len, log.splitlines())) < 400
+    headings = [line for line in log.splitlines() if line.startswith("#")]
+    assert headings == ["# Changelog", "## 0.1.0 (unreleased)", "### Models", "### Schema"]
+
+
+NAMES = (
+    "session/<script>",
+    "session/`{include}`",
+    "session/new\n::error::",
+    "session/\u202e",
+    "session new",
+    "x" * 300,
+)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_a_method_with_another_name_than_words_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    schema = json.loads(json.dumps(BASE).replace('"session/new"', json.dumps(name)))
+    options = ["--schema", str(write_schema(tmp_path / "schema", schema)), "--output", str(tmp_path / "generated")]
+    assert main(["regen", *options]) != 0
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert not UNSAFE.search(error)
+
+
+# Markdown and reStructuredText of the documentation
+
+
+PLAIN = (
+    "Some `code` with `{}`, **strong** and *emphasised* text.\n\nSee [the docs](https://example.com/a_(b)).",
+    "A list:\n\n- one `a`\n- two\n  - three\n\n1. one\n2. two",
+    "Code:\n\n```\n<script> {include} [a](b)\n```\n\nMore.",
+    "Some (text), with: punctuation; 3 > 2, a & b, 100 %, _meta, $/x, a_b, #1, `a | b`.",
+)
+
+
+@pytest.mark.parametrize("text", PLAIN, ids=["inline", "lists", "code", "punctuation"])
+def test_the_markdown_that_upstream_uses_is_kept(text: str) -> None:
+    assert markdown(text) == text
+
+
+def test_the_language_of_code_is_left_out() -> None:
+    assert markdown("Code:\n\n```json\n{}\n```") == "Code:\n\n```\n{}\n```"
+
+
+SHOWN = {
+    "a <b> c": r"a \<b\> c",
+    "{include}`a`": r"\{include\}\`a\`",
+    "# a\n\n    b": "\\# a\n\nb",
+    "![](https://x)": r"\!\[\]\(https\:\/\/x\)",
+    "[a](b.md)": r"\[a\]\(b\.md\)",
+    ": a": r"\: a",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), SHOWN.items())
+def test_any_other_markdown_is_shown_as_it_is(text: str, expected: str) -> None:
+    assert markdown(text) == expected

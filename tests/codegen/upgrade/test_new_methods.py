@@ -1,0 +1,104 @@
+"""The facts about a new method are proposed, written to methods.toml, and marked for a person to confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codegen.pinned.pins import load
+from codegen.read.envelopes import read_messages
+from codegen.read.methods import ADVERTISED_IN, entry_of, read_methods_without_facts, shared_properties
+from codegen.read.proposed_facts import proposed_entry
+from tests.support.codegen.build import Schema, model, part_of, ref
+from tests.support.codegen.refusal_base import changed
+from tests.support.codegen.upgrading import Repository, new_repository
+from tests.support.paths import ROOT
+
+FLAG = {"type": "boolean", "default": False}
+VERSION = {"protocolVersion": {"type": "integer"}}
+CLIENT = {"clientCapabilities": ref("Text"), "clientInfo": ref("Text")}
+AGENT = {"agentCapabilities": ref("Capabilities"), "agentInfo": ref("Text")}
+INITIALIZE = {
+    "Capabilities": model(rewind=FLAG),
+    "InitializeRequest": part_of("initialize", "agent", model(["protocolVersion"], **VERSION, **CLIENT)),
+    "InitializeResponse": part_of("initialize", "agent", model(["protocolVersion"], **VERSION, **AGENT)),
+}
+
+
+def method(doc: str = "") -> Schema:
+    params = {**model(), "description": doc} if doc else model()
+    return {
+        "RewindRequest": part_of("session/rewind", "agent", params),
+        "RewindResponse": part_of("session/rewind", "agent", model()),
+    }
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
+    with new_repository(tmp_path_factory.mktemp("methods")) as repository:
+        yield repository
+
+
+@pytest.fixture
+def repository(made: Repository) -> Repository:
+    made.reset("HEAD")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("doc", "entry"),
+    [
+        ("Only if the agent supports `rewind`.", 'capability = "agentCapabilities.rewind"'),
+        ("It says nothing.", 'offered = "the other side is known to handle it"'),
+    ],
+)
+@pytest.mark.slow
+@pytest.mark.xdist_group("upgrade command")
+def test_an_entry_is_written_and_left_to_confirm(repository: Repository, tmp_path: Path, doc: str, entry: str) -> None:
+    out = repository.upgrade("1.1.0", changed(**INITIALIZE, **method(doc)), "--report", str(tmp_path))
+    line = f'"session/rewind" = {{ {entry} }}'
+    table = repository.text("codegen/methods.toml").partition("[v1.agent]\n")[2].partition("\n\n")[0]
+    assert table.endswith(f"\n{line} # to be confirmed")
+    assert f"   [v1.agent] {line}\n" in out
+    assert "is to be confirmed" in (tmp_path / "report.md").read_text("utf-8")
+    assert repository.copy.run("check").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("upgrade command")
+def test_a_confirmed_entry_is_no_longer_left_to_confirm(repository: Repository) -> None:
+    schema = changed(**INITIALIZE, **method())
+    assert "Confirm what follows" in repository.upgrade("1.1.0", schema)
+    text = repository.text("codegen/methods.toml")
+    repository.write("codegen/methods.toml", text.replace(" # to be confirmed", ""))
+    assert "Confirm what follows" not in repository.upgrade("1.1.0", schema)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("upgrade command")
+def test_without_an_upgrade_a_method_without_an_entry_stops_the_generator(repository: Repository) -> None:
+    assert repository.copy.run("fetch", str(repository.package("1.1.0", changed(**method())))).code == 0
+    done = repository.copy.run("regen")
+    assert done.code == 2
+    assert "codegen/methods.toml [v1.agent] has no entry for 'session/rewind'." in done.err
+
+
+def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
+    """Where a capability is proposed, with the exceptions that the schema doesn't tell."""
+    other: set[str] = set()
+    total = 0
+    for each in load(ROOT / "schema", pinned=True):
+        definitions, version = each.schema["$defs"], each.profile.table
+        for found in read_methods_without_facts(each.schema, read_messages(each.schema).payloads):
+            message = ADVERTISED_IN.get(found.side, "")
+            start = shared_properties(version).get(f"{found.side}_capabilities", "")
+            doc = f"{found.doc} {definitions[found.params].get('description', '')}"
+            proposed = proposed_entry(definitions, found.wire, doc, message, start).get("capability")
+            decided = (entry_of(version, found.side, found.wire) or {}).get("capability")
+            total += proposed is not None
+            if proposed not in (decided, None):
+                other.add(found.wire)
+    assert other <= {"session/prompt"}
+    assert total > 30
