@@ -6,5 +6,22 @@
 * `acp_bindings.v2_draft`: the draft of ACP version 2
 * `acp_bindings.v2_draft_unstable`: the draft of ACP version 2 with its unstable methods
 
-A profile is loaded only when it is imported.
+A profile is loaded only when it is imported. The functions of this package connect an agent or a client that has
+several versions of the protocol.
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .versions import connect, serve, serve_stdio, spawn_agent
+
+__all__ = ["connect", "serve", "serve_stdio", "spawn_agent"]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from . import versions
+
+        return getattr(versions, name)

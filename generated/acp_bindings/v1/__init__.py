@@ -4,10 +4,13 @@
 An agent derives from `Agent` and is served by `serve_stdio`. A client derives from `Client` and starts an agent with
 `spawn_agent`. Names are loaded when they are first used.
 
+Below this text, `help` of this package prints megabytes, because each model inherits much from pydantic. These are
+short:
+
 * `help(Agent)` and `help(Client)` show the handlers of each side, and what each handler is for.
 * `help(RemoteAgent)` and `help(RemoteClient)` show the calls to the other side.
-* `print(inspect.getsource(InitializeRequest))` shows the fields of a model, and what each field is for. `help` would
-  add all that pydantic's models inherit, and so does `help` of this package for every model: 6 MB.
+* `help(spawn_agent)` and `help(serve_stdio)` show how the two sides connect.
+* `print(inspect.getsource(InitializeRequest))` shows the fields of a model, and what each field is for.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -20,9 +23,11 @@ from .methods import PROTOCOL_VERSION
 if TYPE_CHECKING:
     from .agent import Agent, RemoteAgent
     from .client import Client, RemoteClient
-    from .connect import (
+    from .connecting import (
+        connect,
         connect_in_process,
         connect_streams,
+        serve,
         serve_stdio,
         serve_streams,
         spawn_agent,
@@ -270,8 +275,10 @@ __all__ = [
     "Client",
     "RemoteAgent",
     "RemoteClient",
+    "connect",
     "connect_in_process",
     "connect_streams",
+    "serve",
     "serve_stdio",
     "serve_streams",
     "spawn_agent",
@@ -508,9 +515,11 @@ if not TYPE_CHECKING:
         {
             "agent": ("Agent", "RemoteAgent"),
             "client": ("Client", "RemoteClient"),
-            "connect": (
+            "connecting": (
+                "connect",
                 "connect_in_process",
                 "connect_streams",
+                "serve",
                 "serve_stdio",
                 "serve_streams",
                 "spawn_agent",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 from acp_runtime.errors import MethodNotFound
 from acp_runtime.models.absent import ABSENT
@@ -60,6 +60,10 @@ if TYPE_CHECKING:
         SetSessionConfigOptionResponse,
         SetSessionModeRequest,
         SetSessionModeResponse,
+    )
+else:
+    from . import (
+        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
     )
 
 
@@ -363,20 +367,17 @@ class RemoteAgent(Remote):
         Raises:
             RuntimeError: The factory has not returned it yet.
         """
-        handler: Client = self._channel.handler
-        return handler
+        return cast("Client", self._channel.handler)
 
     @property
     def capabilities(self) -> AgentCapabilities | None:
         """The capabilities that the agent advertised; None before `initialize` was answered."""
-        found: AgentCapabilities | None = self._channel.initialization.peer_capabilities
-        return found
+        return cast("AgentCapabilities | None", self._channel.initialization.peer_capabilities)
 
     @property
     def peer_info(self) -> Implementation | None:
         """The agent's name and version; None before `initialize` was answered, or if the agent didn't send them."""
-        found: Implementation | None = self._channel.initialization.peer_info
-        return found
+        return cast("Implementation | None", self._channel.initialization.peer_info)
 
     @overload
     async def request(self, request: InitializeRequest, /) -> InitializeResponse: ...

@@ -73,7 +73,7 @@ PROFILE: Final = Profile(
     refuses_lower=False,
 )
 
-FS_WRITE_TEXT_FILE: Final[Request[WriteTextFileRequest, WriteTextFileResponse]] = Request(
+FS_WRITE_TEXT_FILE: Final["Request[WriteTextFileRequest, WriteTextFileResponse]"] = Request(
     profile=PROFILE,
     wire="fs/write_text_file",
     name="fs_write_text_file",
@@ -83,7 +83,7 @@ FS_WRITE_TEXT_FILE: Final[Request[WriteTextFileRequest, WriteTextFileResponse]] 
     capability="clientCapabilities.fs.writeTextFile",
     paths=("path",),
 )
-FS_READ_TEXT_FILE: Final[Request[ReadTextFileRequest, ReadTextFileResponse]] = Request(
+FS_READ_TEXT_FILE: Final["Request[ReadTextFileRequest, ReadTextFileResponse]"] = Request(
     profile=PROFILE,
     wire="fs/read_text_file",
     name="fs_read_text_file",
@@ -93,19 +93,19 @@ FS_READ_TEXT_FILE: Final[Request[ReadTextFileRequest, ReadTextFileResponse]] = R
     capability="clientCapabilities.fs.readTextFile",
     paths=("path",),
 )
-SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermissionResponse]] = (
-    Request(
-        profile=PROFILE,
-        wire="session/request_permission",
-        name="session_request_permission",
-        params="RequestPermissionRequest",
-        result="RequestPermissionResponse",
-        side="client",
-        baseline=True,
-        cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
-    )
+SESSION_REQUEST_PERMISSION: Final[
+    "Request[RequestPermissionRequest, RequestPermissionResponse]"
+] = Request(
+    profile=PROFILE,
+    wire="session/request_permission",
+    name="session_request_permission",
+    params="RequestPermissionRequest",
+    result="RequestPermissionResponse",
+    side="client",
+    baseline=True,
+    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
 )
-TERMINAL_CREATE: Final[Request[CreateTerminalRequest, CreateTerminalResponse]] = Request(
+TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/create",
     name="terminal_create",
@@ -116,7 +116,7 @@ TERMINAL_CREATE: Final[Request[CreateTerminalRequest, CreateTerminalResponse]] =
     creates="terminal_id",
     paths=("cwd",),
 )
-TERMINAL_OUTPUT: Final[Request[TerminalOutputRequest, TerminalOutputResponse]] = Request(
+TERMINAL_OUTPUT: Final["Request[TerminalOutputRequest, TerminalOutputResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/output",
     name="terminal_output",
@@ -125,7 +125,7 @@ TERMINAL_OUTPUT: Final[Request[TerminalOutputRequest, TerminalOutputResponse]] =
     side="client",
     capability="clientCapabilities.terminal",
 )
-TERMINAL_RELEASE: Final[Request[ReleaseTerminalRequest, ReleaseTerminalResponse]] = Request(
+TERMINAL_RELEASE: Final["Request[ReleaseTerminalRequest, ReleaseTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/release",
     name="terminal_release",
@@ -136,18 +136,18 @@ TERMINAL_RELEASE: Final[Request[ReleaseTerminalRequest, ReleaseTerminalResponse]
     ends="terminal_id",
     exempt="terminal_id",
 )
-TERMINAL_WAIT_FOR_EXIT: Final[Request[WaitForTerminalExitRequest, WaitForTerminalExitResponse]] = (
-    Request(
-        profile=PROFILE,
-        wire="terminal/wait_for_exit",
-        name="terminal_wait_for_exit",
-        params="WaitForTerminalExitRequest",
-        result="WaitForTerminalExitResponse",
-        side="client",
-        capability="clientCapabilities.terminal",
-    )
+TERMINAL_WAIT_FOR_EXIT: Final[
+    "Request[WaitForTerminalExitRequest, WaitForTerminalExitResponse]"
+] = Request(
+    profile=PROFILE,
+    wire="terminal/wait_for_exit",
+    name="terminal_wait_for_exit",
+    params="WaitForTerminalExitRequest",
+    result="WaitForTerminalExitResponse",
+    side="client",
+    capability="clientCapabilities.terminal",
 )
-TERMINAL_KILL: Final[Request[KillTerminalRequest, KillTerminalResponse]] = Request(
+TERMINAL_KILL: Final["Request[KillTerminalRequest, KillTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/kill",
     name="terminal_kill",
@@ -157,7 +157,7 @@ TERMINAL_KILL: Final[Request[KillTerminalRequest, KillTerminalResponse]] = Reque
     capability="clientCapabilities.terminal",
     exempt="terminal_id",
 )
-ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationResponse]] = Request(
+ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
     profile=PROFILE,
     wire="elicitation/create",
     name="elicitation_create",
@@ -170,7 +170,7 @@ ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationRes
         ("mode.url", "clientCapabilities.elicitation.url"),
     ),
 )
-SESSION_UPDATE: Final[Notification[SessionNotification]] = Notification(
+SESSION_UPDATE: Final["Notification[SessionNotification]"] = Notification(
     profile=PROFILE,
     wire="session/update",
     name="session_update",
@@ -178,7 +178,7 @@ SESSION_UPDATE: Final[Notification[SessionNotification]] = Notification(
     side="client",
     baseline=True,
 )
-ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Notification(
+ELICITATION_COMPLETE: Final["Notification[CompleteElicitationNotification]"] = Notification(
     profile=PROFILE,
     wire="elicitation/complete",
     name="elicitation_complete",
@@ -186,7 +186,7 @@ ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Not
     side="client",
     capability="clientCapabilities.elicitation.url",
 )
-INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
+INITIALIZE: Final["Request[InitializeRequest, InitializeResponse]"] = Request(
     profile=PROFILE,
     wire="initialize",
     name="initialize",
@@ -196,7 +196,7 @@ INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     baseline=True,
     opens=True,
 )
-AUTHENTICATE: Final[Request[AuthenticateRequest, AuthenticateResponse]] = Request(
+AUTHENTICATE: Final["Request[AuthenticateRequest, AuthenticateResponse]"] = Request(
     profile=PROFILE,
     wire="authenticate",
     name="authenticate",
@@ -205,7 +205,7 @@ AUTHENTICATE: Final[Request[AuthenticateRequest, AuthenticateResponse]] = Reques
     side="agent",
     capability="authMethods",
 )
-LOGOUT: Final[Request[LogoutRequest, LogoutResponse]] = Request(
+LOGOUT: Final["Request[LogoutRequest, LogoutResponse]"] = Request(
     profile=PROFILE,
     wire="logout",
     name="logout",
@@ -214,7 +214,7 @@ LOGOUT: Final[Request[LogoutRequest, LogoutResponse]] = Request(
     side="agent",
     capability="agentCapabilities.auth.logout",
 )
-SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
+SESSION_NEW: Final["Request[NewSessionRequest, NewSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/new",
     name="session_new",
@@ -230,7 +230,7 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     creates="session_id",
     paths=("cwd", "additional_directories"),
 )
-SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
+SESSION_LOAD: Final["Request[LoadSessionRequest, LoadSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/load",
     name="session_load",
@@ -245,7 +245,7 @@ SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
     ),
     paths=("cwd", "additional_directories"),
 )
-SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
+SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Request(
     profile=PROFILE,
     wire="session/list",
     name="session_list",
@@ -255,7 +255,7 @@ SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Reques
     capability="agentCapabilities.sessionCapabilities.list",
     paths=("cwd",),
 )
-SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Request(
+SESSION_DELETE: Final["Request[DeleteSessionRequest, DeleteSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/delete",
     name="session_delete",
@@ -266,7 +266,7 @@ SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Re
     gone=-32002,
     ends="session_id",
 )
-SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
+SESSION_RESUME: Final["Request[ResumeSessionRequest, ResumeSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/resume",
     name="session_resume",
@@ -281,7 +281,7 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
     ),
     paths=("cwd", "additional_directories"),
 )
-SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
+SESSION_CLOSE: Final["Request[CloseSessionRequest, CloseSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/close",
     name="session_close",
@@ -292,7 +292,7 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     gone=-32002,
     ends="session_id",
 )
-SESSION_SET_MODE: Final[Request[SetSessionModeRequest, SetSessionModeResponse]] = Request(
+SESSION_SET_MODE: Final["Request[SetSessionModeRequest, SetSessionModeResponse]"] = Request(
     profile=PROFILE,
     wire="session/set_mode",
     name="session_set_mode",
@@ -301,7 +301,7 @@ SESSION_SET_MODE: Final[Request[SetSessionModeRequest, SetSessionModeResponse]] 
     side="agent",
 )
 SESSION_SET_CONFIG_OPTION: Final[
-    Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]
+    "Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"
 ] = Request(
     profile=PROFILE,
     wire="session/set_config_option",
@@ -310,7 +310,7 @@ SESSION_SET_CONFIG_OPTION: Final[
     result="SetSessionConfigOptionResponse",
     side="agent",
 )
-SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
+SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     profile=PROFILE,
     wire="session/prompt",
     name="session_prompt",
@@ -325,14 +325,14 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
     ),
     cancelled=("session/cancel", '{"stopReason":"cancelled"}'),
 )
-SESSION_CANCEL: Final[Notification[CancelNotification]] = Notification(
+SESSION_CANCEL: Final["Notification[CancelNotification]"] = Notification(
     profile=PROFILE,
     wire="session/cancel",
     name="session_cancel",
     params="CancelNotification",
     side="agent",
 )
-CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
+CANCEL_REQUEST: Final["Notification[CancelRequestNotification]"] = Notification(
     profile=PROFILE,
     wire="$/cancel_request",
     name="cancel_request",

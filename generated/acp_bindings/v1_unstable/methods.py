@@ -100,7 +100,7 @@ PROFILE: Final = Profile(
     refuses_lower=False,
 )
 
-FS_WRITE_TEXT_FILE: Final[Request[WriteTextFileRequest, WriteTextFileResponse]] = Request(
+FS_WRITE_TEXT_FILE: Final["Request[WriteTextFileRequest, WriteTextFileResponse]"] = Request(
     profile=PROFILE,
     wire="fs/write_text_file",
     name="fs_write_text_file",
@@ -110,7 +110,7 @@ FS_WRITE_TEXT_FILE: Final[Request[WriteTextFileRequest, WriteTextFileResponse]] 
     capability="clientCapabilities.fs.writeTextFile",
     paths=("path",),
 )
-FS_READ_TEXT_FILE: Final[Request[ReadTextFileRequest, ReadTextFileResponse]] = Request(
+FS_READ_TEXT_FILE: Final["Request[ReadTextFileRequest, ReadTextFileResponse]"] = Request(
     profile=PROFILE,
     wire="fs/read_text_file",
     name="fs_read_text_file",
@@ -120,19 +120,19 @@ FS_READ_TEXT_FILE: Final[Request[ReadTextFileRequest, ReadTextFileResponse]] = R
     capability="clientCapabilities.fs.readTextFile",
     paths=("path",),
 )
-SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermissionResponse]] = (
-    Request(
-        profile=PROFILE,
-        wire="session/request_permission",
-        name="session_request_permission",
-        params="RequestPermissionRequest",
-        result="RequestPermissionResponse",
-        side="client",
-        baseline=True,
-        cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
-    )
+SESSION_REQUEST_PERMISSION: Final[
+    "Request[RequestPermissionRequest, RequestPermissionResponse]"
+] = Request(
+    profile=PROFILE,
+    wire="session/request_permission",
+    name="session_request_permission",
+    params="RequestPermissionRequest",
+    result="RequestPermissionResponse",
+    side="client",
+    baseline=True,
+    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
 )
-TERMINAL_CREATE: Final[Request[CreateTerminalRequest, CreateTerminalResponse]] = Request(
+TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/create",
     name="terminal_create",
@@ -143,7 +143,7 @@ TERMINAL_CREATE: Final[Request[CreateTerminalRequest, CreateTerminalResponse]] =
     creates="terminal_id",
     paths=("cwd",),
 )
-TERMINAL_OUTPUT: Final[Request[TerminalOutputRequest, TerminalOutputResponse]] = Request(
+TERMINAL_OUTPUT: Final["Request[TerminalOutputRequest, TerminalOutputResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/output",
     name="terminal_output",
@@ -152,7 +152,7 @@ TERMINAL_OUTPUT: Final[Request[TerminalOutputRequest, TerminalOutputResponse]] =
     side="client",
     capability="clientCapabilities.terminal",
 )
-TERMINAL_RELEASE: Final[Request[ReleaseTerminalRequest, ReleaseTerminalResponse]] = Request(
+TERMINAL_RELEASE: Final["Request[ReleaseTerminalRequest, ReleaseTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/release",
     name="terminal_release",
@@ -163,18 +163,18 @@ TERMINAL_RELEASE: Final[Request[ReleaseTerminalRequest, ReleaseTerminalResponse]
     ends="terminal_id",
     exempt="terminal_id",
 )
-TERMINAL_WAIT_FOR_EXIT: Final[Request[WaitForTerminalExitRequest, WaitForTerminalExitResponse]] = (
-    Request(
-        profile=PROFILE,
-        wire="terminal/wait_for_exit",
-        name="terminal_wait_for_exit",
-        params="WaitForTerminalExitRequest",
-        result="WaitForTerminalExitResponse",
-        side="client",
-        capability="clientCapabilities.terminal",
-    )
+TERMINAL_WAIT_FOR_EXIT: Final[
+    "Request[WaitForTerminalExitRequest, WaitForTerminalExitResponse]"
+] = Request(
+    profile=PROFILE,
+    wire="terminal/wait_for_exit",
+    name="terminal_wait_for_exit",
+    params="WaitForTerminalExitRequest",
+    result="WaitForTerminalExitResponse",
+    side="client",
+    capability="clientCapabilities.terminal",
 )
-TERMINAL_KILL: Final[Request[KillTerminalRequest, KillTerminalResponse]] = Request(
+TERMINAL_KILL: Final["Request[KillTerminalRequest, KillTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/kill",
     name="terminal_kill",
@@ -184,7 +184,7 @@ TERMINAL_KILL: Final[Request[KillTerminalRequest, KillTerminalResponse]] = Reque
     capability="clientCapabilities.terminal",
     exempt="terminal_id",
 )
-ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationResponse]] = Request(
+ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
     profile=PROFILE,
     wire="elicitation/create",
     name="elicitation_create",
@@ -197,7 +197,7 @@ ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationRes
         ("mode.url", "clientCapabilities.elicitation.url"),
     ),
 )
-MCP_MESSAGE: Final[Request[MessageMcpRequest, MessageMcpResponse]] = Request(
+MCP_MESSAGE: Final["Request[MessageMcpRequest, MessageMcpResponse]"] = Request(
     profile=PROFILE,
     wire="mcp/message",
     name="mcp_message",
@@ -205,7 +205,7 @@ MCP_MESSAGE: Final[Request[MessageMcpRequest, MessageMcpResponse]] = Request(
     result="MessageMcpResponse",
     side="client",
 )
-SESSION_UPDATE: Final[Notification[SessionNotification]] = Notification(
+SESSION_UPDATE: Final["Notification[SessionNotification]"] = Notification(
     profile=PROFILE,
     wire="session/update",
     name="session_update",
@@ -213,7 +213,7 @@ SESSION_UPDATE: Final[Notification[SessionNotification]] = Notification(
     side="client",
     baseline=True,
 )
-ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Notification(
+ELICITATION_COMPLETE: Final["Notification[CompleteElicitationNotification]"] = Notification(
     profile=PROFILE,
     wire="elicitation/complete",
     name="elicitation_complete",
@@ -221,14 +221,14 @@ ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Not
     side="client",
     capability="clientCapabilities.elicitation.url",
 )
-AUTH_STATUS_UPDATE: Final[Notification[AuthStatusUpdateNotification]] = Notification(
+AUTH_STATUS_UPDATE: Final["Notification[AuthStatusUpdateNotification]"] = Notification(
     profile=PROFILE,
     wire="auth/status_update",
     name="auth_status_update",
     params="AuthStatusUpdateNotification",
     side="client",
 )
-INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
+INITIALIZE: Final["Request[InitializeRequest, InitializeResponse]"] = Request(
     profile=PROFILE,
     wire="initialize",
     name="initialize",
@@ -238,7 +238,7 @@ INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     baseline=True,
     opens=True,
 )
-AUTHENTICATE: Final[Request[AuthenticateRequest, AuthenticateResponse]] = Request(
+AUTHENTICATE: Final["Request[AuthenticateRequest, AuthenticateResponse]"] = Request(
     profile=PROFILE,
     wire="authenticate",
     name="authenticate",
@@ -247,7 +247,7 @@ AUTHENTICATE: Final[Request[AuthenticateRequest, AuthenticateResponse]] = Reques
     side="agent",
     capability="authMethods",
 )
-PROVIDERS_LIST: Final[Request[ListProvidersRequest, ListProvidersResponse]] = Request(
+PROVIDERS_LIST: Final["Request[ListProvidersRequest, ListProvidersResponse]"] = Request(
     profile=PROFILE,
     wire="providers/list",
     name="providers_list",
@@ -256,7 +256,7 @@ PROVIDERS_LIST: Final[Request[ListProvidersRequest, ListProvidersResponse]] = Re
     side="agent",
     capability="agentCapabilities.providers",
 )
-PROVIDERS_SET: Final[Request[SetProviderRequest, SetProviderResponse]] = Request(
+PROVIDERS_SET: Final["Request[SetProviderRequest, SetProviderResponse]"] = Request(
     profile=PROFILE,
     wire="providers/set",
     name="providers_set",
@@ -265,7 +265,7 @@ PROVIDERS_SET: Final[Request[SetProviderRequest, SetProviderResponse]] = Request
     side="agent",
     capability="agentCapabilities.providers",
 )
-PROVIDERS_DISABLE: Final[Request[DisableProviderRequest, DisableProviderResponse]] = Request(
+PROVIDERS_DISABLE: Final["Request[DisableProviderRequest, DisableProviderResponse]"] = Request(
     profile=PROFILE,
     wire="providers/disable",
     name="providers_disable",
@@ -274,7 +274,7 @@ PROVIDERS_DISABLE: Final[Request[DisableProviderRequest, DisableProviderResponse
     side="agent",
     capability="agentCapabilities.providers",
 )
-LOGOUT: Final[Request[LogoutRequest, LogoutResponse]] = Request(
+LOGOUT: Final["Request[LogoutRequest, LogoutResponse]"] = Request(
     profile=PROFILE,
     wire="logout",
     name="logout",
@@ -283,7 +283,7 @@ LOGOUT: Final[Request[LogoutRequest, LogoutResponse]] = Request(
     side="agent",
     capability="agentCapabilities.auth.logout",
 )
-AUTH_STATUS: Final[Request[AuthStatusRequest, AuthStatusResponse]] = Request(
+AUTH_STATUS: Final["Request[AuthStatusRequest, AuthStatusResponse]"] = Request(
     profile=PROFILE,
     wire="auth/status",
     name="auth_status",
@@ -292,7 +292,7 @@ AUTH_STATUS: Final[Request[AuthStatusRequest, AuthStatusResponse]] = Request(
     side="agent",
     capability="agentCapabilities.auth.status",
 )
-SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
+SESSION_NEW: Final["Request[NewSessionRequest, NewSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/new",
     name="session_new",
@@ -308,7 +308,7 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     creates="session_id",
     paths=("cwd", "additional_directories"),
 )
-SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
+SESSION_LOAD: Final["Request[LoadSessionRequest, LoadSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/load",
     name="session_load",
@@ -323,7 +323,7 @@ SESSION_LOAD: Final[Request[LoadSessionRequest, LoadSessionResponse]] = Request(
     ),
     paths=("cwd", "additional_directories"),
 )
-SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
+SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Request(
     profile=PROFILE,
     wire="session/list",
     name="session_list",
@@ -333,7 +333,7 @@ SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Reques
     capability="agentCapabilities.sessionCapabilities.list",
     paths=("cwd",),
 )
-SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Request(
+SESSION_DELETE: Final["Request[DeleteSessionRequest, DeleteSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/delete",
     name="session_delete",
@@ -344,7 +344,7 @@ SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Re
     gone=-32002,
     ends="session_id",
 )
-SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
+SESSION_FORK: Final["Request[ForkSessionRequest, ForkSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/fork",
     name="session_fork",
@@ -360,7 +360,7 @@ SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
     creates="session_id",
     paths=("cwd", "additional_directories"),
 )
-SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] = Request(
+SESSION_ARCHIVE: Final["Request[ArchiveSessionRequest, ArchiveSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/archive",
     name="session_archive",
@@ -369,7 +369,7 @@ SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] =
     side="agent",
     capability="agentCapabilities.sessionCapabilities.archive",
 )
-SESSION_UNARCHIVE: Final[Request[UnarchiveSessionRequest, UnarchiveSessionResponse]] = Request(
+SESSION_UNARCHIVE: Final["Request[UnarchiveSessionRequest, UnarchiveSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/unarchive",
     name="session_unarchive",
@@ -378,7 +378,7 @@ SESSION_UNARCHIVE: Final[Request[UnarchiveSessionRequest, UnarchiveSessionRespon
     side="agent",
     capability="agentCapabilities.sessionCapabilities.archive",
 )
-SESSION_STATUS: Final[Request[SessionStatusRequest, SessionStatusResponse]] = Request(
+SESSION_STATUS: Final["Request[SessionStatusRequest, SessionStatusResponse]"] = Request(
     profile=PROFILE,
     wire="session/status",
     name="session_status",
@@ -387,7 +387,7 @@ SESSION_STATUS: Final[Request[SessionStatusRequest, SessionStatusResponse]] = Re
     side="agent",
     capability="agentCapabilities.sessionCapabilities.status",
 )
-SESSION_SET_TITLE: Final[Request[SetSessionTitleRequest, SetSessionTitleResponse]] = Request(
+SESSION_SET_TITLE: Final["Request[SetSessionTitleRequest, SetSessionTitleResponse]"] = Request(
     profile=PROFILE,
     wire="session/set_title",
     name="session_set_title",
@@ -396,7 +396,7 @@ SESSION_SET_TITLE: Final[Request[SetSessionTitleRequest, SetSessionTitleResponse
     side="agent",
     capability="agentCapabilities.sessionCapabilities.title",
 )
-SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
+SESSION_RESUME: Final["Request[ResumeSessionRequest, ResumeSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/resume",
     name="session_resume",
@@ -411,7 +411,7 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
     ),
     paths=("cwd", "additional_directories"),
 )
-SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
+SESSION_CLOSE: Final["Request[CloseSessionRequest, CloseSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/close",
     name="session_close",
@@ -422,7 +422,7 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     gone=-32002,
     ends="session_id",
 )
-SESSION_SET_MODE: Final[Request[SetSessionModeRequest, SetSessionModeResponse]] = Request(
+SESSION_SET_MODE: Final["Request[SetSessionModeRequest, SetSessionModeResponse]"] = Request(
     profile=PROFILE,
     wire="session/set_mode",
     name="session_set_mode",
@@ -431,7 +431,7 @@ SESSION_SET_MODE: Final[Request[SetSessionModeRequest, SetSessionModeResponse]] 
     side="agent",
 )
 SESSION_SET_CONFIG_OPTION: Final[
-    Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]
+    "Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"
 ] = Request(
     profile=PROFILE,
     wire="session/set_config_option",
@@ -440,7 +440,7 @@ SESSION_SET_CONFIG_OPTION: Final[
     result="SetSessionConfigOptionResponse",
     side="agent",
 )
-SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
+SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     profile=PROFILE,
     wire="session/prompt",
     name="session_prompt",
@@ -455,14 +455,14 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
     ),
     cancelled=("session/cancel", '{"stopReason":"cancelled"}'),
 )
-SESSION_CANCEL: Final[Notification[CancelNotification]] = Notification(
+SESSION_CANCEL: Final["Notification[CancelNotification]"] = Notification(
     profile=PROFILE,
     wire="session/cancel",
     name="session_cancel",
     params="CancelNotification",
     side="agent",
 )
-MCP_MESSAGE_NOTIFICATION: Final[Notification[MessageMcpNotification]] = Notification(
+MCP_MESSAGE_NOTIFICATION: Final["Notification[MessageMcpNotification]"] = Notification(
     profile=PROFILE,
     wire="mcp/message",
     name="mcp_message",
@@ -470,7 +470,7 @@ MCP_MESSAGE_NOTIFICATION: Final[Notification[MessageMcpNotification]] = Notifica
     side="agent",
     capability="agentCapabilities.mcpCapabilities.acp",
 )
-CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
+CANCEL_REQUEST: Final["Notification[CancelRequestNotification]"] = Notification(
     profile=PROFILE,
     wire="$/cancel_request",
     name="cancel_request",
@@ -478,7 +478,7 @@ CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
     side="protocol",
     cancels="request_id",
 )
-PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]] = Request(
+PROXY_INITIALIZE: Final["Request[InitializeProxyRequest, InitializeProxyResponse]"] = Request(
     profile=PROFILE,
     wire="proxy/initialize",
     name="proxy_initialize",
@@ -487,7 +487,7 @@ PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]
     side="proxy",
     opens=True,
 )
-PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] = Request(
+PROXY_SUCCESSOR: Final["Request[ProxySuccessorRequest, ProxySuccessorResponse]"] = Request(
     profile=PROFILE,
     wire="proxy/successor",
     name="proxy_successor",
@@ -495,7 +495,7 @@ PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] =
     result="ProxySuccessorResponse",
     side="proxy",
 )
-PROXY_SUCCESSOR_NOTIFICATION: Final[Notification[ProxySuccessorNotification]] = Notification(
+PROXY_SUCCESSOR_NOTIFICATION: Final["Notification[ProxySuccessorNotification]"] = Notification(
     profile=PROFILE,
     wire="proxy/successor",
     name="proxy_successor_notification",

@@ -59,19 +59,19 @@ PROFILE: Final = Profile(
     refuses_lower=True,
 )
 
-SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermissionResponse]] = (
-    Request(
-        profile=PROFILE,
-        wire="session/request_permission",
-        name="session_request_permission",
-        params="RequestPermissionRequest",
-        result="RequestPermissionResponse",
-        side="client",
-        baseline=True,
-        cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
-    )
+SESSION_REQUEST_PERMISSION: Final[
+    "Request[RequestPermissionRequest, RequestPermissionResponse]"
+] = Request(
+    profile=PROFILE,
+    wire="session/request_permission",
+    name="session_request_permission",
+    params="RequestPermissionRequest",
+    result="RequestPermissionResponse",
+    side="client",
+    baseline=True,
+    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
 )
-ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationResponse]] = Request(
+ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
     profile=PROFILE,
     wire="elicitation/create",
     name="elicitation_create",
@@ -84,7 +84,7 @@ ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationRes
         ("mode.url", "capabilities.elicitation.url"),
     ),
 )
-SESSION_UPDATE: Final[Notification[UpdateSessionNotification]] = Notification(
+SESSION_UPDATE: Final["Notification[UpdateSessionNotification]"] = Notification(
     profile=PROFILE,
     wire="session/update",
     name="session_update",
@@ -92,7 +92,7 @@ SESSION_UPDATE: Final[Notification[UpdateSessionNotification]] = Notification(
     side="client",
     baseline=True,
 )
-ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Notification(
+ELICITATION_COMPLETE: Final["Notification[CompleteElicitationNotification]"] = Notification(
     profile=PROFILE,
     wire="elicitation/complete",
     name="elicitation_complete",
@@ -100,7 +100,7 @@ ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Not
     side="client",
     capability="capabilities.elicitation.url",
 )
-INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
+INITIALIZE: Final["Request[InitializeRequest, InitializeResponse]"] = Request(
     profile=PROFILE,
     wire="initialize",
     name="initialize",
@@ -110,7 +110,7 @@ INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     baseline=True,
     opens=True,
 )
-AUTH_LOGIN: Final[Request[LoginAuthRequest, LoginAuthResponse]] = Request(
+AUTH_LOGIN: Final["Request[LoginAuthRequest, LoginAuthResponse]"] = Request(
     profile=PROFILE,
     wire="auth/login",
     name="auth_login",
@@ -119,7 +119,7 @@ AUTH_LOGIN: Final[Request[LoginAuthRequest, LoginAuthResponse]] = Request(
     side="agent",
     capability="authMethods",
 )
-AUTH_LOGOUT: Final[Request[LogoutAuthRequest, LogoutAuthResponse]] = Request(
+AUTH_LOGOUT: Final["Request[LogoutAuthRequest, LogoutAuthResponse]"] = Request(
     profile=PROFILE,
     wire="auth/logout",
     name="auth_logout",
@@ -128,7 +128,7 @@ AUTH_LOGOUT: Final[Request[LogoutAuthRequest, LogoutAuthResponse]] = Request(
     side="agent",
     capability="authMethods",
 )
-SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
+SESSION_NEW: Final["Request[NewSessionRequest, NewSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/new",
     name="session_new",
@@ -145,7 +145,7 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     creates="session_id",
     paths=("cwd", "additional_directories"),
 )
-SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
+SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Request(
     profile=PROFILE,
     wire="session/list",
     name="session_list",
@@ -155,7 +155,7 @@ SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Reques
     capability="capabilities.session",
     paths=("cwd",),
 )
-SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Request(
+SESSION_DELETE: Final["Request[DeleteSessionRequest, DeleteSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/delete",
     name="session_delete",
@@ -166,7 +166,7 @@ SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Re
     gone=-32002,
     ends="session_id",
 )
-SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
+SESSION_RESUME: Final["Request[ResumeSessionRequest, ResumeSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/resume",
     name="session_resume",
@@ -181,7 +181,7 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
     ),
     paths=("cwd", "additional_directories"),
 )
-SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
+SESSION_CLOSE: Final["Request[CloseSessionRequest, CloseSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/close",
     name="session_close",
@@ -192,7 +192,7 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     gone=-32002,
     ends="session_id",
 )
-TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] = Request(
+TOOL_CALL_CANCEL: Final["Request[CancelToolCallRequest, CancelToolCallResponse]"] = Request(
     profile=PROFILE,
     wire="tool_call/cancel",
     name="tool_call_cancel",
@@ -200,7 +200,7 @@ TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] 
     result="CancelToolCallResponse",
     side="agent",
 )
-TERMINAL_CANCEL: Final[Request[CancelTerminalRequest, CancelTerminalResponse]] = Request(
+TERMINAL_CANCEL: Final["Request[CancelTerminalRequest, CancelTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/cancel",
     name="terminal_cancel",
@@ -209,7 +209,7 @@ TERMINAL_CANCEL: Final[Request[CancelTerminalRequest, CancelTerminalResponse]] =
     side="agent",
 )
 SESSION_SET_CONFIG_OPTION: Final[
-    Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]
+    "Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"
 ] = Request(
     profile=PROFILE,
     wire="session/set_config_option",
@@ -218,7 +218,7 @@ SESSION_SET_CONFIG_OPTION: Final[
     result="SetSessionConfigOptionResponse",
     side="agent",
 )
-SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
+SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     profile=PROFILE,
     wire="session/prompt",
     name="session_prompt",
@@ -233,7 +233,7 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
         ("prompt.resource", "capabilities.session.prompt.embeddedContext"),
     ),
 )
-SESSION_CANCEL: Final[Notification[CancelSessionNotification]] = Notification(
+SESSION_CANCEL: Final["Notification[CancelSessionNotification]"] = Notification(
     profile=PROFILE,
     wire="session/cancel",
     name="session_cancel",
@@ -241,7 +241,7 @@ SESSION_CANCEL: Final[Notification[CancelSessionNotification]] = Notification(
     side="agent",
     capability="capabilities.session",
 )
-CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
+CANCEL_REQUEST: Final["Notification[CancelRequestNotification]"] = Notification(
     profile=PROFILE,
     wire="$/cancel_request",
     name="cancel_request",

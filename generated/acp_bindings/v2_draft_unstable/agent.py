@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 from acp_runtime.errors import MethodNotFound
 from acp_runtime.models.absent import ABSENT
+from acp_runtime.models.scalars import (
+    Uri,
+)
 from acp_runtime.stubs.roles import Handler, Remote
 
 from . import methods
 
 if TYPE_CHECKING:
     # As a module, because the schema has definitions with the names of its classes.
-    from acp_runtime.models.scalars import (
-        Uri,
-    )
     from acp_runtime.stubs import extensions as _extensions
     from acp_runtime.stubs.methods import Notification, Request
 
@@ -98,6 +98,10 @@ if TYPE_CHECKING:
         ToolCallId,
         UnarchiveSessionRequest,
         UnarchiveSessionResponse,
+    )
+else:
+    from . import (
+        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
     )
 
 
@@ -666,20 +670,17 @@ class RemoteAgent(Remote):
         Raises:
             RuntimeError: The factory has not returned it yet.
         """
-        handler: Client = self._channel.handler
-        return handler
+        return cast("Client", self._channel.handler)
 
     @property
     def capabilities(self) -> AgentCapabilities | None:
         """The capabilities that the agent advertised; None before `initialize` was answered."""
-        found: AgentCapabilities | None = self._channel.initialization.peer_capabilities
-        return found
+        return cast("AgentCapabilities | None", self._channel.initialization.peer_capabilities)
 
     @property
     def peer_info(self) -> Implementation | None:
         """The agent's name and version; None before `initialize` was answered, or if the agent didn't send them."""
-        found: Implementation | None = self._channel.initialization.peer_info
-        return found
+        return cast("Implementation | None", self._channel.initialization.peer_info)
 
     @overload
     async def request(self, request: InitializeProxyRequest, /) -> InitializeProxyResponse: ...

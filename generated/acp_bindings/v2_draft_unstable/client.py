@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 from acp_runtime.errors import MethodNotFound
 from acp_runtime.models.absent import ABSENT
+from acp_runtime.models.scalars import (
+    Uri,
+)
 from acp_runtime.stubs.roles import Handler, Remote
 
 from . import methods
 
 if TYPE_CHECKING:
     # As a module, because the schema has definitions with the names of its classes.
-    from acp_runtime.models.scalars import (
-        Uri,
-    )
     from acp_runtime.stubs import extensions as _extensions
     from acp_runtime.stubs.methods import Notification, Request
 
@@ -59,6 +59,10 @@ if TYPE_CHECKING:
         SessionUpdate,
         ToolCallId,
         UpdateSessionNotification,
+    )
+else:
+    from . import (
+        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
     )
 
 
@@ -262,20 +266,17 @@ class RemoteClient(Remote):
         Raises:
             RuntimeError: The factory has not returned it yet.
         """
-        handler: Agent = self._channel.handler
-        return handler
+        return cast("Agent", self._channel.handler)
 
     @property
     def capabilities(self) -> ClientCapabilities | None:
         """The capabilities that the client advertised; None before `initialize` was answered."""
-        found: ClientCapabilities | None = self._channel.initialization.peer_capabilities
-        return found
+        return cast("ClientCapabilities | None", self._channel.initialization.peer_capabilities)
 
     @property
     def peer_info(self) -> Implementation | None:
         """The client's name and version; None before `initialize` was answered, or if the client didn't send them."""
-        found: Implementation | None = self._channel.initialization.peer_info
-        return found
+        return cast("Implementation | None", self._channel.initialization.peer_info)
 
     @overload
     async def request(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse: ...

@@ -86,19 +86,19 @@ PROFILE: Final = Profile(
     refuses_lower=True,
 )
 
-SESSION_REQUEST_PERMISSION: Final[Request[RequestPermissionRequest, RequestPermissionResponse]] = (
-    Request(
-        profile=PROFILE,
-        wire="session/request_permission",
-        name="session_request_permission",
-        params="RequestPermissionRequest",
-        result="RequestPermissionResponse",
-        side="client",
-        baseline=True,
-        cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
-    )
+SESSION_REQUEST_PERMISSION: Final[
+    "Request[RequestPermissionRequest, RequestPermissionResponse]"
+] = Request(
+    profile=PROFILE,
+    wire="session/request_permission",
+    name="session_request_permission",
+    params="RequestPermissionRequest",
+    result="RequestPermissionResponse",
+    side="client",
+    baseline=True,
+    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
 )
-ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationResponse]] = Request(
+ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
     profile=PROFILE,
     wire="elicitation/create",
     name="elicitation_create",
@@ -111,7 +111,7 @@ ELICITATION_CREATE: Final[Request[CreateElicitationRequest, CreateElicitationRes
         ("mode.url", "capabilities.elicitation.url"),
     ),
 )
-MCP_MESSAGE: Final[Request[MessageMcpRequest, MessageMcpResponse]] = Request(
+MCP_MESSAGE: Final["Request[MessageMcpRequest, MessageMcpResponse]"] = Request(
     profile=PROFILE,
     wire="mcp/message",
     name="mcp_message",
@@ -119,7 +119,7 @@ MCP_MESSAGE: Final[Request[MessageMcpRequest, MessageMcpResponse]] = Request(
     result="MessageMcpResponse",
     side="client",
 )
-SESSION_UPDATE: Final[Notification[UpdateSessionNotification]] = Notification(
+SESSION_UPDATE: Final["Notification[UpdateSessionNotification]"] = Notification(
     profile=PROFILE,
     wire="session/update",
     name="session_update",
@@ -127,7 +127,7 @@ SESSION_UPDATE: Final[Notification[UpdateSessionNotification]] = Notification(
     side="client",
     baseline=True,
 )
-ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Notification(
+ELICITATION_COMPLETE: Final["Notification[CompleteElicitationNotification]"] = Notification(
     profile=PROFILE,
     wire="elicitation/complete",
     name="elicitation_complete",
@@ -135,14 +135,14 @@ ELICITATION_COMPLETE: Final[Notification[CompleteElicitationNotification]] = Not
     side="client",
     capability="capabilities.elicitation.url",
 )
-AUTH_STATUS_UPDATE: Final[Notification[AuthStatusUpdateNotification]] = Notification(
+AUTH_STATUS_UPDATE: Final["Notification[AuthStatusUpdateNotification]"] = Notification(
     profile=PROFILE,
     wire="auth/status_update",
     name="auth_status_update",
     params="AuthStatusUpdateNotification",
     side="client",
 )
-INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
+INITIALIZE: Final["Request[InitializeRequest, InitializeResponse]"] = Request(
     profile=PROFILE,
     wire="initialize",
     name="initialize",
@@ -152,7 +152,7 @@ INITIALIZE: Final[Request[InitializeRequest, InitializeResponse]] = Request(
     baseline=True,
     opens=True,
 )
-AUTH_LOGIN: Final[Request[LoginAuthRequest, LoginAuthResponse]] = Request(
+AUTH_LOGIN: Final["Request[LoginAuthRequest, LoginAuthResponse]"] = Request(
     profile=PROFILE,
     wire="auth/login",
     name="auth_login",
@@ -161,7 +161,7 @@ AUTH_LOGIN: Final[Request[LoginAuthRequest, LoginAuthResponse]] = Request(
     side="agent",
     capability="authMethods",
 )
-PROVIDERS_LIST: Final[Request[ListProvidersRequest, ListProvidersResponse]] = Request(
+PROVIDERS_LIST: Final["Request[ListProvidersRequest, ListProvidersResponse]"] = Request(
     profile=PROFILE,
     wire="providers/list",
     name="providers_list",
@@ -170,7 +170,7 @@ PROVIDERS_LIST: Final[Request[ListProvidersRequest, ListProvidersResponse]] = Re
     side="agent",
     capability="capabilities.providers",
 )
-PROVIDERS_SET: Final[Request[SetProviderRequest, SetProviderResponse]] = Request(
+PROVIDERS_SET: Final["Request[SetProviderRequest, SetProviderResponse]"] = Request(
     profile=PROFILE,
     wire="providers/set",
     name="providers_set",
@@ -179,7 +179,7 @@ PROVIDERS_SET: Final[Request[SetProviderRequest, SetProviderResponse]] = Request
     side="agent",
     capability="capabilities.providers",
 )
-PROVIDERS_DISABLE: Final[Request[DisableProviderRequest, DisableProviderResponse]] = Request(
+PROVIDERS_DISABLE: Final["Request[DisableProviderRequest, DisableProviderResponse]"] = Request(
     profile=PROFILE,
     wire="providers/disable",
     name="providers_disable",
@@ -188,7 +188,7 @@ PROVIDERS_DISABLE: Final[Request[DisableProviderRequest, DisableProviderResponse
     side="agent",
     capability="capabilities.providers",
 )
-AUTH_LOGOUT: Final[Request[LogoutAuthRequest, LogoutAuthResponse]] = Request(
+AUTH_LOGOUT: Final["Request[LogoutAuthRequest, LogoutAuthResponse]"] = Request(
     profile=PROFILE,
     wire="auth/logout",
     name="auth_logout",
@@ -197,7 +197,7 @@ AUTH_LOGOUT: Final[Request[LogoutAuthRequest, LogoutAuthResponse]] = Request(
     side="agent",
     capability="authMethods",
 )
-AUTH_STATUS: Final[Request[AuthStatusRequest, AuthStatusResponse]] = Request(
+AUTH_STATUS: Final["Request[AuthStatusRequest, AuthStatusResponse]"] = Request(
     profile=PROFILE,
     wire="auth/status",
     name="auth_status",
@@ -206,7 +206,7 @@ AUTH_STATUS: Final[Request[AuthStatusRequest, AuthStatusResponse]] = Request(
     side="agent",
     capability="capabilities.auth.status",
 )
-SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
+SESSION_NEW: Final["Request[NewSessionRequest, NewSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/new",
     name="session_new",
@@ -223,7 +223,7 @@ SESSION_NEW: Final[Request[NewSessionRequest, NewSessionResponse]] = Request(
     creates="session_id",
     paths=("cwd", "additional_directories"),
 )
-SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Request(
+SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Request(
     profile=PROFILE,
     wire="session/list",
     name="session_list",
@@ -233,7 +233,7 @@ SESSION_LIST: Final[Request[ListSessionsRequest, ListSessionsResponse]] = Reques
     capability="capabilities.session",
     paths=("cwd",),
 )
-SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Request(
+SESSION_DELETE: Final["Request[DeleteSessionRequest, DeleteSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/delete",
     name="session_delete",
@@ -244,7 +244,7 @@ SESSION_DELETE: Final[Request[DeleteSessionRequest, DeleteSessionResponse]] = Re
     gone=-32002,
     ends="session_id",
 )
-SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
+SESSION_FORK: Final["Request[ForkSessionRequest, ForkSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/fork",
     name="session_fork",
@@ -260,7 +260,7 @@ SESSION_FORK: Final[Request[ForkSessionRequest, ForkSessionResponse]] = Request(
     creates="session_id",
     paths=("cwd", "additional_directories"),
 )
-SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] = Request(
+SESSION_ARCHIVE: Final["Request[ArchiveSessionRequest, ArchiveSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/archive",
     name="session_archive",
@@ -269,7 +269,7 @@ SESSION_ARCHIVE: Final[Request[ArchiveSessionRequest, ArchiveSessionResponse]] =
     side="agent",
     capability="capabilities.session.archive",
 )
-SESSION_UNARCHIVE: Final[Request[UnarchiveSessionRequest, UnarchiveSessionResponse]] = Request(
+SESSION_UNARCHIVE: Final["Request[UnarchiveSessionRequest, UnarchiveSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/unarchive",
     name="session_unarchive",
@@ -278,7 +278,7 @@ SESSION_UNARCHIVE: Final[Request[UnarchiveSessionRequest, UnarchiveSessionRespon
     side="agent",
     capability="capabilities.session.archive",
 )
-SESSION_STATUS: Final[Request[SessionStatusRequest, SessionStatusResponse]] = Request(
+SESSION_STATUS: Final["Request[SessionStatusRequest, SessionStatusResponse]"] = Request(
     profile=PROFILE,
     wire="session/status",
     name="session_status",
@@ -287,7 +287,7 @@ SESSION_STATUS: Final[Request[SessionStatusRequest, SessionStatusResponse]] = Re
     side="agent",
     capability="capabilities.session.status",
 )
-SESSION_SET_TITLE: Final[Request[SetSessionTitleRequest, SetSessionTitleResponse]] = Request(
+SESSION_SET_TITLE: Final["Request[SetSessionTitleRequest, SetSessionTitleResponse]"] = Request(
     profile=PROFILE,
     wire="session/set_title",
     name="session_set_title",
@@ -296,7 +296,7 @@ SESSION_SET_TITLE: Final[Request[SetSessionTitleRequest, SetSessionTitleResponse
     side="agent",
     capability="capabilities.session.title",
 )
-SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Request(
+SESSION_RESUME: Final["Request[ResumeSessionRequest, ResumeSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/resume",
     name="session_resume",
@@ -311,7 +311,7 @@ SESSION_RESUME: Final[Request[ResumeSessionRequest, ResumeSessionResponse]] = Re
     ),
     paths=("cwd", "additional_directories"),
 )
-SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Request(
+SESSION_CLOSE: Final["Request[CloseSessionRequest, CloseSessionResponse]"] = Request(
     profile=PROFILE,
     wire="session/close",
     name="session_close",
@@ -322,7 +322,7 @@ SESSION_CLOSE: Final[Request[CloseSessionRequest, CloseSessionResponse]] = Reque
     gone=-32002,
     ends="session_id",
 )
-TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] = Request(
+TOOL_CALL_CANCEL: Final["Request[CancelToolCallRequest, CancelToolCallResponse]"] = Request(
     profile=PROFILE,
     wire="tool_call/cancel",
     name="tool_call_cancel",
@@ -330,7 +330,7 @@ TOOL_CALL_CANCEL: Final[Request[CancelToolCallRequest, CancelToolCallResponse]] 
     result="CancelToolCallResponse",
     side="agent",
 )
-TERMINAL_CANCEL: Final[Request[CancelTerminalRequest, CancelTerminalResponse]] = Request(
+TERMINAL_CANCEL: Final["Request[CancelTerminalRequest, CancelTerminalResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/cancel",
     name="terminal_cancel",
@@ -339,7 +339,7 @@ TERMINAL_CANCEL: Final[Request[CancelTerminalRequest, CancelTerminalResponse]] =
     side="agent",
 )
 SESSION_SET_CONFIG_OPTION: Final[
-    Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]
+    "Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"
 ] = Request(
     profile=PROFILE,
     wire="session/set_config_option",
@@ -348,7 +348,7 @@ SESSION_SET_CONFIG_OPTION: Final[
     result="SetSessionConfigOptionResponse",
     side="agent",
 )
-SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
+SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     profile=PROFILE,
     wire="session/prompt",
     name="session_prompt",
@@ -363,7 +363,7 @@ SESSION_PROMPT: Final[Request[PromptRequest, PromptResponse]] = Request(
         ("prompt.resource", "capabilities.session.prompt.embeddedContext"),
     ),
 )
-SESSION_CANCEL: Final[Notification[CancelSessionNotification]] = Notification(
+SESSION_CANCEL: Final["Notification[CancelSessionNotification]"] = Notification(
     profile=PROFILE,
     wire="session/cancel",
     name="session_cancel",
@@ -371,7 +371,7 @@ SESSION_CANCEL: Final[Notification[CancelSessionNotification]] = Notification(
     side="agent",
     capability="capabilities.session",
 )
-MCP_MESSAGE_NOTIFICATION: Final[Notification[MessageMcpNotification]] = Notification(
+MCP_MESSAGE_NOTIFICATION: Final["Notification[MessageMcpNotification]"] = Notification(
     profile=PROFILE,
     wire="mcp/message",
     name="mcp_message",
@@ -379,7 +379,7 @@ MCP_MESSAGE_NOTIFICATION: Final[Notification[MessageMcpNotification]] = Notifica
     side="agent",
     capability="capabilities.session.mcp.acp",
 )
-CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
+CANCEL_REQUEST: Final["Notification[CancelRequestNotification]"] = Notification(
     profile=PROFILE,
     wire="$/cancel_request",
     name="cancel_request",
@@ -387,7 +387,7 @@ CANCEL_REQUEST: Final[Notification[CancelRequestNotification]] = Notification(
     side="protocol",
     cancels="request_id",
 )
-PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]] = Request(
+PROXY_INITIALIZE: Final["Request[InitializeProxyRequest, InitializeProxyResponse]"] = Request(
     profile=PROFILE,
     wire="proxy/initialize",
     name="proxy_initialize",
@@ -396,7 +396,7 @@ PROXY_INITIALIZE: Final[Request[InitializeProxyRequest, InitializeProxyResponse]
     side="proxy",
     opens=True,
 )
-PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] = Request(
+PROXY_SUCCESSOR: Final["Request[ProxySuccessorRequest, ProxySuccessorResponse]"] = Request(
     profile=PROFILE,
     wire="proxy/successor",
     name="proxy_successor",
@@ -404,7 +404,7 @@ PROXY_SUCCESSOR: Final[Request[ProxySuccessorRequest, ProxySuccessorResponse]] =
     result="ProxySuccessorResponse",
     side="proxy",
 )
-PROXY_SUCCESSOR_NOTIFICATION: Final[Notification[ProxySuccessorNotification]] = Notification(
+PROXY_SUCCESSOR_NOTIFICATION: Final["Notification[ProxySuccessorNotification]"] = Notification(
     profile=PROFILE,
     wire="proxy/successor",
     name="proxy_successor_notification",

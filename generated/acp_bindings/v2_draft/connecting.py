@@ -37,3 +37,5 @@ spawn_agent: Final = _connector.spawn_agent
 connect_in_process: Final = _connector.connect_in_process
 serve_streams: Final = _connector.serve_streams
 connect_streams: Final = _connector.connect_streams
+serve: Final = _connector.serve
+connect: Final = _connector.connect
