@@ -1,4 +1,7 @@
-"""Docstrings use the Markdown that upstream's schema uses; autodoc expects reStructuredText."""
+"""Docstrings use the Markdown that upstream's schema uses; autodoc expects reStructuredText.
+
+Upstream's text must not act, so no directive or role of reStructuredText works in a docstring.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,12 @@ from collections.abc import Iterator
 
 from sphinx.application import Sphinx
 
-_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
-_LINK = re.compile(r"\[([^\]]+)\]\((https?://[^)]+)\)")
+# Code, links, and what reStructuredText acts on otherwise: backticks, the dots that begin a directive, URIs.
+_INLINE = re.compile(
+    r"(?<!`)`(?P<code>[^\s`](?:[^`]*[^\s`])?)`(?!`)"
+    r"|\[(?P<text>[^\]`<>\\]+)\]\((?P<url>https?://[^\s()<>`\\]+)\)"
+    r"|(?P<live>\\*`|(?<!\S)\.\.(?!\S)|(?i:data|file|javascript|vbscript)(?=:))"
+)
 _BLOCK = re.compile(r"^( *)\S.*(?:[^:]):$")
 _LIST = re.compile(r"^ *(?:[-*]|\d+\.) ")
 
@@ -36,8 +43,16 @@ def _converted(lines: list[str]) -> Iterator[str]:
         text = " " * len(item) + line.lstrip() if continues else line
         if not inner:
             item = marker[0] if marker else item if line else ""
-        text = _LINK.sub(r"`\1 <\2>`__", _CODE.sub(r"``\1``", text))
-        yield _code_follows(text, lines[index + 1 : index + 3])
+        yield _code_follows(_INLINE.sub(_inline, text), lines[index + 1 : index + 3])
+
+
+def _inline(found: re.Match[str]) -> str:
+    if found["live"]:
+        return "".join(f"\\{char}" for char in found["live"])
+    text = f"``{found['code']}``" if found["code"] else f"`{found['text']} <{found['url']}>`__"
+    # An escaped space is not shown. Without it, markup beside some characters isn't markup.
+    before, after = found.string[: found.start()][-1:].strip(), found.string[found.end() :][:1].strip()
+    return ("\\ " if before else "") + text + ("\\ " if after else "")
 
 
 def _code_follows(line: str, after: list[str]) -> str:

@@ -25,7 +25,7 @@ def _link_to_repository(app: Sphinx, page: str, source: list[str]) -> None:
 
     def replace(match: re.Match[str]) -> str:
         path = Path(os.path.normpath(folder / match[1]))
-        if path.is_relative_to(docs) or not path.exists():
+        if path.is_relative_to(docs) or not path.is_relative_to(docs.parent) or not path.exists():
             return match[1]
         return f"{app.config.repository_url}/blob/main/{path.relative_to(docs.parent).as_posix()}"
 

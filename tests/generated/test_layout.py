@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.models.modules import GENERATED, PROFILES
 
-MODULES = {"__init__.py", "agent.py", "client.py", "connect.py", "methods.py", "models/__init__.py"}
+MODULES = {"__init__.py", "agent.py", "client.py", "connecting.py", "methods.py", "models/__init__.py"}
 TOPICS = {
     f"models/{name}.py"
     for name in (
@@ -27,7 +27,7 @@ TOPICS = {
 }
 # Version 2 has no methods for files.
 OWN = {"v1": {"models/files.py"}, "v1_unstable": {"models/files.py"}}
-EXPECTED = {"acp_bindings/__init__.py", "acp_bindings/py.typed"} | {
+EXPECTED = {"acp_bindings/__init__.py", "acp_bindings/py.typed", "acp_bindings/versions.py"} | {
     f"acp_bindings/{profile}/{module}" for profile in PROFILES for module in MODULES | TOPICS | OWN.get(profile, set())
 }
 FILES = sorted(path for path in GENERATED.rglob("*") if path.is_file() and "__pycache__" not in path.parts)

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, RemoteAgent, spawn_agent
-from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import RequestCancelled, RequestError
-from acp_runtime.connection import Connection, run
+from acp_runtime.connection import Connection
 from acp_runtime.options import Options
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, load, prompt, serving
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, load, prompt, run_over, serving
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
@@ -127,7 +127,7 @@ async def test_every_prompt_gets_one_response_even_if_it_is_cancelled_at_random(
 
     serving = Connection(AGENT_SIDE, make_agent, reader, writer, record(sent_by_agent))
     calling = Connection(CLIENT_SIDE, PlainClient, peer_reader, peer_writer, record(sent_by_client))
-    running = [asyncio.create_task(run(each)) for each in (serving, calling)]
+    running = [asyncio.create_task(run_over(*each)) for each in ((reader, serving), (peer_reader, calling))]
     try:
         agent: RemoteAgent = calling.remote
         await agent.initialize(protocol_version=1)

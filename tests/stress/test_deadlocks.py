@@ -17,10 +17,10 @@ from acp_bindings.v1 import (
     RemoteClient,
     SessionNotification,
 )
-from acp_bindings.v1.connect import AGENT_SIDE, CLIENT_SIDE
-from acp_runtime.connection import Connection, run
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime.connection import Connection
 from acp_runtime.options import Options
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, text_of
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, run_over, text_of
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
@@ -56,7 +56,7 @@ async def joined(
     reader, writer, peer_reader, peer_writer, close = await link()
     serving = Connection(AGENT_SIDE, agent_factory, reader, writer, options)
     calling = Connection(CLIENT_SIDE, client_factory, peer_reader, peer_writer, options)
-    running = [asyncio.create_task(run(each)) for each in (serving, calling)]
+    running = [asyncio.create_task(run_over(*each)) for each in ((reader, serving), (peer_reader, calling))]
     try:
         async with asyncio.timeout(DEADLINE):
             await calling.remote.initialize(protocol_version=1)

@@ -25,7 +25,7 @@ from codegen.__main__ import main
 
 with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
     assert main(["regen"]) == 0
-    assert main(["diff", "--base", "schema", "--format", "html"]) == 0
+    assert main(["diff", "--base", "schema", "--format", "markdown"]) == 0
 gc.disable()  # as in a process of its own
 
 def run(arguments, max_file_size):
@@ -53,6 +53,37 @@ for line in sys.stdin:
     output = [open(start).read() for start, _ in pipes]
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     print(json.dumps([code, *output]), flush=True)
+"""
+
+_METHODS = """\
+[v1.properties]
+session = "sessionId"
+version = "protocolVersion"
+agent_capabilities = "agentCapabilities"
+agent_info = "agentInfo"
+client_capabilities = "clientCapabilities"
+client_info = "clientInfo"
+lower = "own"
+
+[v1.agent]
+"initialize" = { baseline = true, opens = true }
+"session/new" = { baseline = true }
+"session/cancel" = { offered = "a prompt is running" }
+
+[v1.client]
+"session/update" = { baseline = true }
+
+[v2.properties]
+session = "sessionId"
+version = "protocolVersion"
+agent_capabilities = "capabilities"
+agent_info = "info"
+client_capabilities = "capabilities"
+client_info = "info"
+lower = "refused"
+
+[v2.client]
+"session/update" = { baseline = true }
 """
 
 
@@ -94,7 +125,7 @@ def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
     """Create a copy in a folder, and generate the bindings of a schema there."""
     shutil.copytree(ROOT / "codegen", root / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", root)
-    shorten(root / "codegen/methods.toml")
+    use_own_data(root / "codegen")
     pin(write_schema(root / "schema", schema, FILE))
     with subprocess.Popen(
         [sys.executable, "-c", _SERVER], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -104,8 +135,7 @@ def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
         yield Copy(root, server)
 
 
-def shorten(methods: Path) -> None:
-    """Remove the properties that only the real schemas have from methods.toml."""
-    lines = methods.read_text("utf-8").splitlines()
-    short = '"session/new" = { baseline = true }'
-    methods.write_text("\n".join(short if each.startswith('"session/new"') else each for each in lines) + "\n", "utf-8")
+def use_own_data(codegen: Path) -> None:
+    """Replace a codegen's entries about the methods and old names of the pinned schemas."""
+    (codegen / "methods.toml").write_text(_METHODS, "utf-8")
+    (codegen / "renames.toml").write_text("", "utf-8")

@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 import pytest
 
 
-def skip_or_fail(kind: Literal["peers", "browser", "tools"], sentence: str) -> NoReturn:
+def skip_or_fail(kind: Literal["peers", "tools"], sentence: str) -> NoReturn:
     """Skip the test, or fail it if the environment variable of the kind (`ACP_PEERS`, ...) is `required`."""
     variable = f"ACP_{kind.upper()}"
     if os.environ.get(variable) == "required":

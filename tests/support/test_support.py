@@ -50,12 +50,12 @@ def test_a_partially_filled_folder_is_emptied_and_filled_again(tmp_path: Path) -
 
 
 def test_a_missing_requirement_skips_the_test_or_fails_it_if_required(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ACP_BROWSER", raising=False)
-    with pytest.raises(pytest.skip.Exception, match="There is no browser"):
-        skip_or_fail("browser", "There is no browser.")
-    monkeypatch.setenv("ACP_BROWSER", "required")
-    with pytest.raises(pytest.fail.Exception, match=r"There is no browser\. .* ACP_BROWSER=required"):
-        skip_or_fail("browser", "There is no browser.")
+    monkeypatch.delenv("ACP_TOOLS", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="There is no jq"):
+        skip_or_fail("tools", "There is no jq.")
+    monkeypatch.setenv("ACP_TOOLS", "required")
+    with pytest.raises(pytest.fail.Exception, match=r"There is no jq\. .* ACP_TOOLS=required"):
+        skip_or_fail("tools", "There is no jq.")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")

@@ -1,7 +1,7 @@
 """An agent that dies when it is told to, and keeps its sessions in files of its working folder.
 
 `python mortal_agent.py [load] [resume]`: which of the two it advertises. It can't be started while there is a file
-`broken`, and can't open the session again whose file was removed.
+`broken`, can't open the session again whose file was removed, and never answers for the one that `stuck` names.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class MortalAgent(v1.Agent):
         if Path("dies-while-loading").exists():
             Path("dies-while-loading").unlink()
             os._exit(5)
+        if Path("stuck").exists() and Path("stuck").read_text() == request.session_id:
+            await asyncio.Event().wait()
         return v1.LoadSessionResponse()
 
     async def session_resume(self, request: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:

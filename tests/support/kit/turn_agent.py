@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from acp_bindings import v1
-from acp_kit.agent import Sessions, Turn
+from acp_kit.agent import Turn
 from acp_kit.client import (
     ClientSession,
     ElicitationHandlers,
@@ -29,8 +29,8 @@ from acp_kit.client import (
     client_capabilities,
     open_session,
 )
-from acp_kit.content import to_text
 from acp_runtime import CapabilityError, RequestError, ResourceNotFound
+from tests.support.kit.acting_agent import ActingAgent
 from tests.support.paths import ROOT
 
 
@@ -172,23 +172,11 @@ _tasks: list[Any] = []
 _turns: list[Turn] = []
 
 
-class TurnAgent(v1.Agent):
-    def __init__(self, client: v1.RemoteClient) -> None:
-        self.client = client
-        self.sessions = Sessions()
-
-    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
-        return v1.InitializeResponse(protocol_version=1)
-
-    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
-        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
-
-    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
-        name, args, options = json.loads(to_text(request.prompt))
-        async with self.sessions[request.session_id].turn() as turn:
-            _turns.append(turn)
-            await globals()[name](turn, *args, **options)
-        return turn.response
+class TurnAgent(ActingAgent):
+    async def act(self, turn: Turn, prompt: str) -> None:
+        name, args, options = json.loads(prompt)
+        _turns.append(turn)
+        await globals()[name](turn, *args, **options)
 
 
 class Viewer(UpdateHandlers, PermissionHandlers, v1.Client):

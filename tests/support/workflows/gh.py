@@ -1,6 +1,6 @@
 """A fake `gh`: the commands that the workflows use, on a GitHub whose state is a JSON file. Others are errors.
 
-The file has `pulls`, `issues`, `labels` and `runs`, and `writes`: the commands that changed something.
+The file has `pulls`, `issues`, `labels`, `runs` and `settings`, and `writes`: the commands that changed something.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ STATE = os.environ["FAKE_GITHUB"]
 
 def main() -> None:
     words = sys.argv[1:]
-    command = " ".join(words[:2])
+    command = " ".join(words[: 1 if words[0] == "api" else 2])
     if command not in COMMANDS:
         sys.exit(f"The fake gh has no command {command!r}.")
     assert os.environ["GH_TOKEN"]
     flags, run = COMMANDS[command]
-    given = parse(words[2:], flags.split())
+    given = parse(words[len(command.split()) :], flags.split())
     hub = json.loads(read(STATE))
     run(hub, given)
-    if command.split()[1] in ("create", "edit", "run", "comment"):
+    if command.split()[-1] in ("create", "edit", "run", "comment", "close"):
         hub["writes"].append(command)
     write(STATE, json.dumps(hub, indent=1))
 
@@ -81,8 +81,9 @@ def list_of(kind: str) -> Callable[[Hub, Options], None]:
     def run(hub: Hub, given: Options) -> None:
         wanted = {"state": given.state, "head": getattr(given, "head", None), "base": getattr(given, "base", None)}
         found = [each for each in hub[kind] if all(each.get(key) == value for key, value in wanted.items() if value)]
-        label = getattr(given, "label", None)
-        print_jq([each for each in found if label is None or {"name": label} in each["labels"]], given.jq)
+        label, app = getattr(given, "label", None), getattr(given, "app", None)
+        found = [each for each in found if label is None or {"name": label} in each["labels"]]
+        print_jq([each for each in found if app is None or each["author"] == app], given.jq)
 
     return run
 
@@ -96,6 +97,7 @@ def create(kind: str) -> Callable[[Hub, Options], None]:
         branches = {key: getattr(given, key, None) for key in ("head", "base")}
         url = f"https://github.test/{kind}/{number}"
         rest = {"state": "open", "labels": [{"name": label}] if label else [], "isCrossRepository": False}
+        rest["author"] = APP
         hub[kind].append({"number": number, "url": url, **texts, **branches, **rest})
         sys.stdout.write(f"{url}\n")
 
@@ -123,15 +125,52 @@ def view(hub: Hub, given: Options) -> None:
 
 
 def comment(hub: Hub, given: Options) -> None:
-    comments = find("pulls", hub, given)["comments"]
-    if given.edit_last and (comments or not given.create_if_none):
-        comments.pop()
-    comments.append(read(given.body_file))
+    hub["comments"].append(
+        {
+            "id": len(hub["comments"]),
+            "pull": given.which,
+            "user": {"login": f"{APP}[bot]"},
+            "body": read(given.body_file),
+        }
+    )
+
+
+def close(hub: Hub, given: Options) -> None:
+    found = find("issues", hub, given)
+    found["state"], found["comment"] = "closed", given.comment
+
+
+def repository(hub: Hub, given: Options) -> None:
+    print_jq({"hasIssuesEnabled": hub["settings"]["issues"]}, given.jq)
+
+
+def workflows(hub: Hub, given: Options) -> None:
+    paths = {"active": ".github/workflows/weekly.yml", "dynamic": "dynamic/dependabot/dependabot-updates"}
+    states = hub["settings"]["workflows"].items()
+    print_jq([{"id": id, "path": paths[state]} for id, state in states if state in paths], given.jq)
+
+
+def api(hub: Hub, given: Options) -> None:
+    """Call the REST API: the comments of a pull request, one comment, a workflow, or the site."""
+    path = given.which.removeprefix(f"repos/{os.environ['GH_REPO']}/").split("/")
+    match given.method, path:
+        case None, ["issues", number, "comments"]:
+            print_jq([each for each in hub["comments"] if each["pull"] == number], given.jq)
+        case "PATCH", ["issues", "comments", number]:
+            (found,) = [each for each in hub["comments"] if str(each["id"]) == number]
+            found["body"] = read(given.field.removeprefix("body=@"))
+        case "PUT", ["actions", "workflows", number, "enable"]:
+            hub["writes"].append(f"enable {number}")
+        case None, ["pages"]:
+            if not hub["settings"]["pages"]:
+                sys.exit("gh: Not Found (HTTP 404)")
+        case _:
+            sys.exit(f"The fake gh doesn't know {given.method} {given.which}.")
 
 
 def create_label(hub: Hub, given: Options) -> None:
     assert given.force
-    hub["labels"][given.which] = given.description
+    hub["labels"][given.which] = given.color
 
 
 def run_workflow(hub: Hub, given: Options) -> None:
@@ -142,17 +181,23 @@ def ignore(_hub: Hub, _given: Options) -> None:
     """Do nothing: the command only affects the local machine."""
 
 
+APP = "github-actions"
+
 COMMANDS: dict[str, tuple[str, Callable[[Hub, Options], None]]] = {
+    "api": ("which --method --paginate! --silent! --field --jq", api),
     "auth setup-git": ("", ignore),
     "pr list": ("--head --base --state --json --jq", list_of("pulls")),
     "pr create": ("--base --head --title --body-file", create("pulls")),
     "pr edit": ("which --title --body-file --add-label --remove-label", edit("pulls")),
     "pr view": ("which --json --jq", view),
-    "pr comment": ("which --edit-last! --create-if-none! --body-file", comment),
-    "label create": ("which --force! --color --description", create_label),
+    "pr comment": ("which --body-file", comment),
+    "label create": ("which --force! --color", create_label),
+    "repo view": ("which --json --jq", repository),
+    "workflow list": ("--json --jq", workflows),
     "workflow run": ("which --ref", run_workflow),
-    "issue list": ("--label --state --limit --json --jq", list_of("issues")),
+    "issue list": ("--app --label --state --limit --json --jq", list_of("issues")),
     "issue create": ("--title --label --body-file", create("issues")),
+    "issue close": ("which --comment", close),
     "issue edit": ("which --title --body-file --add-label --remove-label", edit("issues")),
 }
 

@@ -13,9 +13,9 @@ from py_compile import PycInvalidationMode
 from typing import Any
 
 from codegen.__main__ import ROOT, main
-from codegen.files.folders import write_files
+from codegen.files import write_files
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, write_schema
-from tests.support.codegen_copy import shorten
+from tests.support.codegen_copy import use_own_data
 from tests.support.skipping import skip_or_fail
 from tests.support.workflows.jobs import Job, run_job
 
@@ -27,7 +27,8 @@ _generated: dict[tuple[object, ...], tuple[Job, dict[str, bytes]]] = {}
 
 
 class Hub:
-    """A fake GitHub. The attributes `pulls`, `issues`, `labels`, `runs` and `writes` are read from its state.
+    """A fake GitHub. The attributes `pulls`, `comments`, `issues`, `labels`, `runs`, `settings` and `writes` are
+    read from its state.
 
     Attributes:
         home: the folder of everything.
@@ -46,7 +47,12 @@ class Hub:
             f'#!/bin/sh\nFAKE_GITHUB="{home}/github.json" exec "{sys.executable}" -I -S "{GH}" "$@"\n', "utf-8"
         )
         (home / "bin/gh").chmod(0o755)
-        self.write(pulls=[], issues=[], labels={}, runs=[], writes=[])
+        settings = {
+            "issues": True,
+            "pages": True,
+            "workflows": {"1": "active", "2": "disabled_manually", "3": "dynamic"},
+        }
+        self.write(pulls=[], comments=[], issues=[], labels={}, runs=[], settings=settings, writes=[])
 
     def copy(self, home: Path) -> Hub:
         """Return a copy in another folder, which a test can change."""
@@ -103,12 +109,20 @@ class Hub:
         write_files(self.home / "temp", artifacts)
         if generated.failed or not generated.outputs["verdict"]:
             return generated, None
-        return generated, self.job("propose", needs__generate__outputs__verdict=generated.outputs["verdict"])
+        return generated, self.propose(generated.outputs["verdict"])
 
-    def job(self, name: str, **given: str) -> Job:
-        """Run a job of Schema upgrade that may write."""
-        values = {"github__token": "token", "github__repository": "acp/bindings", **given}
-        return run_job("schema-upgrade.yml", name, self.checkout(), self.home, **values)
+    def propose(self, verdict: str) -> Job:
+        """Run the second job of Schema upgrade, with the artifacts of the first one."""
+        return self.job("schema-upgrade.yml", "propose", needs__generate__outputs__verdict=verdict)
+
+    def job(self, workflow: str, name: str, **given: str) -> Job:
+        """Run a job that may write."""
+        values = {
+            "github__token": "token",
+            "github__repository": "acp/bindings",
+            "github__server_url": "https://github.test",
+        }
+        return run_job(workflow, name, self.checkout(), self.home, **values, github__run_id="7", **given)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -159,7 +173,7 @@ def start(hub: Hub, source: Path) -> Hub:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, work / name)
     hub.compiled = compiled_codegen(hub.home / "compiled")
-    shorten(work / "codegen/methods.toml")
+    use_own_data(work / "codegen")
     assert main(["fetch", str(source), "--schema", str(work / "schema")]) == 0
     assert main(["regen", "--schema", str(work / "schema"), "--output", str(work / "generated")]) == 0
     hub.git("init", "--quiet", "--bare", "--initial-branch=main", str(hub.origin), cwd=hub.home)

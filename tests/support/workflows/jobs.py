@@ -43,7 +43,7 @@ class Job:
 
 
 def run_job(workflow: str, name: str, clone: Path, home: Path, **given: str) -> Job:
-    """Run the scripts of a job.
+    """Run the scripts of a job, or of the job that it calls, which has the name of its workflow.
 
     Args:
         workflow: the name of the workflow's file.
@@ -55,6 +55,10 @@ def run_job(workflow: str, name: str, clone: Path, home: Path, **given: str) -> 
     text = YAML(typ="safe").load((WORKFLOWS / workflow).read_text("utf-8"))
     job, found = text["jobs"][name], Job()
     values = {key.replace("__", "."): value for key, value in given.items()}
+    if "uses" in job:
+        inputs = {f"inputs.{key}": _filled(str(each), found, values) for key, each in job["with"].items()}
+        called = Path(job["uses"])
+        return run_job(called.name, called.stem, clone, home, **values, **inputs)
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail"] if "defaults" in text else ["bash", "-e"]
     (home / "temp").mkdir(exist_ok=True)
     for step in job["steps"]:

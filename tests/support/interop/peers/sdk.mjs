@@ -5,3 +5,4 @@ import { pathToFileURL } from "node:url";
 
 const resolve = createRequire(join(process.argv[2], "peer.js")).resolve;
 export const acp = await import(pathToFileURL(resolve("@agentclientprotocol/sdk")).href);
+export const v2 = await import(pathToFileURL(resolve("@agentclientprotocol/sdk/experimental/v2")).href);

@@ -1,0 +1,90 @@
+"""beartype checks types at run time, in a package that uses the bindings, and in the bindings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+AGENT = """
+import asyncio
+
+from acp_bindings.v1 import (
+    Agent, ContentBlockText, InitializeRequest, InitializeResponse, NewSessionRequest, NewSessionResponse,
+    PromptRequest, PromptResponse, RemoteClient, SessionUpdateAgentMessageChunk, serve_stdio,
+)
+
+class Echo(Agent):
+    def __init__(self, client: RemoteClient) -> None:
+        self.client = client
+
+    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
+        return InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        return NewSessionResponse(session_id="1")
+
+    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+        chunk = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="hello"))
+        await self.client.session_update(session_id=request.session_id, update=chunk)
+        return PromptResponse(stop_reason="end_turn")
+
+asyncio.run(serve_stdio(Echo))
+"""
+CLIENT = """
+import asyncio
+import sys
+
+from beartype.roar import BeartypeCallHintParamViolation
+
+from acp_bindings.v1 import (
+    Client, ContentBlockText, RemoteAgent, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
+    spawn_agent,
+)
+
+class Printing(Client):
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+
+    async def session_update(self, notification: SessionNotification) -> None:
+        print(notification.update.content.text, self.agent.capabilities.load_session)
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        raise NotImplementedError
+
+async def main() -> None:
+    async with spawn_agent(Printing, sys.executable, "-W", "ignore", "-m", "user.agent") as agent:
+        await agent.initialize(protocol_version=1)
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        turn = await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="hi")])
+        print(turn.stop_reason, agent.process.returncode)
+        try:
+            await agent.session_new(cwd=3, mcp_servers=[])
+        except BeartypeCallHintParamViolation as error:
+            print("refused", error.culprits[0])
+
+asyncio.run(main())
+"""
+
+
+def run(tmp_path: Path, module: str, hook: str) -> str:
+    """Run a module of a package whose `__init__` installs beartype."""
+    package = tmp_path / "user"
+    package.mkdir()
+    (package / "__init__.py").write_text(f"from beartype import claw\n\nclaw.{hook}\n", "utf-8")
+    for name, text in {"agent": AGENT, "client": CLIENT}.items():
+        (package / f"{name}.py").write_text(text, "utf-8")
+    # beartype warns of `TypeAlias`, and of functions that it doesn't check.
+    command = [sys.executable, "-W", "ignore", "-m", f"user.{module}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_agent_and_a_client_work_under_beartype_which_checks_their_calls(tmp_path: Path) -> None:
+    hook = 'beartype_packages(("user", "acp_bindings"))'
+    assert run(tmp_path, "client", hook) == "hello False\nend_turn None\nrefused 3\n"
