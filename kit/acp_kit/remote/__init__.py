@@ -1,0 +1,41 @@
+"""Agents at the other end of a network: over WebSocket, and over HTTP. It needs the extra `remote`.
+
+An agent is an ASGI application, which any ASGI server serves:
+
+    async def serve(transport: Transport, _: None) -> None:
+        await v1.serve(MyAgent, transport)
+
+    app = agent_app(serve)
+
+A client opens a transport to it, and connects:
+
+    async with v1.connect(MyClient, await open_transport("wss://agents.example.org/acp")) as agent:
+        await agent.initialize(protocol_version=1)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_kit.extras import require
+from acp_kit.lazy import load
+
+if TYPE_CHECKING:
+    from acp_kit.remote.client.opening import open_transport
+    from acp_kit.remote.server.app import agent_app
+    from acp_kit.remote.server.bounds import Bounds
+
+require("acp_kit.remote", "remote", "httpx2", "hypercorn", "starlette", "websockets")
+
+__all__ = ["Bounds", "agent_app", "open_transport"]
+
+_MODULES = {"Bounds": "server.bounds", "agent_app": "server.app", "open_transport": "client.opening"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name on first use."""
+    return load(__name__, _MODULES, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

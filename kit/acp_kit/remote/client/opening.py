@@ -1,0 +1,36 @@
+"""Opens a transport to an agent behind a URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ssl import SSLContext
+
+from acp_kit.remote.client.websocket import open_websocket
+from acp_runtime import Options
+from acp_runtime.transports import Transport
+
+
+async def open_transport(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    ssl: SSLContext | None = None,
+    max_message_bytes: int = Options.max_message_bytes,
+) -> Transport:
+    """Open a transport to an agent: over WebSocket for `ws:` and `wss:`, over HTTP for `http:` and `https:`.
+
+    Pass it to `connect` of a profile. Each connection needs a transport of its own.
+
+    Args:
+        url: The address of the agent, such as `wss://agents.example.org/acp`.
+        headers: What to send with each HTTP request, such as `Authorization`.
+        ssl: How TLS is set up; by default as the system's certificates say.
+        max_message_bytes: The size of the largest message that is received, in bytes.
+
+    Raises:
+        ValueError: The scheme of the URL is none of these.
+        OSError: The agent can't be reached, or refuses the connection.
+    """
+    if url.startswith(("ws://", "wss://")):
+        return await open_websocket(url, headers or {}, ssl, max_message_bytes)
+    raise ValueError(f"The URL has to begin with ws:, wss:, http: or https:, not {url!r}")
