@@ -57,7 +57,7 @@ _LAYERS = {
         {"blocking", "extras", "frame_log", "lazy", "profiles", "telemetry", "threads", "uninterrupted"},
         {"confined", "content", "registry", "updates"},
         {"client", "history"},
-        {"agent", "migrate", "sync"},
+        {"agent", "migrate", "remote", "sync"},
     ),
 }
 
