@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http.cookiejar import CookieJar
 from ssl import SSLContext
 
+from acp_kit.remote.client.http import HttpTransport
+from acp_kit.remote.client.requests import Requests
 from acp_kit.remote.client.websocket import open_websocket
 from acp_runtime import Options
 from acp_runtime.transports import Transport
@@ -15,16 +18,20 @@ async def open_transport(
     *,
     headers: Mapping[str, str] | None = None,
     ssl: SSLContext | None = None,
+    cookies: CookieJar | None = None,
     max_message_bytes: int = Options.max_message_bytes,
 ) -> Transport:
     """Open a transport to an agent: over WebSocket for `ws:` and `wss:`, over HTTP for `http:` and `https:`.
 
-    Pass it to `connect` of a profile. Each connection needs a transport of its own.
+    Pass it to `connect` of a profile. Each connection needs a transport of its own. Over HTTP the agent is reached when
+    `initialize` is sent, so what would be raised here is the reason of `ConnectionClosed`.
 
     Args:
         url: The address of the agent, such as `wss://agents.example.org/acp`.
         headers: What to send with each HTTP request, such as `Authorization`.
         ssl: How TLS is set up; by default as the system's certificates say.
+        cookies: Where cookies of the agent's server are kept. Pass the same jar for the next connection, so that a load
+            balancer takes it to the same server. By default cookies last as long as the connection.
         max_message_bytes: The size of the largest message that is received, in bytes.
 
     Raises:
@@ -33,4 +40,7 @@ async def open_transport(
     """
     if url.startswith(("ws://", "wss://")):
         return await open_websocket(url, headers or {}, ssl, max_message_bytes)
+    if url.startswith(("http://", "https://")):
+        jar = CookieJar() if cookies is None else cookies
+        return HttpTransport(Requests(url, headers or {}, ssl, jar), max_message_bytes)
     raise ValueError(f"The URL has to begin with ws:, wss:, http: or https:, not {url!r}")

@@ -1,0 +1,76 @@
+"""Reads server-sent events, without I/O, as https://html.spec.whatwg.org/multipage/server-sent-events.html says.
+
+`httpx2.EventSource` isn't used: it loses an event that follows a byte order mark, holds back an event that ends with CR
+until more is received, and replaces broken UTF-8 instead of leaving it to the decoder of messages.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FIELD_NAME_BYTES = len(b"data: ")
+
+
+class EventParser:
+    """Makes events of chunks of bytes.
+
+    Args:
+        max_bytes: the size of the largest event, in bytes.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes + _FIELD_NAME_BYTES
+        self._line = bytearray()
+        self._is_first_line = True
+        self._after_cr = False
+        self._kind = b""
+        self._data: list[bytes] = []
+        self._data_bytes = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the data of the messages that this chunk completes; events of other kinds are left out.
+
+        Raises:
+            ValueError: an event is too large.
+        """
+        after_cr = self._after_cr and chunk.startswith(b"\n")  # the second half of CRLF
+        if chunk:
+            self._after_cr = chunk.endswith(b"\r")
+        *ended, unended = _LINE_END.split(chunk[after_cr:])
+        messages: list[bytes] = []
+        for end_of_line in ended:
+            self._extend(end_of_line)
+            if (message := self._end_line()) is not None:
+                messages.append(message)
+        self._extend(unended)
+        return messages
+
+    def _extend(self, part: bytes) -> None:
+        self._line += part
+        if self._data_bytes + len(self._line) > self._max_bytes:
+            raise ValueError(f"The agent sent an event of more than {self._max_bytes - _FIELD_NAME_BYTES} bytes.")
+
+    def _end_line(self) -> bytes | None:
+        """Handle a line. Return the data of the message if it is the end of one."""
+        line = bytes(self._line)
+        self._line.clear()
+        if self._is_first_line:
+            self._is_first_line = False
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        if not line:
+            return self._end_event()
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._data.append(value)
+            self._data_bytes += len(value) + 1
+        elif name == b"event":
+            self._kind = value
+        return None
+
+    def _end_event(self) -> bytes | None:
+        kind, data = self._kind, b"\n".join(self._data)
+        self._kind, self._data, self._data_bytes = b"", [], 0
+        return data if data and kind in (b"", b"message") else None

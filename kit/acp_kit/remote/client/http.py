@@ -1,0 +1,184 @@
+"""A transport over streamable HTTP, for clients.
+
+Messages are sent with POST, one after the other. What the agent sends comes on streams of events, which GET opens: one
+for the connection, and one for each session. A message is taken from whatever stream it comes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+
+import httpx2
+
+from acp_kit.remote.client.messages import Id, Message, error_answer, read_messages
+from acp_kit.remote.client.requests import CONNECTION_ID, PROTOCOL_VERSION, RefusedError, Requests
+from acp_kit.remote.client.streams import Stream
+
+_SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
+_OPENING = 5.0  # seconds that a message waits for the stream of its session
+_DELETING = 1.0  # seconds
+_LAST_EVENTS = 1.0  # seconds for the streams of sessions after the one of the connection has ended
+_ENDS_SESSION = ("session/close", "session/delete")
+
+
+class HttpTransport:
+    """Sends each message with POST, and receives from all streams.
+
+    Args:
+        requests: sends HTTP requests.
+        max_message_bytes: the size of the largest message that is received, in bytes.
+    """
+
+    def __init__(self, requests: Requests, max_message_bytes: int) -> None:
+        self._requests = requests
+        self._max_message_bytes = max_message_bytes
+        self._received = asyncio.Queue[bytes | OSError]()
+        self._end: OSError | None = None
+        self._is_ending = False
+        self._streams: dict[str | None, Stream] = {}
+        self._pending: dict[Id, Message] = {}  # requests to the agent
+        self._asked: dict[Id, str] = {}  # the sessions of requests from the agent
+
+    async def receive(self) -> bytes:
+        data = await self._received.get()
+        self._received.task_done()
+        if isinstance(data, OSError):
+            raise data
+        return data
+
+    async def send(self, data: bytes, /) -> None:
+        for line in data.splitlines():
+            if self._end is not None:
+                raise self._end
+            await self._send(line)
+
+    async def close(self) -> None:
+        try:
+            if CONNECTION_ID in self._requests.headers and self._end is None:
+                with suppress(OSError):  # the agent ends the connection by itself when it is idle
+                    async with asyncio.timeout(_DELETING), self._requests.send("DELETE", None, _DELETING):
+                        pass
+        finally:
+            await asyncio.gather(*(stream.close() for stream in self._streams.values()))
+            await self._requests.close()
+
+    async def _send(self, line: bytes) -> None:
+        messages = read_messages(line)
+        requests = {each.id: each for each in messages if each.id is not None and each.method is not None}
+        session = next(filter(None, map(self._session_of, messages)), None)
+        if session and any(each.method not in _ENDS_SESSION for each in requests.values()):
+            stream = self._open(session)
+            await stream.wait_until_opened(_OPENING)
+            if stream.error is not None:
+                self._fail(requests, stream.error)
+                return
+        self._pending |= requests
+        try:
+            await self._post(line, session)
+        except RefusedError as refused:
+            if refused.ends_connection:
+                raise
+            self._fail(self._pending.keys() & requests.keys(), refused)
+
+    async def _post(self, line: bytes, session: str | None) -> None:
+        is_connected = CONNECTION_ID in self._requests.headers
+        timeout = _SENDING if is_connected else None
+        async with self._requests.send("POST", session, timeout, content=line) as response:
+            body = await self._read_body(response)
+        if not is_connected:
+            await self._connected(response, body)
+        elif response.headers.get("content-type", "").startswith("application/json") and body:
+            self._take([body])
+
+    async def _read_body(self, response: httpx2.Response) -> bytes:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > self._max_message_bytes:
+                raise OSError(f"The agent answered with more than {self._max_message_bytes} bytes.")
+        return bytes(body).replace(b"\r", b" ")
+
+    async def _connected(self, response: httpx2.Response, body: bytes) -> None:
+        """Handle the answer to `initialize`."""
+        answers = read_messages(body)
+        id = response.headers.get(CONNECTION_ID)
+        if id is None and not any(each.is_error for each in answers):
+            raise self._requests.unusable(response, f"its answer to initialize has no {CONNECTION_ID}")
+        self._take([body])
+        if id is not None:
+            self._requests.headers[CONNECTION_ID] = id
+            for version in (each.version for each in answers if each.version is not None):
+                self._requests.headers[PROTOCOL_VERSION] = str(version)
+            await self._open(None).wait_until_opened(_OPENING)
+
+    def _session_of(self, message: Message) -> str | None:
+        """Return the session that a message to the agent belongs to."""
+        if message.method is None and message.id is not None:
+            return self._asked.pop(message.id, None)
+        return message.session
+
+    def _open(self, session: str | None) -> Stream:
+        """Return the stream of a session, which is opened if there is none."""
+        stream = self._streams.get(session)
+        if stream is None or stream.has_ended:
+            stream = Stream(session, self._requests, self._receive_events, self._max_message_bytes)
+            stream.start(self._ended)
+            self._streams[session] = stream
+        return stream
+
+    async def _receive_events(self, messages: list[bytes]) -> None:
+        """Take messages of a stream, which waits until they are received."""
+        self._take(messages)
+        await self._received.join()
+
+    def _take(self, messages: list[bytes]) -> None:
+        self._received.put_nowait(b"".join(message.replace(b"\n", b" ") + b"\n" for message in messages))
+        for message in messages:
+            for each in read_messages(message):
+                self._note(each)
+
+    def _note(self, message: Message) -> None:
+        """Remember the session of a request from the agent; open the streams of the sessions that an answer names."""
+        if message.id is None:
+            return
+        if message.method is not None:
+            if message.session:
+                self._asked[message.id] = message.session
+            return
+        request = self._pending.pop(message.id, None)
+        if request is None or message.is_error:
+            return
+        for session in filter(None, {message.session, request.session}):
+            if request.method not in _ENDS_SESSION:
+                self._open(session)
+            elif stream := self._streams.pop(session, None):
+                stream.cancel()
+
+    async def _ended(self, stream: Stream) -> None:
+        """Handle the end of a stream."""
+        if stream.session is None and stream.error is None:
+            self._is_ending = True
+            others = [each for each in self._streams.values() if each is not stream]
+            for each in others:
+                each.reopens = False
+            await asyncio.gather(*(each.wait_until_ended(_LAST_EVENTS) for each in others))
+        if stream.is_fatal:
+            self._finish(stream.error)
+        elif stream.error is not None and not self._is_ending:
+            lost = [id for id, request in self._pending.items() if request.session == stream.session]
+            self._fail(lost, stream.error)
+
+    def _finish(self, error: OSError | None) -> None:
+        """End the connection: everything that was received before is received first."""
+        if self._end is None:
+            self._end = error or OSError("The agent has ended the connection.")
+            self._received.put_nowait(error or b"")
+
+    def _fail(self, requests: Iterable[Id], error: OSError) -> None:
+        """Answer requests with an error, unless they are answered."""
+        status = {"status": error.status} if isinstance(error, RefusedError) else {}
+        for id in requests:
+            self._pending.pop(id, None)
+            self._received.put_nowait(error_answer(id, str(error), status))

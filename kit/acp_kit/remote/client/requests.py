@@ -1,0 +1,117 @@
+"""HTTP requests to an agent: what they carry, and what refusals mean."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar
+from ssl import SSLContext
+
+import httpx2
+
+CONNECTION_ID = "Acp-Connection-Id"
+SESSION_ID = "Acp-Session-Id"
+PROTOCOL_VERSION = "Acp-Protocol-Version"
+
+# Servers often close an idle connection after 5 seconds. The client closes it before, so that it doesn't use one that
+# is being closed.
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=3.0)
+_SHOWN_CHARACTERS = 1000
+_END_OF_CONNECTION = (401, 403, 404, 410)
+
+
+class RefusedError(OSError):
+    """The agent answered with another status than 2xx, or with something that is no answer.
+
+    Attributes:
+        status: the status of HTTP.
+        ends_connection: whether nothing more can be sent on the connection.
+    """
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+        self.ends_connection = status in _END_OF_CONNECTION
+
+
+class Requests:
+    """Sends HTTP requests to an agent, over HTTP/2 if the agent offers it with TLS, else over HTTP/1.1.
+
+    The streams have a pool of connections of their own, so that they are never in the way of what is sent.
+
+    Args:
+        url: the address of the agent.
+        headers: what each request carries.
+        ssl: how TLS is set up.
+        cookies: where cookies are kept, and taken from.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], ssl: SSLContext | None, cookies: CookieJar) -> None:
+        self.headers = dict[str, str]()
+        self._url = url
+        self._place = without_secrets(url)
+        verify = (ssl or httpx2.create_ssl_context()) if url.startswith("https:") else False
+        self._clients = {
+            method: httpx2.AsyncClient(http2=True, verify=verify, headers=headers, cookies=cookies, limits=_LIMITS)
+            for method in ("GET", "POST")
+        }
+
+    @asynccontextmanager
+    async def send(
+        self, method: str, session: str | None, timeout: float | None, *, content: bytes | None = None
+    ) -> AsyncGenerator[httpx2.Response]:
+        """Send a request, and yield the response, whose body is not read.
+
+        Args:
+            method: GET, POST or DELETE.
+            session: the id of the session to name in it.
+            timeout: how many seconds the agent may take to send something.
+            content: the message.
+
+        Raises:
+            RefusedError: the status is not 2xx.
+            OSError: the agent can't be reached, or the connection broke.
+        """
+        headers = {"Accept": "text/event-stream" if method == "GET" else "application/json, text/event-stream"}
+        headers |= {"Accept-Encoding": "identity", **self.headers}
+        if session is not None:
+            headers[SESSION_ID] = session
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        waits = httpx2.Timeout(connect=10.0, write=60.0, read=timeout, pool=None)
+        client = self._clients["GET" if method == "GET" else "POST"]
+        try:
+            async with client.stream(method, self._url, content=content, headers=headers, timeout=waits) as response:
+                if not response.is_success:
+                    raise await self._refused(response)
+                yield response
+        except httpx2.HTTPError as lost:
+            why = str(lost) or type(lost).__name__
+            raise OSError(f"The connection to the agent at {self._place} failed: {why}") from lost
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients.values():
+            await client.aclose()
+
+    async def _refused(self, response: httpx2.Response) -> RefusedError:
+        text = ""
+        async for chunk in response.aiter_text():
+            text += chunk
+            if len(text) > _SHOWN_CHARACTERS:
+                break
+        return self.unusable(response, text)
+
+    def unusable(self, response: httpx2.Response, text: str) -> RefusedError:
+        """Return the error that says that a response can't be used."""
+        status = f"{response.status_code} {response.reason_phrase}".strip()
+        redirect = " (redirects are not followed)" if response.is_redirect else ""
+        shown = f": {text[:_SHOWN_CHARACTERS].strip()}" if text.strip() else ""
+        request = f"{response.request.method} {self._place}"
+        return RefusedError(f"The agent answered {request} with HTTP {status}{redirect}{shown}", response.status_code)
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL without what may be secret: user, password and query."""
+    parts = httpx2.URL(url)
+    return str(parts.copy_with(userinfo=b"", query=None, fragment=None))

@@ -1,0 +1,114 @@
+"""A stream of events: what the agent sends for a connection or for one session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from acp_kit.remote.client.events import EventParser
+from acp_kit.remote.client.requests import RefusedError, Requests
+
+_NOT_FOUND = 404
+
+
+class Stream:
+    """Reads the stream of a session, or the one of the connection.
+
+    The stream of a session is opened again when the agent, or a proxy, has ended it, unless nothing came on it.
+
+    Args:
+        session: the id of the session; None for the stream of the connection.
+        requests: sends HTTP requests.
+        receive: takes messages, and waits until they are received.
+        max_message_bytes: the size of the largest message, in bytes.
+
+    Attributes:
+        reopens: whether it may be opened again.
+        error: why it ended; None as long as it hasn't, if the agent doesn't know the session yet, or at the regular end
+            of the stream of the connection.
+        is_fatal: whether the error ends the connection.
+    """
+
+    def __init__(
+        self,
+        session: str | None,
+        requests: Requests,
+        receive: Callable[[list[bytes]], Awaitable[None]],
+        max_message_bytes: int,
+    ) -> None:
+        self.session = session
+        self.reopens = session is not None
+        self.error: OSError | None = None
+        self.is_fatal = session is None
+        self._requests = requests
+        self._receive = receive
+        self._max_message_bytes = max_message_bytes
+        self._was_opened = False
+        self._is_settled = asyncio.Event()
+
+    def start(self, ended: Callable[[Stream], Awaitable[None]]) -> None:
+        """Read it in a task, and call a function when it has ended."""
+        self._task = asyncio.create_task(self._run(ended), name="acp-stream")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more can come."""
+        return self._task.done()
+
+    async def wait_until_opened(self, seconds: float) -> None:
+        """Wait for the agent's answer to GET, but not longer than this."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._is_settled.wait()
+
+    async def wait_until_ended(self, seconds: float) -> None:
+        """Wait for its end, but not longer than this."""
+        await asyncio.wait([self._task], timeout=seconds)
+
+    def cancel(self) -> None:
+        """Read nothing more."""
+        self._task.cancel()
+
+    async def close(self) -> None:
+        """Close it, and wait until that is done."""
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
+    async def _run(self, ended: Callable[[Stream], Awaitable[None]]) -> None:
+        try:
+            while await self._read():
+                pass
+        except RefusedError as refused:
+            is_unknown = refused.status == _NOT_FOUND and self.session is not None
+            self.is_fatal |= refused.ends_connection and not is_unknown
+            self.error = None if is_unknown and not self._was_opened else refused
+        except OSError as lost:
+            self.error = lost
+        except ValueError as invalid:
+            self.error, self.is_fatal = OSError(str(invalid)), True
+        self._is_settled.set()
+        await ended(self)
+
+    async def _read(self) -> bool:
+        """Open it, and read until it ends. Return whether to open it again; raise OSError if not, and ValueError."""
+        is_silent = True
+        try:
+            async with self._requests.send("GET", self.session, None) as response:
+                kind = response.headers.get("content-type", "")
+                if not kind.startswith("text/event-stream"):
+                    raise self._requests.unusable(response, f"it is {kind or 'of no type'} instead of events")
+                self._was_opened = True
+                self._is_settled.set()
+                parser = EventParser(self._max_message_bytes)
+                async for chunk in response.aiter_bytes():
+                    is_silent = False
+                    if messages := parser.feed(chunk):
+                        await self._receive(messages)
+            if self.session is None:
+                return False
+            raise OSError("The agent closed the stream of the session.")
+        except OSError:
+            if is_silent or not self.reopens:
+                raise
+            return True
