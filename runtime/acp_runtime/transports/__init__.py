@@ -1,6 +1,6 @@
 """Byte streams for connections: stdio, subprocesses, memory, transports of applications, descriptors, threads.
 
-`Transport` and `open_reader` are for other packages, too. They are loaded on first use.
+The names here are for other packages, too. They are loaded on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from acp_runtime.stubs.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_runtime.transports.stdio import open_reader as open_reader
+    from acp_runtime.transports.files import FileReader as FileReader, FileWriter as FileWriter
+    from acp_runtime.transports.signals import shutdown_signals as shutdown_signals
+    from acp_runtime.transports.stdio import open_reader as open_reader, take_over_stdio as take_over_stdio
     from acp_runtime.transports.transport import Transport as Transport
 else:
-    __getattr__ = lazy_exports(__name__, {"stdio": ("open_reader",), "transport": ("Transport",)})
+    _HOMES = {
+        "files": ("FileReader", "FileWriter"),
+        "signals": ("shutdown_signals",),
+        "stdio": ("open_reader", "take_over_stdio"),
+        "transport": ("Transport",),
+    }
+    __getattr__ = lazy_exports(__name__, _HOMES)

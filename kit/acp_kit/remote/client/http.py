@@ -42,6 +42,7 @@ class HttpTransport:
         self._asked: dict[Id, str] = {}  # the sessions of requests from the agent
 
     async def receive(self) -> bytes:
+        """Return the next messages of any stream."""
         data = await self._received.get()
         self._received.task_done()
         if isinstance(data, OSError):
@@ -49,12 +50,14 @@ class HttpTransport:
         return data
 
     async def send(self, data: bytes, /) -> None:
+        """Send each message, and wait until the agent has accepted it."""
         for line in data.splitlines():
             if self._end is not None:
                 raise self._end
             await self._send(line)
 
     async def close(self) -> None:
+        """End the connection, and close everything."""
         try:
             if CONNECTION_ID in self._requests.headers and self._end is None:
                 with suppress(OSError):  # the agent ends the connection by itself when it is idle

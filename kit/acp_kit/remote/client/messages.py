@@ -41,7 +41,8 @@ def read_messages(line: bytes) -> list[Message]:
         value = parse(line)
     except ValueError:
         return []
-    return [_message(each) for each in map(_object, value if isinstance(value, list) else [value]) if each]
+    batch = cast("list[object]", value) if isinstance(value, list) else [value]
+    return [_message(each) for each in map(_object, batch) if each]
 
 
 def error_answer(id: Id, text: str, data: dict[str, Any]) -> bytes:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from http.cookiejar import CookieJar
 from ssl import SSLContext
 
+import httpx2
+
 from acp_kit.remote.client.http import HttpTransport
-from acp_kit.remote.client.requests import Requests
+from acp_kit.remote.client.requests import Requests, is_header_value
 from acp_kit.remote.client.websocket import open_websocket
 from acp_runtime import Options
 from acp_runtime.transports import Transport
@@ -35,12 +37,20 @@ async def open_transport(
         max_message_bytes: The size of the largest message that is received, in bytes.
 
     Raises:
-        ValueError: The scheme of the URL is none of these.
+        ValueError: The scheme of the URL is none of these, or a header can't be sent.
         OSError: The agent can't be reached, or refuses the connection.
     """
-    if url.startswith(("ws://", "wss://")):
-        return await open_websocket(url, headers or {}, ssl, max_message_bytes)
-    if url.startswith(("http://", "https://")):
-        jar = CookieJar() if cookies is None else cookies
-        return HttpTransport(Requests(url, headers or {}, ssl, jar), max_message_bytes)
-    raise ValueError(f"The URL has to begin with ws:, wss:, http: or https:, not {url!r}")
+    try:
+        scheme = httpx2.URL(url).scheme
+    except httpx2.InvalidURL as invalid:
+        raise ValueError(f"The URL is invalid: {invalid}") from None
+    if scheme not in ("ws", "wss", "http", "https"):
+        raise ValueError(f"The URL has to begin with ws:, wss:, http: or https:, not with {scheme!r}.")
+    headers = headers or {}
+    for name, value in headers.items():
+        if not is_header_value(value):
+            raise ValueError(f"The value of the header {name} has characters that a header can't carry.")
+    jar = CookieJar() if cookies is None else cookies
+    if scheme.startswith("ws"):
+        return await open_websocket(url, headers, ssl, jar, max_message_bytes)
+    return HttpTransport(Requests(url, headers, ssl, jar), max_message_bytes)

@@ -69,9 +69,11 @@ class Requests:
             content: the message.
 
         Raises:
-            RefusedError: the status is not 2xx.
+            RefusedError: the status is not 2xx, or the id of the session can't be sent.
             OSError: the agent can't be reached, or the connection broke.
         """
+        if session is not None and not is_header_value(session):
+            raise RefusedError("The id of the session has characters that an HTTP header can't carry.", 400)
         headers = {"Accept": "text/event-stream" if method == "GET" else "application/json, text/event-stream"}
         headers |= {"Accept-Encoding": "identity", **self.headers}
         if session is not None:
@@ -106,9 +108,20 @@ class Requests:
         """Return the error that says that a response can't be used."""
         status = f"{response.status_code} {response.reason_phrase}".strip()
         redirect = " (redirects are not followed)" if response.is_redirect else ""
-        shown = f": {text[:_SHOWN_CHARACTERS].strip()}" if text.strip() else ""
         request = f"{response.request.method} {self._place}"
-        return RefusedError(f"The agent answered {request} with HTTP {status}{redirect}{shown}", response.status_code)
+        message = f"The agent answered {request} with HTTP {status}{redirect}{shortened(text)}"
+        return RefusedError(message, response.status_code)
+
+
+def is_header_value(text: str) -> bool:
+    """Whether a text can be the value of an HTTP header."""
+    return text.isascii() and text.isprintable()
+
+
+def shortened(text: str) -> str:
+    """Return the start of a text that the agent sent, behind a colon; nothing if it is empty."""
+    text = " ".join(text[:_SHOWN_CHARACTERS].split())
+    return f": {text}" if text else ""
 
 
 def without_secrets(url: str) -> str:

@@ -1,0 +1,23 @@
+"""The command line of `acp_kit.remote`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from acp_kit.remote.client.command import add_connect
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return the exit code."""
+    parser = ArgumentParser("python -m acp_kit.remote", description="Agents at the other end of a network.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_connect(commands.add_parser("connect", help="pass messages between stdin, stdout and a remote agent"))
+    options = parser.parse_args(arguments)
+    code: int = options.run(options)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""Passes messages between stdin, stdout and a remote agent, so that an editor that only starts processes reaches it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+
+from acp_kit.remote.client.messages import Id, error_answer, read_messages
+from acp_kit.remote.client.opening import open_transport
+from acp_runtime import Options
+from acp_runtime.transports import FileReader, FileWriter, Transport, shutdown_signals, take_over_stdio
+
+
+async def bridge(url: str, headers: Mapping[str, str]) -> str | None:
+    """Pass messages on until stdin or the agent ends, or SIGINT or SIGTERM arrives.
+
+    The agent is reached when the first message has come. After the end of stdin, the agent may answer what is pending
+    for `Options.eof_grace` seconds, like one that is served on stdio. Requests that it can't answer get an error.
+
+    Returns:
+        Why the agent can't be reached any more; None if the editor has ended it.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    cancelled = suppress(asyncio.CancelledError)
+    with take_over_stdio() as (stdin, stdout), shutdown_signals(lambda _: task.cancel()), cancelled:
+        return await _Bridge(stdin, stdout).run(url, headers)
+    return None
+
+
+class _Bridge:
+    """Receives what is read from stdin.
+
+    Args:
+        stdin: is read one chunk ahead of what the agent has taken.
+        stdout: where the agent's messages are written.
+    """
+
+    def __init__(self, stdin: FileReader, stdout: FileWriter) -> None:
+        self._stdin = stdin
+        self._stdout = stdout
+        self._chunks = asyncio.Queue[bytes]()
+        self._partial = bytearray()
+        self._pending: set[Id] = set()
+        self._nothing_pending = asyncio.Event()
+
+    def received(self, data: bytes, /) -> None:
+        """Take a chunk, and read no further for now."""
+        self._stdin.pause()
+        self._chunks.put_nowait(data)
+
+    def ended(self, error: OSError | None, /) -> None:
+        """Note the end of stdin."""
+        self._chunks.put_nowait(b"")
+
+    async def run(self, url: str, headers: Mapping[str, str]) -> str | None:
+        """Pass messages on. Return why the agent can't be reached any more."""
+        reason = None
+        try:
+            self._stdin.start(self)
+            if first := await self._read():
+                await self._connect(url, headers, first)
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            with suppress(OSError):
+                for id in self._pending:
+                    self._stdout.write(error_answer(id, reason, {}))
+        await self._stdout.close()
+        return reason
+
+    async def _connect(self, url: str, headers: Mapping[str, str], first: bytes) -> None:
+        transport = await open_transport(url, headers=headers)
+        receiving = asyncio.create_task(self._receive(transport))
+        sending = asyncio.create_task(self._send(transport, first))
+        try:
+            done, _ = await asyncio.wait((receiving, sending), return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                await task
+            with suppress(TimeoutError):
+                async with asyncio.timeout(Options.eof_grace):
+                    await self._nothing_pending.wait()
+        finally:
+            for task in (receiving, sending):
+                task.cancel()
+            await asyncio.gather(receiving, sending, return_exceptions=True)
+            with suppress(Exception):
+                async with asyncio.timeout(Options.flush_deadline):
+                    await transport.close()
+
+    async def _send(self, transport: Transport, lines: bytes) -> None:
+        """Send what is read from stdin, until it ends."""
+        while lines:
+            await transport.send(lines)
+            lines = await self._read()
+
+    async def _receive(self, transport: Transport) -> None:
+        """Write what is received to stdout. Raise OSError when nothing more comes."""
+        while data := await transport.receive():
+            self._stdout.write(data)
+            await self._stdout.drain()
+            for line in data.splitlines():
+                self._pending -= {each.id for each in read_messages(line) if each.id is not None and not each.method}
+            self._note()
+        raise OSError("The agent has ended the connection.")
+
+    async def _read(self) -> bytes:
+        """Return the next lines of stdin; nothing at its end."""
+        while chunk := await self._chunks.get():
+            self._stdin.resume()
+            self._partial += chunk
+            if b"\n" in chunk:
+                end = self._partial.rindex(b"\n") + 1
+                lines = bytes(self._partial[:end])
+                del self._partial[:end]
+                if lines.strip():
+                    return self._noted(lines)
+        self._chunks.put_nowait(b"")
+        rest = bytes(self._partial)
+        self._partial.clear()
+        return self._noted(rest)
+
+    def _noted(self, lines: bytes) -> bytes:
+        """Note the requests in lines. Return the lines, as a transport takes them."""
+        # CR is white space between two tokens of JSON, but would end a line for a transport.
+        messages = [line.replace(b"\r", b" ") for line in lines.split(b"\n") if line.strip()]
+        for message in messages:
+            self._pending |= {each.id for each in read_messages(message) if each.id is not None and each.method}
+        self._note()
+        return b"".join(message + b"\n" for message in messages)
+
+    def _note(self) -> None:
+        if self._pending:
+            self._nothing_pending.clear()
+        else:
+            self._nothing_pending.set()

@@ -1,0 +1,57 @@
+"""The command `connect`: a bridge between stdin, stdout and a remote agent."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+
+
+def add_connect(parser: ArgumentParser) -> None:
+    """Add the arguments of the command, and what runs it."""
+    parser.add_argument("url", metavar="URL", help="where the agent is: ws:, wss:, http: or https:")
+    parser.add_argument(
+        "--header",
+        dest="headers",
+        type=_header,
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="a header to send with each HTTP request; other users of this machine may see it in the list of processes",
+    )
+    parser.add_argument(
+        "--header-from-env",
+        dest="headers",
+        type=_header_from_environment,
+        action="append",
+        metavar="NAME=VARIABLE",
+        help="a header whose value is in an environment variable",
+    )
+    parser.set_defaults(run=_connect)
+
+
+def _connect(options: Namespace) -> int:
+    from acp_kit.remote.client.bridge import bridge
+
+    reason = asyncio.run(bridge(options.url, dict(options.headers)))
+    if reason is None:
+        return 0
+    sys.stderr.write(f"acp_kit.remote: {reason}\n")
+    return 1
+
+
+def _header(argument: str) -> tuple[str, str]:
+    name, colon, value = argument.partition(":")
+    if not colon or not name:
+        raise ArgumentTypeError("write 'Name: value'")
+    return name.strip(), value.strip()
+
+
+def _header_from_environment(argument: str) -> tuple[str, str]:
+    name, equals, variable = argument.partition("=")
+    if not equals or not name:
+        raise ArgumentTypeError("write Name=VARIABLE")
+    if variable not in os.environ:
+        raise ArgumentTypeError(f"the environment variable {variable} is not set")
+    return name.strip(), os.environ[variable].strip()
