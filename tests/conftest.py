@@ -15,7 +15,7 @@ from tests.support.paths import ROOT
 from tests.support.signals import stop_ignoring_sigint
 from tests.support.third_party import UnavailableError, skip_without, wheels
 
-pytest_plugins = ["tests.support.async_tests", "tests.support.forked"]
+pytest_plugins = ["tests.support.async_tests", "tests.support.forked", "tests.support.postgresql"]
 
 
 def pytest_configure() -> None:

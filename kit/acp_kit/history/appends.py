@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from acp_kit.history.errors import ConnectionLost
+
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate
 
@@ -19,13 +21,14 @@ class _Append:
 
     Attributes:
         is_alone: whether it needs a commit of its own, because one together with others has failed.
-        is_done: whether it was committed.
+        is_done: whether it was committed, or has failed with `error`.
     """
 
     session_id: str
     updates: Sequence[SessionUpdate]
     is_alone: bool = False
     is_done: bool = False
+    error: ConnectionLost | None = None
 
 
 class Appends:
@@ -49,6 +52,8 @@ class Appends:
             async with self._writing:
                 if not mine.is_done:
                     await self._commit_with_others(mine)
+                elif mine.error is not None:
+                    raise ConnectionLost(str(mine.error)) from mine.error
         finally:
             self._waiting = [each for each in self._waiting if each is not mine and not each.is_done]
 
@@ -56,7 +61,12 @@ class Appends:
         together = [mine, *(each for each in self._waiting if each is not mine and not each.is_alone)]
         try:
             await self._commit_all(together)
-        except Exception:
+        except Exception as error:
+            if isinstance(error, ConnectionLost):
+                # Maybe after the commit, and nothing may be appended twice.
+                for each in together:
+                    each.is_done, each.error = True, error
+                raise
             # One of them is wrong, for example because its session is unknown. Each finds out alone.
             if len(together) == 1:
                 raise

@@ -9,6 +9,10 @@ class HistoryError(Exception):
     """A history could not be read or written. The message says why; the cause is the database's error."""
 
 
+class ConnectionLost(HistoryError):
+    """The connection to a database was lost. What was being written may have been written or not."""
+
+
 class HistoryDamaged(HistoryError):
     """A history is damaged. Nothing was written to it."""
 

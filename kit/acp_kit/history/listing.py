@@ -31,14 +31,22 @@ def read_cursor(cursor: str) -> tuple[str, str]:
     """
     try:
         found: Any = json.loads(urlsafe_b64decode(cursor.encode("ascii")))
-        json.dumps(found, ensure_ascii=False).encode()  # a lone surrogate can't be in a query
     except (ValueError, RecursionError):
         found = None
     match found:
-        case [str(updated_at), str(session_id)]:
+        case [str(updated_at), str(session_id)] if is_storable(updated_at) and is_storable(session_id):
             return updated_at, session_id
         case _:
             raise InvalidParams("The cursor is not one that session/list returned")
+
+
+def is_storable(text: str) -> bool:
+    """Return whether every database can store a text, and take it in a query: without lone surrogates and U+0000."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
 
 
 def checked_limit(limit: int) -> int:

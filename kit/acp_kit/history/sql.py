@@ -12,13 +12,13 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, select, tuple_
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from acp_kit.history import sqlite
 from acp_kit.history.appends import Appends
 from acp_kit.history.bodies import Bodies
-from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
+from acp_kit.history.errors import ConnectionLost, HistoryDamaged, HistoryError, SessionExists, UnknownSession
 from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
 from acp_kit.history.writer import SessionWriter, check_id, check_new_id, locked
@@ -35,8 +35,9 @@ _PAGE = 32
 class SqlHistory:
     """A `HistoryStore` in a database.
 
-    It opens the database on first use. Several processes may use one. In an SQLite file, what `append` returned for
-    survives the end of the process, even by SIGKILL; after a power failure, the last changes may be missing.
+    It opens the database on first use. Several processes may use one, also for the same session: nothing is kept in
+    memory between two calls. What `append` returned for survives the end of the process, even by SIGKILL. After a power
+    failure, an SQLite file may lack the last changes.
 
     Use it as an async context manager, or call `close` at the end.
 
@@ -240,10 +241,11 @@ class SqlHistory:
         """Turn errors of the database into `HistoryError`."""
         try:
             yield
-        except DBAPIError as error:
-            cause = error.orig or error
+        except (SQLAlchemyError, OSError) as error:  # OSError: a server can't be reached
+            cause = getattr(error, "orig", None) or error
             if self._path is None:
-                raise HistoryError(f"{self._name} can't be used: {cause}") from error
+                is_lost = getattr(error, "connection_invalidated", False)
+                raise (ConnectionLost if is_lost else HistoryError)(f"{self._name} can't be used: {cause}") from error
             raise sqlite.explained(self._path, cause) from error
 
     async def _opened(self) -> AsyncEngine:
@@ -254,7 +256,8 @@ class SqlHistory:
 
     async def _open(self) -> AsyncEngine:
         if self._path is None:
-            engine = create_async_engine(self._url)
+            # Connections that the server has closed meanwhile, such as by a restart, are replaced.
+            engine = create_async_engine(self._url, pool_pre_ping=True)
         else:
             await asyncio.to_thread(sqlite.check_file, self._path)
             await asyncio.to_thread(sqlite.prepare_file, self._path)

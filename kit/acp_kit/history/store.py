@@ -31,7 +31,8 @@ class HistoryStore(Protocol):
         ...
 
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:
-        """Append updates to a session: all of them, or none if it raises.
+        """Append updates to a session: all of them, or none if it raises. If the connection to a database server is
+        lost meanwhile, it raises although they may have been appended.
 
         What this returned for is in the history. If that is stored outside of the process, it stays there even if the
         process is killed.

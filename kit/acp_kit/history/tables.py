@@ -82,5 +82,6 @@ def create_tables(connection: Connection, name: str) -> None:
                 "Upgrade acp-bindings, or use another history."
             )
         return
-    METADATA.create_all(connection)
+    # Without another look at what exists, so that of two processes in this place one fails, and then uses these tables.
+    METADATA.create_all(connection, checkfirst=False)
     connection.execute(insert(SCHEMA).values(version=VERSION))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from hashlib import sha256
+from typing import Any, Final
 
 from sqlalchemy import RowMapping, Select, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from acp_kit.history.bodies import Bodies, dump
 from acp_kit.history.errors import UnknownSession
-from acp_kit.history.listing import now
+from acp_kit.history.listing import is_storable, now
 from acp_kit.history.merging import CHUNKS, LIVE, SETTINGS, TOOL_CALLS, latest, merged, message_key
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS as SETTINGS_TABLE
 from acp_kit.updates import patched, started
+
+# In characters. PostgreSQL's indexes take 2,700 bytes with the id of the session.
+_LONGEST_KEY: Final = 1000
 
 
 class SessionWriter:
@@ -114,7 +118,7 @@ class SessionWriter:
     async def _append_tool_call(self, change: Any) -> None:
         is_start = change.session_update == "tool_call"
         await self._insert_new_rows()
-        key = json.dumps(change.tool_call_id)
+        key = _tool_call_key(change.tool_call_id)
         found = await self._connection.execute(self._rows().where(ENTRIES.c.tool_call_id == key))
         row = found.mappings().one_or_none()
         if row is None:
@@ -158,30 +162,32 @@ class SessionWriter:
             await self._connection.execute(insert(ENTRIES), rows)
 
 
+def _tool_call_key(tool_call_id: str) -> str:
+    """Return what tells a tool call from others. A long id would not fit into the index of every database."""
+    key = json.dumps(tool_call_id)
+    return key if len(key) <= _LONGEST_KEY else sha256(key.encode()).hexdigest()
+
+
 def check_id(session_id: str) -> None:
     """Refuse an id that no database can store.
 
     Raises:
-        UnknownSession: it has a lone surrogate.
+        UnknownSession: it has a lone surrogate or U+0000.
     """
-    try:
-        session_id.encode()
-    except UnicodeEncodeError:
-        raise UnknownSession(session_id) from None
+    if not is_storable(session_id):
+        raise UnknownSession(session_id)
 
 
 def check_new_id(session_id: str) -> None:
     """Refuse an id that no database can store, of a session that would be created.
 
     Raises:
-        ValueError: it has a lone surrogate.
+        ValueError: it has a lone surrogate or U+0000.
     """
-    try:
-        check_id(session_id)
-    except UnknownSession:
+    if not is_storable(session_id):
         raise ValueError(
-            f"The session id {session_id!r} can't be stored, because it has half of a character."
-        ) from None
+            f"The session id {session_id!r} can't be stored, because it has U+0000 or half of a character."
+        )
 
 
 async def locked(connection: AsyncConnection, session_id: str, new_rows: int = 0) -> RowMapping:

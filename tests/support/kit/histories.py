@@ -6,19 +6,36 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+import pytest
 
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory
 from tests.support.kit.shown import shown, state_of
+from tests.support.postgresql import PostgreSQL
 
-KINDS = ("memory", "sql")
+KINDS = ("memory", "sqlite", "postgresql")
+DATABASES = KINDS[1:]
+
+
+def location(request: pytest.FixtureRequest, kind: str) -> str:
+    """Return the path or the URL of a new database; empty for a history in memory."""
+    if kind == "memory":
+        return ""
+    if kind == "sqlite":
+        folder: Path = request.getfixturevalue("tmp_path")
+        return str(folder / f"{uuid4().hex}.db")
+    server: PostgreSQL = request.getfixturevalue("postgresql")
+    return server.create_database()
 
 
 @asynccontextmanager
-async def opened(kind: str, folder: Path) -> AsyncGenerator[HistoryStore, None]:
-    if kind == "memory":
+async def opened(where: str) -> AsyncGenerator[HistoryStore, None]:
+    """Open the history at a `location`."""
+    if not where:
         yield MemoryHistory()
     else:
-        async with SqlHistory(folder / "history.db") as store:
+        async with SqlHistory(where) as store:
             yield store
 
 

@@ -1,7 +1,7 @@
-"""Processes that use one `SqlHistory` file: killed while they append, several at once, and one that replays it.
+"""Processes that use one `SqlHistory`: killed while they append, several at once, and one that replays it.
 
-`python -m tests.support.kit.history_processes <what> <file> <count> [<seed>]`. It forks, so that all processes share
-the time of importing. What it measured is printed as JSON.
+`python -m tests.support.kit.history_processes <what> <database> <another database> <count> [<seed>]`. The databases are
+paths or URLs. It forks, so that all processes share the time of importing. What it measured is printed as JSON.
 """
 
 from __future__ import annotations
@@ -64,45 +64,45 @@ def ended_well(process: int) -> None:
     assert status == 0, f"process {process} ended with status {status}"
 
 
-async def warm_up(file: str) -> None:
+async def warm_up(database: str) -> None:
     """Use everything once, so that forked processes need less time."""
-    async with SqlHistory(file) as store:
+    async with SqlHistory(database) as store:
         await store.create("s", cwd="/")
         await store.append("s", *islice(random_updates(0), 20))
         await read(store, "s")
 
 
-async def append_forever(file: str, seed: int, acknowledge: int) -> None:
-    store = SqlHistory(file)
+async def append_forever(database: str, seed: int, acknowledge: int) -> None:
+    store = SqlHistory(database)
     await store.create(str(seed), cwd="/")
     for update in random_updates(seed):
         await store.append(str(seed), update)
         os.write(acknowledge, b".")
 
 
-async def check(file: str, acknowledged: dict[int, int]) -> None:
+async def check(database: str, acknowledged: dict[int, int]) -> None:
     """Check that what was acknowledged is there, and nothing but at most one more update."""
-    async with SqlHistory(file) as store:
+    async with SqlHistory(database) as store:
         for seed, count in acknowledged.items():
             found = kept(await read(store, str(seed)))
             updates = list(islice(random_updates(seed), count + 1))
             assert found in (kept(updates[:count]), kept(updates)), (seed, count, found)
 
 
-def kill(file: str, rounds: int, seed: int) -> dict[str, Any]:
-    """Kill processes while they append to one file, each to a session of its own. Check all sessions at the end."""
-    asyncio.run(warm_up(f"{file}.warm"))
+def kill(database: str, other: str, rounds: int, seed: int) -> dict[str, Any]:
+    """Kill processes while they append to one database, each to a session of its own. Check all sessions at the end."""
+    asyncio.run(warm_up(other))
     seeded, acknowledged = Random(seed), dict[int, int]()
     for number in range(rounds):
-        acknowledged[number] = _killed(file, number, seeded.uniform(0, LONGEST))
-    asyncio.run(check(file, acknowledged))
+        acknowledged[number] = _killed(database, number, seeded.uniform(0, LONGEST))
+    asyncio.run(check(database, acknowledged))
     return {"appended": sum(acknowledged.values())}
 
 
-def _killed(file: str, number: int, seconds: float) -> int:
+def _killed(database: str, number: int, seconds: float) -> int:
     """Kill a process some time after its first append, and return how many appends returned."""
     reading, writing = os.pipe()
-    process = forked(append_forever(file, number, writing))
+    process = forked(append_forever(database, number, writing))
     os.close(writing)
     count = len(os.read(reading, 1))
     assert count, "the process ended before its first append"
@@ -117,8 +117,8 @@ def _killed(file: str, number: int, seconds: float) -> int:
     return count
 
 
-async def append_beside_others(file: str, own: int, count: int) -> None:
-    async with SqlHistory(file) as store:
+async def append_beside_others(database: str, own: int, count: int) -> None:
+    async with SqlHistory(database) as store:
         await store.create(str(own), cwd="/")
         with suppress(SessionExists):
             await store.create("shared", cwd="/")
@@ -127,8 +127,8 @@ async def append_beside_others(file: str, own: int, count: int) -> None:
             await store.append("shared", v1.SessionUpdateToolCall(tool_call_id=f"{own} {number}", title="t"))
 
 
-async def check_shared(file: str, processes: int, count: int) -> None:
-    async with SqlHistory(file) as store:
+async def check_shared(database: str, processes: int, count: int) -> None:
+    async with SqlHistory(database) as store:
         shared = [update.tool_call_id.split() for update in await read(store, "shared")]
         assert len(shared) == processes * count
         for own in range(processes):
@@ -136,17 +136,17 @@ async def check_shared(file: str, processes: int, count: int) -> None:
             assert [int(number) for process, number in shared if process == str(own)] == list(range(count))
 
 
-def share(file: str, count: int, processes: int) -> dict[str, Any]:
-    """Let processes create one file and append to it at the same time."""
-    asyncio.run(warm_up(f"{file}.warm"))
-    for process in [forked(append_beside_others(file, own, count)) for own in range(processes)]:
+def share(database: str, other: str, count: int, processes: int) -> dict[str, Any]:
+    """Let processes create the tables of one database and append to it at the same time."""
+    asyncio.run(warm_up(other))
+    for process in [forked(append_beside_others(database, own, count)) for own in range(processes)]:
         ended_well(process)
-    asyncio.run(check_shared(file, processes, count))
+    asyncio.run(check_shared(database, processes, count))
     return {}
 
 
-async def write_long(file: str, count: int) -> None:
-    async with SqlHistory(file) as store:
+async def write_long(database: str, count: int) -> None:
+    async with SqlHistory(database) as store:
         await store.create("short", cwd="/")
         await store.append("short", *islice(_entries(), 100))
         await store.create("long", cwd="/")
@@ -175,17 +175,17 @@ class CountingClient:
         self.count += 1
 
 
-def replay_long(file: str, count: int) -> dict[str, Any]:
+def replay_long(database: str, _: str, count: int) -> dict[str, Any]:
     """Measure by how much the memory of a process grows when it replays a long session after a short one, in bytes."""
-    ended_well(forked(write_long(file, count)))
+    ended_well(forked(write_long(database, count)))
 
     async def measured() -> dict[str, Any]:
-        async with SqlHistory(file) as store:
+        async with SqlHistory(database) as store:
             await replay(store, "short", CountingClient())
             before = _peak()
             client = CountingClient()
             await replay(store, "long", client)
-            return {"sent": client.count, "growth": _peak() - before, "file": os.stat(file).st_size}
+            return {"sent": client.count, "growth": _peak() - before, "file": os.stat(database).st_size}
 
     return asyncio.run(measured())
 
@@ -195,9 +195,9 @@ def _peak() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def main(what: str, file: str, *numbers: str) -> None:
+def main(what: str, database: str, other: str, *numbers: str) -> None:
     actions = {"kill": kill, "share": share, "replay": replay_long}
-    print(json.dumps(actions[what](file, *map(int, numbers))))  # type: ignore[operator]
+    print(json.dumps(actions[what](database, other, *map(int, numbers))))  # type: ignore[operator]
 
 
 if __name__ == "__main__":
