@@ -69,6 +69,8 @@ class ForkServer:
 SERVER = ForkServer("tests.support.warmed_up.connection")
 # Its programs use our models for the first time. Warnings are errors.
 PYDANTIC = ForkServer("tests.support.warmed_up.pydantic_alone", "-W", "error")
+# Its programs serve agents over a network.
+REMOTE = ForkServer("tests.support.warmed_up.remote")
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def fork_server() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _fork_server_ends() -> Iterator[None]:
     yield
-    for server in (SERVER, PYDANTIC):
+    for server in (SERVER, PYDANTIC, REMOTE):
         server.stop()
 
 

@@ -6,11 +6,10 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -43,18 +42,26 @@ class PostgreSQL:
 
     def run(self, program: str, *arguments: str) -> None:
         """Run one of its programs, which must succeed."""
-        user: dict[str, Any] = {"user": _USER, "group": _USER, "extra_groups": []} if os.getuid() == 0 else {}
+        user = _USER if os.getuid() == 0 else None
         log = self._folder / "log"
         with log.open("ab") as output:
             # Its output is no pipe, because the server would keep that open.
             done = subprocess.run(
-                [str(self._programs / program), *arguments], cwd="/", check=False, stdout=output, stderr=output, **user
+                [str(self._programs / program), *arguments],
+                cwd="/",
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
             )
         assert done.returncode == 0, log.read_text()
 
 
 @contextmanager
-def running() -> Iterator[PostgreSQL]:
+def running() -> Generator[PostgreSQL]:
     """Run a server. Skip the test if it isn't installed, or fail where all tools are required."""
     programs = _programs()
     if programs is None:

@@ -1,0 +1,100 @@
+"""The deployment of `examples/remote` on this machine: two processes of the agent behind HAProxy, and PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from types import TracebackType
+
+from tests.support.forked import REMOTE, Forked
+from tests.support.paths import ROOT
+from tests.support.skipping import skip_or_fail
+
+FOLDER = ROOT / "examples" / "remote"
+NAMES = ("one", "two")
+
+
+class Deployment:
+    """Runs as long as the block. The processes of the agent listen on sockets in a folder.
+
+    Args:
+        folder: for the sockets. The path has to be short.
+        history: the URL of the database.
+
+    Attributes:
+        address: the host and the port of HAProxy.
+    """
+
+    def __init__(self, folder: Path, history: str) -> None:
+        # Debian's package is not on the PATH of ordinary users.
+        program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+        if program is None:
+            skip_or_fail("tools", "HAProxy is needed (in Debian, the package haproxy).")
+        self._program = program
+        self._folder = folder
+        self._history = history
+        self._agents: dict[str, Forked] = {}
+
+    def __enter__(self) -> Deployment:
+        REMOTE.start()
+        for name in NAMES:
+            self._start(name)
+        for name in NAMES:
+            self._wait_until_running(name)
+        self._balancer = self._start_balancer()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._balancer.kill()
+        self._balancer.wait()
+        for name in NAMES:
+            self._kill(name)
+
+    def kill(self, pid: int) -> None:
+        """Kill a process of the agent, and return when another one has taken its place."""
+        (name,) = [name for name, agent in self._agents.items() if agent.pid == pid]
+        self._kill(name)
+        self._start(name)
+        self._wait_until_running(name)
+
+    def _start(self, name: str) -> None:
+        command = ["-m", "hypercorn", "--workers", "0", "--bind", f"unix:{self._folder / name}"]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        self._agents[name] = Forked(
+            *command, "examples.remote.agent:app", env={"HISTORY": self._history}, server=REMOTE, **streams
+        )
+
+    def _kill(self, name: str) -> None:
+        agent = self._agents[name]
+        agent.kill()
+        agent.wait()
+        assert agent.stderr is not None
+        with agent.stderr:
+            log = agent.stderr.read().decode()
+        assert "Traceback" not in log, log
+
+    def _wait_until_running(self, name: str) -> None:
+        stderr = self._agents[name].stderr
+        assert stderr is not None
+        log = b""
+        while b"Running on" not in log:
+            line = stderr.readline()
+            assert line, log.decode()
+            log += line
+
+    def _start_balancer(self) -> subprocess.Popen[bytes]:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            self.address = f"127.0.0.1:{listening.getsockname()[1]}"
+            env = {name.upper(): f"unix@{self._folder / name}" for name in NAMES}
+            env["LISTEN"] = f"fd@{listening.fileno()}"
+            return subprocess.Popen(
+                [self._program, "-db", "-q", "-f", str(FOLDER / "haproxy.cfg")],
+                env={**os.environ, **env},
+                pass_fds=[listening.fileno()],
+                stderr=subprocess.DEVNULL,
+            )
