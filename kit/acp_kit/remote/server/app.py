@@ -2,35 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from secrets import token_urlsafe
-from typing import TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, overload
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import Route, WebSocketRoute
 
+from acp_kit.remote.server.admission import LOOPBACK, Admission, refuse
 from acp_kit.remote.server.bounds import Bounds
-from acp_kit.remote.server.websocket import WebSocketTransport
+from acp_kit.remote.server.connections import Connections
+from acp_kit.remote.server.http_endpoint import HTTPEndpoint
+from acp_kit.remote.server.websocket import WebSocketEndpoint
 from acp_runtime.transports import Transport
 
 Identity = TypeVar("Identity")
-CONNECTION_ID = "Acp-Connection-Id"
+_BOUNDS = Bounds()
 
 
+@overload
+def agent_app(
+    serve: Callable[[Transport, None], Awaitable[None]],
+    *,
+    path: str = "/acp",
+    hosts: Collection[str] = LOOPBACK,
+    origins: Collection[str] = (),
+    bounds: Bounds = _BOUNDS,
+) -> Starlette: ...
+
+
+@overload
 def agent_app(
     serve: Callable[[Transport, Identity], Awaitable[None]],
     *,
-    authenticate: Callable[[HTTPConnection], Awaitable[Identity]],
+    authenticate: Callable[[HTTPConnection], Awaitable[Identity]] | Callable[[HTTPConnection], Identity],
     path: str = "/acp",
-    bounds: Bounds = Bounds(),
+    hosts: Collection[str] = LOOPBACK,
+    origins: Collection[str] = (),
+    bounds: Bounds = _BOUNDS,
+) -> Starlette: ...
+
+
+def agent_app(
+    serve: Callable[[Transport, Any], Awaitable[None]],
+    *,
+    authenticate: Callable[[HTTPConnection], Any] | None = None,
+    path: str = "/acp",
+    hosts: Collection[str] = LOOPBACK,
+    origins: Collection[str] = (),
+    bounds: Bounds = _BOUNDS,
 ) -> Starlette:
-    """Return an ASGI application that serves an agent."""
+    """Return an ASGI application that serves an agent over WebSocket and over HTTP, at one path.
 
-    async def websocket(socket: WebSocket) -> None:
-        identity = await authenticate(socket)
-        await socket.accept(headers=[(CONNECTION_ID.lower().encode(), token_urlsafe(24).encode())])
-        await serve(WebSocketTransport(socket, bounds), identity)
+    Any ASGI server can run it. TLS, HTTP/2, and how long a WebSocket's peer may leave pings unanswered are options of
+    that server, and so is the largest message of a WebSocket: set it to `bounds.message_bytes` or more.
 
-    return Starlette(routes=[WebSocketRoute(path, websocket)])
+    Args:
+        serve: Serves the agent to one client over a transport, until the client ends the connection. It gets what
+            `authenticate` returned: `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`.
+        authenticate: Returns who has sent a request, from its headers for example. It raises starlette's HTTPException
+            if nobody may send it. It is called for each request. A connection is only for the identity that opened it:
+            another one, compared by `==`, gets 404. A function that isn't async has to return at once.
+        path: The path of the URL.
+        hosts: The names that clients use for this server, without ports. Requests to other names get 403; that keeps
+            web sites away that point their own name to this server's address.
+        origins: The web sites, such as `https://example.org`, whose pages may use the agent, besides those on the same
+            host. Pages of others get 403. Programs that aren't browsers send no `Origin`.
+        bounds: How much clients may cost.
+    """
+    admission = Admission({host.lower() for host in hosts}, origins, authenticate)
+    connections = Connections(serve, bounds.connections)
+    websocket = WebSocketEndpoint(connections, admission, bounds)
+    http = HTTPEndpoint(connections, admission, bounds)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            await connections.close()
+
+    routes = [WebSocketRoute(path, websocket.accept), Route(path, http)]
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})

@@ -15,18 +15,26 @@ class Bounds:
 
     Attributes:
         message_bytes: The size of the largest message that is received, in bytes.
-        unread_bytes: How many bytes wait at most for a client that doesn't read, for each of its sessions.
-        unread_seconds: How long a client may not read while something waits for it. Its connection is closed then.
-        unread_sessions: For how many sessions of a connection something may wait that the client doesn't read.
+        body_seconds: How long it may take to receive the body of an HTTP request.
+        posts: How many messages of an HTTP connection may wait until the agent takes them, and their requests with
+            them. Further ones are refused.
+        unread_bytes: How many bytes may wait for a client that doesn't read, for each of its sessions. Then the agent
+            waits, too.
+        unread_seconds: How long a client may leave a stream or a WebSocket unread while the agent waits for it or bytes
+            are on their way. Its connection ends then.
+        streams: For how many sessions of an HTTP connection there may be an open stream or unread messages.
         id_length: The length of the longest id of a connection or a session, in characters.
         connections: How many connections there may be at the same time.
-        idle_seconds: How long a connection over HTTP may have no open stream. It ends then.
+        idle_seconds: How long an HTTP connection may have no open stream, and how long the agent may take to answer
+            `initialize`. The connection ends then.
     """
 
     message_bytes: int = Options.max_message_bytes
+    body_seconds: float = 60.0
+    posts: int = 64
     unread_bytes: int = 64 * MIB
     unread_seconds: float = 60.0
-    unread_sessions: int = 1024
+    streams: int = 1024
     id_length: int = 1024
     connections: int = 10_000
     idle_seconds: float = 60.0

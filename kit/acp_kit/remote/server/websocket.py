@@ -1,14 +1,19 @@
-"""A transport over WebSocket, for agents."""
+"""WebSockets of clients, and a transport over them, for agents."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from secrets import token_urlsafe
 
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
+from acp_kit.remote.server.admission import CONNECTION_ID, Admission
 from acp_kit.remote.server.bounds import Bounds
+from acp_kit.remote.server.connections import Connections
 
-_TOO_BIG = 1009
+_NORMAL, _GOING_AWAY, _TOO_BIG, _FAILED = 1000, 1001, 1009, 1011
+_CLOSE_SECONDS = 2.0
 
 
 class WebSocketTransport:
@@ -24,19 +29,55 @@ class WebSocketTransport:
         self._bounds = bounds
 
     async def receive(self) -> bytes:
+        """Return the next message of the client."""
         while (event := await self._socket.receive())["type"] != "websocket.disconnect":
             if text := event.get("text"):  # binary frames mean nothing
                 frame = text.replace("\n", " ").encode()
                 if len(frame) > self._bounds.message_bytes:
-                    await self._socket.close(_TOO_BIG)
+                    await self.close_with(_TOO_BIG)
                     break
                 return frame + b"\n"
         return b""
 
     async def send(self, data: bytes, /) -> None:
-        async with asyncio.timeout(self._bounds.unread_seconds):
-            for line in data.splitlines():
+        """Send messages. Raise TimeoutError if the client doesn't read."""
+        for line in data.splitlines():
+            async with asyncio.timeout(self._bounds.unread_seconds):
                 await self._socket.send_text(line.decode())
 
     async def close(self) -> None:
-        await self._socket.close()
+        """Leave closing to the endpoint, which knows why the connection has ended."""
+
+    async def close_with(self, code: int) -> None:
+        """Close the WebSocket with a code, unless it is closed."""
+        if self._socket.client_state is self._socket.application_state is WebSocketState.CONNECTED:
+            await self._socket.close(code)
+
+
+class WebSocketEndpoint:
+    """Accepts WebSockets.
+
+    Args:
+        connections: serve the agent.
+        admission: decides who may connect.
+        bounds: how much clients may cost.
+    """
+
+    def __init__(self, connections: Connections, admission: Admission, bounds: Bounds) -> None:
+        self._connections = connections
+        self._admission = admission
+        self._bounds = bounds
+
+    async def accept(self, socket: WebSocket) -> None:
+        """Serve the agent over a WebSocket until it is closed."""
+        identity = await self._admission.admit(socket)
+        self._connections.check_room()
+        await socket.accept(headers=[(CONNECTION_ID.lower().encode(), token_urlsafe(24).encode())])
+        transport = WebSocketTransport(socket, self._bounds)
+        code = _GOING_AWAY
+        try:
+            code = _NORMAL if await self._connections.start(transport, identity) else _FAILED
+        finally:
+            with suppress(TimeoutError, WebSocketDisconnect):
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await transport.close_with(code)

@@ -1,0 +1,192 @@
+"""The HTTP requests of clients: POST, GET and DELETE."""
+
+from __future__ import annotations
+
+import asyncio
+from secrets import token_urlsafe
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from acp_kit.remote.server.admission import CONNECTION_ID, Admission, Refused, header
+from acp_kit.remote.server.bounds import Bounds
+from acp_kit.remote.server.connections import Connections
+from acp_kit.remote.server.http_transport import HTTPTransport
+from acp_kit.remote.server.messages import Batch, Message, read_message
+
+SESSION_ID = "Acp-Session-Id"
+
+
+class HTTPEndpoint:
+    """Answers HTTP requests.
+
+    Args:
+        connections: serve the agent.
+        admission: decides who may send requests.
+        bounds: how much clients may cost.
+    """
+
+    def __init__(self, connections: Connections, admission: Admission, bounds: Bounds) -> None:
+        self._connections = connections
+        self._admission = admission
+        self._bounds = bounds
+        self._transports: dict[str, tuple[HTTPTransport, Any]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, as an ASGI application."""
+        request = Request(scope, receive)
+        identity = await self._admission.admit(request)
+        match request.method:
+            case "POST":
+                response = await self._post(request, identity)
+            case "GET":
+                response = self._get(request, identity)
+            case "DELETE":
+                self._find(request, identity).end()
+                response = Response(status_code=202)
+            case _:
+                raise Refused(405, "Use POST, GET or DELETE.", headers={"Allow": "POST, GET, DELETE"})
+        await response(scope, receive, send)
+
+    def _find(self, request: Request, identity: Any) -> HTTPTransport:
+        """Return the connection that a request belongs to."""
+        id = header(request, CONNECTION_ID)
+        if not id:
+            raise Refused(400, f"The request has no {CONNECTION_ID}. Get one with a POST of an initialize request.")
+        transport, owner = self._transports.get(id, (None, None))
+        if transport is None or transport.has_ended or owner != identity:
+            raise Refused(404, f"There is no such connection: the {CONNECTION_ID} is unknown, or the connection ended.")
+        return transport
+
+    def _session(self, request: Request) -> str:
+        session = header(request, SESSION_ID)
+        if len(session) > self._bounds.id_length:
+            raise Refused(400, f"The {SESSION_ID} is longer than {self._bounds.id_length} characters.")
+        return session
+
+    # POST
+
+    async def _post(self, request: Request, identity: Any) -> Response:
+        if header(request, "content-type").partition(";")[0].strip().lower() != "application/json":
+            raise Refused(415, "The Content-Type has to be application/json.")
+        if header(request, "content-encoding").lower() not in ("", "identity"):
+            raise Refused(415, "The body must not have a Content-Encoding.")
+        if not header(request, CONNECTION_ID):
+            return await self._initialize(await self._message(request), identity)
+        transport, header_session = self._find(request, identity), self._session(request)
+        if transport.posts >= self._bounds.posts:
+            raise Refused(503, "Too many messages wait for the agent. Send it later.", headers={"Retry-After": "1"})
+        transport.posts += 1
+        try:
+            async with transport.turn:
+                message = await self._message(request)
+                if message.method == "initialize":
+                    raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
+                session = transport.session_of(message) or header_session
+                if header_session not in ("", session):
+                    raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
+                await transport.put(message, session)
+        finally:
+            transport.posts -= 1
+        self._find(request, identity)  # it may have ended meanwhile
+        return Response(status_code=202)
+
+    async def _message(self, request: Request) -> Message:
+        try:
+            message = read_message(await self._body(request))
+        except Batch as batch:
+            raise Refused(501, str(batch)) from None
+        except ValueError as error:
+            raise Refused(400, f"The body has to be a JSON object in UTF-8: {error}", -32700) from None
+        if max(len(message.session), len(message.id or "")) > self._bounds.id_length:
+            raise Refused(400, f"An id in the message is longer than {self._bounds.id_length} characters.")
+        return message
+
+    async def _body(self, request: Request) -> bytes:
+        body, most = bytearray(), self._bounds.message_bytes
+        length = header(request, "content-length")
+        if length.isdecimal() and int(length) > most:
+            raise Refused(413, f"A message may have {most} bytes.")
+        try:
+            async with asyncio.timeout(self._bounds.body_seconds):
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > most:
+                        raise Refused(413, f"A message may have {most} bytes.")
+        except TimeoutError:
+            raise Refused(408, f"The body took longer than {self._bounds.body_seconds} seconds.") from None
+        except ClientDisconnect:
+            raise Refused(499, "The client has left.") from None
+        return bytes(body)
+
+    async def _initialize(self, message: Message, identity: Any) -> Response:
+        """Open a connection."""
+        if message.method != "initialize" or message.id is None:
+            raise Refused(400, f"Only an initialize request may come without {CONNECTION_ID}.")
+        self._connections.check_room()
+        id, transport = token_urlsafe(24), HTTPTransport(message, self._bounds)
+        self._transports[id] = transport, identity
+        task = self._connections.start(transport, identity)
+        task.add_done_callback(lambda _: self._forget(id))
+        try:
+            async with asyncio.timeout(self._bounds.idle_seconds):
+                answer = await transport.answer
+        except TimeoutError:
+            transport.end()
+            raise Refused(504, "The agent didn't answer the initialize request in time.", -32603) from None
+        except asyncio.CancelledError:
+            transport.end()
+            raise
+        if answer is None:
+            raise Refused(500, "The agent ended before it answered the initialize request.", -32603)
+        if answer.is_error:
+            transport.end()
+        else:
+            transport.watch_idle()
+        headers = {} if answer.is_error else {CONNECTION_ID: id}
+        return Response(answer.line, media_type="application/json", headers=headers)
+
+    def _forget(self, id: str) -> None:
+        transport, _ = self._transports.pop(id)
+        transport.end()
+
+    # GET
+
+    def _get(self, request: Request, identity: Any) -> ASGIApp:
+        if header(request, "upgrade"):
+            raise Refused(426, "Only an upgrade to websocket is possible.", headers={"Upgrade": "websocket"})
+        if not _accepts_events(request):
+            raise Refused(406, "The Accept header has to allow text/event-stream.")
+        transport, session = self._find(request, identity), self._session(request)
+        if transport.is_open(session):
+            raise Refused(409, "This stream already has a reader.")
+        if not transport.has_room_for(session):
+            raise Refused(503, "The connection has too many streams.", headers={"Retry-After": "10"})
+
+        async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+            with transport.reading(session) as stream:
+                writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
+                leaving = asyncio.create_task(_until_left(receive), name="acp-stream-left")
+                try:
+                    await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    writing.cancel()
+                    leaving.cancel()
+                    results = await asyncio.gather(writing, leaving, return_exceptions=True)
+            if isinstance(results[0], TimeoutError):
+                transport.end()
+
+        return respond
+
+
+def _accepts_events(request: Request) -> bool:
+    accept = ",".join(request.headers.getlist("accept")) or "*/*"
+    ranges = {each.partition(";")[0].strip().lower() for each in accept.split(",")}
+    return not ranges.isdisjoint({"text/event-stream", "text/*", "*/*"})
+
+
+async def _until_left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

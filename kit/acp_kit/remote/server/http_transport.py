@@ -1,0 +1,200 @@
+"""A transport over HTTP, for agents: messages come in by POST, and go out on streams.
+
+A message that names a session takes the stream of that session; if nobody reads it, it waits there. There are two
+exceptions, because clients open that stream before they load a session, or after it:
+
+* While a session is being loaded or resumed, its messages and the answer all take its stream if that was open at the
+  first of them, else the connection's.
+* Other answers about a session take its stream if it is open, else the connection's; those to its prompts always the
+  session's.
+
+Everything else takes the stream of the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from acp_kit.remote.server.bounds import Bounds
+from acp_kit.remote.server.messages import Message, read_message
+from acp_kit.remote.server.streams import Stream
+
+_PROMPT = "session/prompt"
+_LOADS = ("session/load", "session/resume")
+_CONNECTION = ""  # the key of the stream that belongs to no session
+_MAX_ASKED = 1024
+
+
+class HTTPTransport:
+    """One connection over HTTP.
+
+    Args:
+        initialize: the request that opens it.
+        bounds: how much the client may cost.
+
+    Attributes:
+        answer: the answer to `initialize`; None if the connection ends before.
+        has_ended: whether nothing more comes in or goes out.
+        turn: held by the POST whose message is next.
+        posts: how many POSTs there are at the moment.
+    """
+
+    def __init__(self, initialize: Message, bounds: Bounds) -> None:
+        self._initialize_id = initialize.id
+        self._bounds = bounds
+        self._received: bytes | None = initialize.line + b"\n"
+        self._changed = asyncio.Event()
+        self._streams = {_CONNECTION: Stream(self._changed.set)}
+        # The client's requests without an answer: the session and the method of each.
+        self._requests: dict[str, tuple[str, str]] = {}
+        # The sessions that are being loaded, and the stream of each; None while nothing was sent for it.
+        self._loads: dict[str, str | None] = {}
+        # The agent's requests without an answer: the session of each.
+        self._asked: dict[str, str] = {}
+        self._idle: asyncio.TimerHandle | None = None
+        self.answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        self.has_ended = False
+        self.turn = asyncio.Lock()
+        self.posts = 0
+
+    async def receive(self) -> bytes:
+        """Return the next message of the client."""
+        while self._received is None and not self.has_ended:
+            await self._wait()
+        line, self._received = self._received, None
+        self._changed.set()
+        return b"" if self.has_ended else line or b""
+
+    async def send(self, data: bytes, /) -> None:
+        """Put messages on their streams. Wait while one of these is full."""
+        for line in data.splitlines():
+            message = read_message(line)
+            if message.method is None and message.id == self._initialize_id and not self.answer.done():
+                self.answer.set_result(message)
+                continue
+            key = self._key(message)
+            await self._wait_for_room(key)
+            self._stream(key).put(line)
+
+    async def close(self) -> None:
+        """End the connection."""
+        self.end()
+
+    def end(self) -> None:
+        """Receive and send nothing more. What is queued can still be read from streams that are open."""
+        self.has_ended = True
+        self._changed.set()
+        if not self.answer.done():
+            self.answer.set_result(None)
+        if self._idle is not None:
+            self._idle.cancel()
+        for stream in self._streams.values():
+            stream.end()
+
+    def session_of(self, message: Message) -> str:
+        """Return the session that a message of the client belongs to; empty if that is not known."""
+        if message.method is None and message.id is not None:
+            return self._asked.get(message.id, "")
+        return message.session
+
+    async def put(self, message: Message, session: str) -> None:
+        """Let the agent receive a message, when it has received the one before. Return at once at the end.
+
+        Args:
+            message: the message.
+            session: the session that it belongs to; empty if it belongs to none.
+        """
+        while self._received is not None and not self.has_ended:
+            await self._wait()
+        if message.method is None:
+            self._asked.pop(message.id or "", None)
+        elif message.id is not None:
+            self._requests[message.id] = session, message.method
+            if message.method in _LOADS:
+                self._loads.setdefault(session)
+        self._received = message.line + b"\n"
+        self._changed.set()
+
+    def is_open(self, session: str) -> bool:
+        """Whether a client reads a stream."""
+        return session in self._streams and self._streams[session].is_open
+
+    def has_room_for(self, session: str) -> bool:
+        """Whether there may be a stream for a session."""
+        return session in self._streams or len(self._streams) <= self._bounds.streams
+
+    @contextmanager
+    def reading(self, session: str) -> Generator[Stream]:
+        """Yield a stream, which is open during the block. The connection may not be idle for longer than the bound."""
+        stream = self._stream(session)
+        stream.is_open = True
+        if self._idle is not None:
+            self._idle.cancel()
+        try:
+            yield stream
+        finally:
+            stream.is_open = False
+            if session and not stream.unread:
+                del self._streams[session]
+                self._changed.set()
+            self.watch_idle()
+
+    def watch_idle(self) -> None:
+        """If no stream is open, end the connection unless one is opened in time."""
+        if not self.has_ended and not any(stream.is_open for stream in self._streams.values()):
+            self._idle = asyncio.get_running_loop().call_later(self._bounds.idle_seconds, self.end)
+
+    def _key(self, message: Message) -> str:
+        """Return the stream for a message of the agent: the id of its session, or that of the connection."""
+        if message.method is None:
+            session, method = self._requests.pop(message.id or "", ("", ""))
+            if method in _LOADS:
+                key = self._loads.pop(session, None)
+                return self._if_open(session) if key is None else key
+            return session if method == _PROMPT else self._if_open(session)
+        session = message.session
+        if message.id is not None:
+            self._asked[message.id] = session
+            if len(self._asked) > _MAX_ASKED:
+                del self._asked[next(iter(self._asked))]
+        if session not in self._loads:
+            return session
+        key = self._loads[session]
+        if key is None:
+            key = self._loads[session] = self._if_open(session)
+        return key
+
+    def _if_open(self, session: str) -> str:
+        return session if self.is_open(session) else _CONNECTION
+
+    def _stream(self, key: str) -> Stream:
+        if key not in self._streams:
+            self._streams[key] = Stream(self._changed.set)
+        return self._streams[key]
+
+    async def _wait_for_room(self, key: str) -> None:
+        """Wait while a stream is full, as long as the client reads it."""
+        loop, seconds, reads = asyncio.get_running_loop(), self._bounds.unread_seconds, 0
+        try:
+            async with asyncio.timeout(seconds) as deadline:
+                while not self.has_ended and not self._has_room(key):
+                    await self._wait()
+                    if key in self._streams and self._streams[key].reads > reads:
+                        reads = self._streams[key].reads
+                        deadline.reschedule(loop.time() + seconds)
+        except TimeoutError:
+            self.end()
+        if self.has_ended:
+            raise ConnectionError("The connection has ended, or the client doesn't read")
+
+    def _has_room(self, key: str) -> bool:
+        if key in self._streams:
+            return self._streams[key].unread <= self._bounds.unread_bytes
+        return self.has_room_for(key)
+
+    async def _wait(self) -> None:
+        """Wait until something has changed."""
+        self._changed.clear()
+        await self._changed.wait()
