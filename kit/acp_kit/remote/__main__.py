@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from acp_kit.remote.client.command import add_connect
+from acp_kit.remote.server.command import add_serve
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -14,6 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser("python -m acp_kit.remote", description="Agents at the other end of a network.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_connect(commands.add_parser("connect", help="pass messages between stdin, stdout and a remote agent"))
+    add_serve(commands.add_parser("serve", help="serve an agent over WebSocket and HTTP"))
     options = parser.parse_args(arguments)
     code: int = options.run(options)
     return code

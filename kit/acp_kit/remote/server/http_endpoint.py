@@ -38,6 +38,7 @@ class HTTPEndpoint:
         """Answer a request, as an ASGI application."""
         request = Request(scope, receive)
         identity = await self._admission.admit(request)
+        response: ASGIApp
         match request.method:
             case "POST":
                 response = await self._post(request, identity)

@@ -31,7 +31,8 @@ class WebSocketTransport:
     async def receive(self) -> bytes:
         """Return the next message of the client."""
         while (event := await self._socket.receive())["type"] != "websocket.disconnect":
-            if text := event.get("text"):  # binary frames mean nothing
+            text: str | None = event.get("text")
+            if text:  # binary frames mean nothing
                 frame = text.replace("\n", " ").encode()
                 if len(frame) > self._bounds.message_bytes:
                     await self.close_with(_TOO_BIG)
