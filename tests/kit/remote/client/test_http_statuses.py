@@ -1,0 +1,232 @@
+"""What the statuses of an agent mean: the end of the connection, of a stream, or of one request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.remote import open_transport
+from acp_runtime import ConnectionClosed, RemoteError
+from tests.support.kit.http_agent import INITIALIZE, NEVER, Client, call, connected, http_agent, line, result
+
+PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
+NEXT = call(3, "_next")
+
+
+@pytest.mark.parametrize("status", [400, 406, 409, 413, 415, 426, 429, 499, 500, 501, 502, 503, 504])
+async def test_a_refused_request_fails_at_once(status: int) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer("POST session/prompt", status, "because\nof this")
+        await client.send(PROMPT)
+        answer = await client.receive()
+        assert answer["id"] == 2
+        assert answer["error"]["code"] == -32603
+        assert f"HTTP {status} Status: because of this" in answer["error"]["message"]
+        assert answer["error"]["data"] == {"status": status}
+        await client.send(NEXT)
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+@pytest.mark.parametrize("place", ["POST _next", "GET s"])
+async def test_the_connection_ends(status: int, place: str) -> None:
+    if (place, status) == ("GET s", 404):
+        return  # the agent doesn't know the session yet: test_http_streams
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer(place, status, "go away")
+        with pytest.raises(OSError, match=f"HTTP {status} Status: go away"):
+            await client.send(NEXT if place.startswith("POST") else PROMPT)
+            await client.send(NEXT)
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 405, 409, 500])
+async def test_without_its_stream_a_connection_ends(status: int) -> None:
+    async with http_agent() as agent:
+        agent.answer("GET", status, "no stream")
+        client = Client(await open_transport(agent.url))
+        await client.send(line(INITIALIZE))
+        assert (await client.receive())["result"] == {"protocolVersion": 1}
+        with pytest.raises(OSError, match=f"GET http://127.*HTTP {status} Status: no stream"):
+            await client.receive()
+        with pytest.raises(OSError, match=f"HTTP {status}"):
+            await client.send(NEXT)
+        await client.transport.close()
+
+
+@pytest.mark.parametrize("status", [400, 405, 409, 500])
+async def test_without_its_stream_a_session_fails_and_the_connection_goes_on(status: int) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer("GET s", status, "no stream")
+        await client.send(PROMPT)
+        answer = await client.receive()
+        assert answer["id"] == 2
+        assert f"HTTP {status} Status: no stream" in answer["error"]["message"]
+        await client.send(NEXT)
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+        assert "POST session/prompt" not in agent.places()
+        await client.send(PROMPT)
+        await (await agent.stream("s")).say(result(2))
+        assert await client.receive() == result(2)
+
+
+async def test_a_session_whose_stream_is_not_there_any_more_fails() -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        await client.send(PROMPT)
+        session = await agent.stream("s")
+        agent.answer("GET s", 404, "the session has ended")
+        await session.say({"jsonrpc": "2.0", "method": "_note", "params": {}})
+        await session.end()
+        assert (await client.receive())["method"] == "_note"
+        answer = await client.receive()
+        assert answer["id"] == 2
+        assert "the session has ended" in answer["error"]["message"]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
+async def test_an_agent_that_refuses_initialize(status: int) -> None:
+    async with http_agent() as agent:
+        agent.answer("POST initialize", status, "not for you")
+        with pytest.raises((ConnectionClosed, RemoteError), match=f"HTTP {status} Status: not for you"):
+            async with v1.connect(_Client, await open_transport(agent.url)) as remote:
+                await remote.initialize(protocol_version=1)
+        assert agent.places() == ["POST initialize"]
+
+
+async def test_initialize_may_be_tried_again() -> None:
+    async with http_agent() as agent:
+        agent.answer("POST initialize", 503, "starting")
+        async with v1.connect(_Client, await open_transport(agent.url)) as remote:
+            with pytest.raises(RemoteError, match="HTTP 503"):
+                await remote.initialize(protocol_version=1)
+            assert (await remote.initialize(protocol_version=1)).protocol_version == 1
+
+
+async def test_an_answer_to_initialize_without_a_connection_id_is_refused() -> None:
+    async with http_agent() as agent:
+        agent.answer("POST initialize", 200, json.dumps(result(0, protocolVersion=1)))
+        client = Client(await open_transport(agent.url))
+        await client.send(line(INITIALIZE))
+        assert "has no Acp-Connection-Id" in (await client.receive())["error"]["message"]
+        await client.transport.close()
+        assert agent.places() == ["POST initialize"]
+
+
+async def test_an_error_as_answer_to_initialize_is_received() -> None:
+    async with http_agent() as agent:
+        error = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32022, "message": "only version 1"}}
+        agent.answer("POST initialize", 200, json.dumps(error, indent=1))
+        client = Client(await open_transport(agent.url))
+        await client.send(line(INITIALIZE))
+        assert await client.receive() == error
+        await client.transport.close()
+        assert agent.places() == ["POST initialize"]
+
+
+async def test_an_answer_may_come_as_the_body_of_a_later_post() -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("POST _next", 200, json.dumps(result(3)), Content_Type="application/json; charset=utf-8")
+        await client.send(NEXT)
+        assert await client.receive() == result(3)
+        agent.answer("POST _next", 202, "Accepted", Content_Type="text/plain")
+        await client.send(NEXT)
+        agent.answer("POST _next", 200, json.dumps(result(5)), Content_Type="application/json")
+        await client.send(NEXT)
+        assert await client.receive() == result(5)
+
+
+async def test_every_request_of_a_refused_batch_fails() -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no batches"}}
+        agent.answer("POST batch", 400, json.dumps(error))
+        note = b'{"jsonrpc": "2.0", "method": "_note"}'
+        await client.send(b"[" + b",".join([PROMPT.strip(), note, NEXT.strip()]) + b"]\n")
+        answers = [await client.receive(), await client.receive()]
+        assert sorted(each["id"] for each in answers) == [2, 3]
+        assert all("no batches" in each["error"]["message"] for each in answers)
+
+
+@pytest.mark.parametrize("location", ["https://elsewhere.invalid/acp", "/acp/"])
+async def test_redirects_are_not_followed(location: str) -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("POST _next", 307, Location=location)
+        await client.send(NEXT)
+        assert "HTTP 307 Status (redirects are not followed)" in (await client.receive())["error"]["message"]
+        assert agent.places()[-1] == "POST _next"
+
+
+async def test_only_the_start_of_a_long_reason_is_shown() -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("POST _next", 503, "x" * 100_000)
+        await client.send(NEXT)
+        assert len((await client.receive())["error"]["message"]) < 1200
+
+
+async def test_an_answer_that_was_received_is_not_followed_by_an_error() -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer("POST _next", NEVER)
+        sending = asyncio.create_task(client.send(NEXT))
+        refusing = await agent.request("POST _next")
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+        refusing.writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+        await sending
+        await client.send(call(4, "_last"))
+        await stream.say(result(4))
+        assert await client.receive() == result(4)
+
+
+@pytest.mark.parametrize("session", ["a\r\nEvil: 1", "é", "\x00"])
+async def test_the_id_of_a_session_cannot_add_headers(session: str) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        await client.send(call(2, "session/prompt", sessionId=session))
+        assert "id of the session" in (await client.receive())["error"]["message"]
+        await client.send(NEXT)
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+        assert agent.places()[2:] == ["POST _next"]
+
+
+async def test_events_of_another_type_are_refused() -> None:
+    async with http_agent() as agent:
+        agent.answer("GET", 200, "<html>Sign in</html>", Content_Type="text/html")
+        client = Client(await open_transport(agent.url))
+        await client.send(line(INITIALIZE))
+        await client.receive()
+        with pytest.raises(OSError, match="text/html instead of events"):
+            await client.receive()
+        await client.transport.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "headers"),
+    [
+        ("http://user:secret@127.0.0.1:1/acp?token=secret", {}),
+        ("ws://user:secret@127.0.0.1:1/acp?token=secret#secret", {}),
+        ("http://127.0.0.1:1/acp", {"Authorization": "secret\n"}),
+        ("ws://127.0.0.1:1/acp", {"Authorization": "secret\n"}),
+        ("http://user:secret@[/acp", {}),
+        ("ftp://user:secret@host", {}),
+    ],
+)
+async def test_secrets_are_not_in_messages(url: str, headers: dict[str, str]) -> None:
+    with pytest.raises((OSError, ValueError)) as raised:
+        transport = await open_transport(url, headers=headers)
+        try:
+            await transport.send(line(INITIALIZE))
+        finally:
+            await transport.close()
+    assert "secret" not in str(raised.value)
+
+
+class _Client(v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None: ...
+
+    async def session_update(self, notification: v1.SessionNotification) -> None: ...
+
+    async def session_request_permission(self, request: Any) -> Any: ...
