@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime.transports import Transport
 
@@ -24,6 +25,7 @@ class Request:
     place: str
     headers: dict[str, str]
     message: Any
+    body: bytes
     writer: asyncio.StreamWriter
 
 
@@ -143,6 +145,17 @@ class Client:
         return json.loads(self._lines.pop(0)) if self._lines else None
 
 
+class ScriptedClient(v1.Client):
+    """A client that ignores updates."""
+
+    def __init__(self, agent: v1.RemoteAgent) -> None: ...
+
+    async def session_update(self, notification: v1.SessionNotification) -> None: ...
+
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id="allow"))
+
+
 @asynccontextmanager
 async def connected(agent: HttpAgent, **options: Any) -> AsyncGenerator[tuple[Client, Stream]]:
     """Open a transport, initialize, and yield the client with the stream of the connection."""
@@ -175,10 +188,11 @@ async def _read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> R
     head = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
     headers = {name.lower(): value.strip() for name, _, value in (each.partition(":") for each in head[1:] if each)}
     method = head[0].split()[0]
-    message = None
+    message, body = None, b""
     place = f"{method} {headers.get('acp-session-id', '')}".strip()
     if method == "POST":
-        message = json.loads(await reader.readexactly(int(headers["content-length"])))
+        body = await reader.readexactly(int(headers["content-length"]))
+        message = json.loads(body)
         named = message.get("method", "answer") if isinstance(message, dict) else "batch"
         place = f"POST {named}"
-    return Request(place, headers, message, writer)
+    return Request(place, headers, message, body, writer)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
 
 import pytest
 
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed, RemoteError
-from tests.support.kit.http_agent import INITIALIZE, NEVER, Client, call, connected, http_agent, line, result
+from tests.support.kit.http_agent import (
+    INITIALIZE,
+    NEVER,
+    Client,
+    ScriptedClient,
+    call,
+    connected,
+    http_agent,
+    line,
+    result,
+)
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
 NEXT = call(3, "_next")
@@ -93,7 +102,7 @@ async def test_an_agent_that_refuses_initialize(status: int) -> None:
     async with http_agent() as agent:
         agent.answer("POST initialize", status, "not for you")
         with pytest.raises((ConnectionClosed, RemoteError), match=f"HTTP {status} Status: not for you"):
-            async with v1.connect(_Client, await open_transport(agent.url)) as remote:
+            async with v1.connect(ScriptedClient, await open_transport(agent.url)) as remote:
                 await remote.initialize(protocol_version=1)
         assert agent.places() == ["POST initialize"]
 
@@ -101,7 +110,7 @@ async def test_an_agent_that_refuses_initialize(status: int) -> None:
 async def test_initialize_may_be_tried_again() -> None:
     async with http_agent() as agent:
         agent.answer("POST initialize", 503, "starting")
-        async with v1.connect(_Client, await open_transport(agent.url)) as remote:
+        async with v1.connect(ScriptedClient, await open_transport(agent.url)) as remote:
             with pytest.raises(RemoteError, match="HTTP 503"):
                 await remote.initialize(protocol_version=1)
             assert (await remote.initialize(protocol_version=1)).protocol_version == 1
@@ -222,11 +231,3 @@ async def test_secrets_are_not_in_messages(url: str, headers: dict[str, str]) ->
         finally:
             await transport.close()
     assert "secret" not in str(raised.value)
-
-
-class _Client(v1.Client):
-    def __init__(self, agent: v1.RemoteAgent) -> None: ...
-
-    async def session_update(self, notification: v1.SessionNotification) -> None: ...
-
-    async def session_request_permission(self, request: Any) -> Any: ...

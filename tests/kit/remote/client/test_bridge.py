@@ -1,0 +1,210 @@
+"""`python -m acp_kit.remote connect`: a process that an editor starts in place of the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from acp_kit.remote.__main__ import main
+from tests.support.kit.http_agent import (
+    INITIALIZE,
+    INITIALIZED,
+    NEVER,
+    call,
+    http_agent,
+    line,
+    result,
+)
+
+PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+class Bridge:
+    """A bridge that is running."""
+
+    def __init__(self, process: Process) -> None:
+        assert process.stdin
+        assert process.stdout
+        self.process, self.stdin, self.stdout = process, process.stdin, process.stdout
+
+    def send(self, *lines: bytes) -> None:
+        self.stdin.writelines(lines)
+
+    async def receive(self) -> Any:
+        return json.loads(await self.stdout.readline())
+
+    async def end(self) -> tuple[int | None, str]:
+        """Wait for the end, and return the exit code and what it wrote to stderr. Nothing more is on stdout."""
+        stdout, stderr = await self.process.communicate()
+        assert stdout == b""
+        return self.process.returncode, stderr.decode()
+
+
+@asynccontextmanager
+async def bridge(*arguments: str, **environment: str) -> AsyncGenerator[Bridge]:
+    command = [sys.executable, "-m", "acp_kit.remote", "connect", *arguments]
+    env = {**os.environ, **environment}
+    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
+    try:
+        yield Bridge(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def test_messages_are_passed_on_as_they_are() -> None:
+    odd = b'{"jsonrpc":"2.0", "id" : 1,"method":"_odd","params":{"n":1.50,"n":1e2,"text":"\\u00e9\xc3\xa9\\ud83d"}}'
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE), b"\r\n\n", odd.replace(b', "id"', b',\r"id"') + b"\r\n")
+        assert await process.receive() == INITIALIZED
+        stream = await agent.stream()
+        received = (await agent.request("POST _odd")).body
+        assert received.rstrip() == odd
+        await stream.write(b"data: " + odd + b"\n\n")
+        assert (await process.stdout.readline()).rstrip() == odd
+        process.stdin.close()
+        assert await process.end() == (0, "")
+        assert agent.places()[-1] == "DELETE"
+
+
+async def test_headers_come_from_arguments_and_from_the_environment() -> None:
+    options = ["--header", "X-One: 1: 2", "--header-from-env", "Authorization=TOKEN"]
+    async with http_agent() as agent, bridge(agent.url, *options, TOKEN="Bearer secret") as process:
+        process.send(line(INITIALIZE))
+        assert await process.receive() == INITIALIZED
+        assert agent.requests[0].headers["x-one"] == "1: 2"
+        assert agent.requests[0].headers["authorization"] == "Bearer secret"
+
+
+async def test_at_the_end_of_stdin_what_is_left_is_sent_and_answered() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE), PROMPT.rstrip())
+        process.stdin.close()
+        assert await process.receive() == INITIALIZED
+        session = await agent.stream("s")
+        await agent.request("POST session/prompt")
+        await session.say(result(2))
+        assert await process.receive() == result(2)
+        assert await process.end() == (0, "")
+        assert agent.places()[-1] == "DELETE"
+
+
+async def test_the_end_of_stdin_does_not_wait_for_answers_for_ever() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE), PROMPT)
+        process.stdin.close()
+        assert await process.receive() == INITIALIZED
+        assert await process.end() == (0, "")
+
+
+async def test_nothing_happens_without_a_message() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.stdin.close()
+        assert await process.end() == (0, "")
+        assert agent.places() == []
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_requests_fail_when_the_agent_cannot_be_reached(scheme: str) -> None:
+    async with http_agent() as agent:
+        url = agent.url.replace("http", scheme)
+    url = url.replace("//", "//user:secret@") + "?token=secret"
+    async with bridge(url) as process:
+        process.send(line(INITIALIZE))
+        answer = await process.receive()
+        assert answer["id"] == 0
+        code, stderr = await process.end()
+        assert code == 1
+        assert stderr == f"acp_kit.remote: {answer['error']['message']}\n"
+        assert "secret" not in stderr
+
+
+async def test_requests_fail_when_the_agent_is_lost() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE), PROMPT)
+        assert await process.receive() == INITIALIZED
+        stream, session = await agent.stream(), await agent.stream("s")
+        await agent.request("POST session/prompt")
+        await session.end()
+        await stream.end()
+        answer = await process.receive()
+        assert answer["id"] == 2
+        assert answer["error"]["code"] == -32603
+        code, stderr = await process.end()
+        assert code == 1
+        assert stderr == "acp_kit.remote: The agent has ended the connection.\n"
+
+
+async def test_requests_fail_when_the_connection_is_refused() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE))
+        assert await process.receive() == INITIALIZED
+        agent.answer("POST _next", 401, "sign in\nagain")
+        process.send(call(1, "_next"))
+        answer = await process.receive()
+        assert answer["id"] == 1
+        assert "HTTP 401 Status: sign in again" in answer["error"]["message"]
+        code, stderr = await process.end()
+        assert code == 1
+        assert stderr.count("\n") == 1
+
+
+@POSIX
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+async def test_a_signal_ends_the_connection(number: str) -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE))
+        assert await process.receive() == INITIALIZED
+        await agent.stream()
+        agent.answer("POST _next", NEVER)
+        process.send(call(1, "_next"))
+        await agent.request("POST _next")
+        process.process.send_signal(getattr(signal, number))
+        assert await process.end() == (0, "")
+        assert agent.places()[-1] == "DELETE"
+
+
+async def test_an_editor_that_does_not_read_lets_the_agent_wait() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE))
+        assert await process.receive() == INITIALIZED
+        stream = await agent.stream()
+        number = 20_000
+        writing = asyncio.create_task(stream.write((b"data: " + line("x" * 1000) + b"\n") * number))
+        process.stdin.close()
+        lines = 0
+        while await process.stdout.readline():
+            lines += 1
+        await asyncio.wait([writing])
+        assert 0 < lines <= number
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "required"),
+        (["connect"], "URL"),
+        (["connect", "http://h", "--header", "secret"], "Name: value"),
+        (["connect", "http://h", "--header-from-env", "secret"], "Name=VARIABLE"),
+        (["connect", "http://h", "--header-from-env", "Authorization=ACP_UNSET"], "ACP_UNSET is not set"),
+    ],
+)
+def test_wrong_arguments_are_explained(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    stderr = capsys.readouterr().err
+    assert complaint in stderr
+    assert "secret" not in stderr

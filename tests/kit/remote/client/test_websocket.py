@@ -1,0 +1,221 @@
+"""A WebSocket client: what frames carry, and why a connection ended."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+import pytest
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.http11 import Request, Response
+
+from acp_bindings import v1
+from acp_kit.remote import open_transport
+from acp_runtime import ConnectionClosed
+from tests.support.kit.http_agent import ScriptedClient
+
+Handler = Callable[[ServerConnection], Awaitable[None]]
+
+
+@asynccontextmanager
+async def websocket_agent(handler: Handler) -> AsyncGenerator[str]:
+    """Serve a handler, and yield the URL."""
+    async with serve(handler, "127.0.0.1", 0, max_size=None) as server:
+        yield "ws://127.0.0.1:{1}/acp".format(*server.sockets[0].getsockname())
+
+
+async def echo(server: ServerConnection) -> None:
+    async for frame in server:
+        assert isinstance(frame, str), "the client sent a binary frame"
+        await server.send(frame)
+
+
+async def test_a_frame_is_a_message() -> None:
+    async with websocket_agent(echo) as url:
+        transport = await open_transport(url)
+        await transport.send('{"text": "é😀"}\n{"second": 2}\n'.encode())
+        assert await transport.receive() == '{"text": "é😀"}\n'.encode()
+        assert await transport.receive() == b'{"second": 2}\n'
+        await transport.close()
+
+
+async def test_binary_frames_are_ignored_and_newlines_are_white_space() -> None:
+    async def say(server: ServerConnection) -> None:
+        await server.send(b"\x00\xff")
+        await server.send('{\n"text":\r\n"hello"\n}')
+        await server.send(["in ", "fragments"])
+        await server.wait_closed()
+
+    async with websocket_agent(say) as url:
+        transport = await open_transport(url)
+        assert await transport.receive() == b'{ "text":\r "hello" }\n'
+        assert await transport.receive() == b"in fragments\n"
+        await transport.close()
+
+
+async def test_headers_are_sent_and_nothing_is_compressed() -> None:
+    seen: list[Request | None] = []
+
+    async def note(server: ServerConnection) -> None:
+        seen.append(server.request)
+
+    async with websocket_agent(note) as url:
+        transport = await open_transport(url, headers={"Authorization": "Bearer secret"})
+        assert await transport.receive() == b""
+        await transport.close()
+    assert seen[0] is not None
+    assert seen[0].headers["Authorization"] == "Bearer secret"
+    assert "Sec-WebSocket-Extensions" not in seen[0].headers
+
+
+@pytest.mark.parametrize("code", [1001, 1008, 1011, 4000])
+async def test_why_the_agent_has_closed_reaches_the_caller(code: int) -> None:
+    async def refuse(server: ServerConnection) -> None:
+        await server.recv()
+        await server.close(code, "not\ttoday")
+
+    async with websocket_agent(refuse) as url:
+        with pytest.raises(ConnectionClosed, match=f"code {code}: not today"):
+            async with v1.connect(ScriptedClient, await open_transport(url)) as agent:
+                await agent.initialize(protocol_version=1)
+
+
+async def test_the_regular_end_is_no_error() -> None:
+    async def leave(server: ServerConnection) -> None:
+        await server.send("last words")
+
+    async with websocket_agent(leave) as url:
+        transport = await open_transport(url)
+        assert await transport.receive() == b"last words\n"
+        assert await transport.receive() == b""
+        with pytest.raises(OSError, match="code 1000"):
+            await transport.send(b"{}\n")
+        await transport.close()
+
+
+async def test_a_connection_that_breaks_is_an_error() -> None:
+    async def break_off(server: ServerConnection) -> None:
+        server.transport.abort()
+
+    async with websocket_agent(break_off) as url:
+        transport = await open_transport(url)
+        with pytest.raises(OSError, match="The WebSocket has closed"):
+            await transport.receive()
+        await transport.close()
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"), [("x" * 1001, "1009"), ("é" * 501, "1009"), ("x" * 1000, None)], ids=["size", "bytes", "fits"]
+)
+async def test_a_frame_that_is_too_large_ends_the_connection(frame: str, reason: str | None) -> None:
+    async def say(server: ServerConnection) -> None:
+        await server.send(frame)
+        await server.wait_closed()
+
+    async with websocket_agent(say) as url:
+        transport = await open_transport(url, max_message_bytes=1000)
+        if reason is None:
+            assert await transport.receive() == frame.encode() + b"\n"
+        else:
+            with pytest.raises(OSError, match=reason):
+                await transport.receive()
+        await transport.close()
+
+
+async def test_broken_utf_8_ends_the_connection() -> None:
+    async def say(server: ServerConnection) -> None:
+        await server.send(b'{"text": "\xff"}', text=True)
+        await server.wait_closed()
+
+    async with websocket_agent(say) as url:
+        transport = await open_transport(url)
+        with pytest.raises(OSError, match="1007"):
+            await transport.receive()
+        await transport.close()
+
+
+@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 500, 503])
+async def test_the_reason_of_a_refused_handshake_is_in_the_error(status: int) -> None:
+    async def refuse(connection: ServerConnection, _: Request) -> Response:
+        response = connection.respond(HTTPStatus(status), "ask\nthe owner")
+        response.headers["Location"] = "/elsewhere"
+        return response
+
+    async with serve(echo, "127.0.0.1", 0, process_request=refuse) as server:
+        url = "ws://u:secret@127.0.0.1:{1}/acp?token=secret".format(*server.sockets[0].getsockname())
+        with pytest.raises(
+            OSError, match=rf"127.0.0.1:\d+/acp can't be reached: HTTP {status} .*: ask the owner"
+        ) as info:
+            await open_transport(url)
+        assert "secret" not in str(info.value)
+
+
+async def test_a_server_that_speaks_no_http_is_an_error() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.example.org\r\n")
+        writer.close()
+        await writer.wait_closed()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        url = "ws://127.0.0.1:{1}/acp".format(*server.sockets[0].getsockname())
+        with pytest.raises(OSError, match="can't be reached"):
+            await open_transport(url)
+
+
+async def test_sending_waits_for_an_agent_that_does_not_read_and_can_be_cancelled() -> None:
+    silent = asyncio.Event()
+
+    async def never_read(server: ServerConnection) -> None:
+        server.transport.pause_reading()
+        await silent.wait()
+        server.transport.abort()
+
+    async with websocket_agent(never_read) as url:
+        transport = await open_transport(url)
+        sent: list[int] = []
+        sending = asyncio.create_task(_send_for_ever(transport.send, sent))
+        before = -1
+        while len(sent) > before:
+            before = len(sent)
+            for _ in range(100):
+                await asyncio.sleep(0)
+        assert sum(sent) < 100_000_000
+        sending.cancel()
+        await asyncio.wait([sending])
+        silent.set()
+        await transport.close()
+
+
+async def _send_for_ever(send: Callable[[bytes], Awaitable[None]], sent: list[int]) -> None:
+    while True:
+        await send(b"x" * 100_000 + b"\n")
+        sent.append(100_000)
+
+
+async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asyncio.get_running_loop().create_future()
+
+    async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set_result(await reader.readline())
+        writer.close()
+        await writer.wait_closed()
+
+    async with await asyncio.start_server(proxy, "127.0.0.1", 0) as server:
+        address = "127.0.0.1:{1}".format(*server.sockets[0].getsockname())
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("https_proxy", f"http://{address}")
+        monkeypatch.setenv("http_proxy", f"http://{address}")
+        with pytest.raises(OSError, match="can't be reached"):
+            await open_transport("ws://agents.invalid/acp")
+        assert (await asked).startswith(b"CONNECT agents.invalid:80")
+
+
+async def test_an_agent_that_is_not_there_is_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    with pytest.raises(OSError, match=f"The agent at ws://127.0.0.1:{port}/acp can't be reached"):
+        await open_transport(f"ws://127.0.0.1:{port}/acp")
