@@ -115,10 +115,10 @@ class Conversation:
 
 
 async def kept(history: str) -> list[Any]:
-    """Return what the database has of the only session."""
+    """Return what the database has of the last session. A process may have died before the client had an earlier one."""
     async with SqlHistory(history) as store:
-        (session,) = (await store.list()).sessions
-        return [update async for update in store.read(session.session_id)]
+        last = (await store.list(limit=1)).sessions[0]
+        return [update async for update in store.read(last.session_id)]
 
 
 def text_of(kind: type[Any], updates: list[Any]) -> list[str]:
