@@ -13,7 +13,19 @@ from codegen.diff import git
 _PACKAGES = ("runtime/acp_runtime", "kit/acp_kit")
 # docs/project/compatibility-promise.md lists the public modules.
 _OF_RUNTIME = ("errors", "options", "logs", "transports")
-_OF_KIT = ("agent", "client", "confined", "content", "frame_log", "history", "registry", "sync", "telemetry", "threads")
+_OF_KIT = (
+    "agent",
+    "client",
+    "confined",
+    "content",
+    "frame_log",
+    "history",
+    "registry",
+    "remote",
+    "sync",
+    "telemetry",
+    "threads",
+)
 PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"acp_kit.{each}" for each in _OF_KIT)}
 
 # These import all that they offer.
