@@ -31,7 +31,7 @@ def add_serve(parser: ArgumentParser) -> None:
 
 
 def _serve(options: Namespace) -> int:
-    from hypercorn.asyncio import serve
+    from hypercorn import asyncio as hypercorn_asyncio
     from hypercorn.config import Config
 
     from acp_kit.remote.server.app import agent_app
@@ -51,7 +51,8 @@ def _serve(options: Namespace) -> int:
     config.websocket_max_message_size = bounds.message_bytes
     config.websocket_ping_interval = _KEEP_ALIVE
     app: Any = agent_app(serve_agent, path=options.path, hosts=[*LOOPBACK, *options.hosts], bounds=bounds)
-    asyncio.run(serve(app, config))
+    run: Any = hypercorn_asyncio  # its types are partly unknown
+    asyncio.run(run.serve(app, config))
     return 0
 
 
