@@ -59,8 +59,8 @@ class HttpTransport:
     async def close(self) -> None:
         """End the connection, and close everything."""
         try:
-            if CONNECTION_ID in self._requests.headers and self._end is None:
-                with suppress(OSError):  # the agent ends the connection by itself when it is idle
+            if CONNECTION_ID in self._requests.headers:
+                with suppress(OSError):  # it may have ended
                     async with asyncio.timeout(_DELETING), self._requests.send("DELETE", None, _DELETING):
                         pass
         finally:
@@ -156,8 +156,15 @@ class HttpTransport:
         for session in filter(None, {message.session, request.session}):
             if request.method not in _ENDS_SESSION:
                 self._open(session)
-            elif stream := self._streams.pop(session, None):
-                stream.cancel()
+            elif session in self._streams:
+                self._streams[session].reopens = False
+        stream = self._streams.get(request.session)
+        if stream and stream.session and not stream.reopens and not self._pending_of(stream):
+            stream.cancel()  # the session has ended
+            del self._streams[stream.session]
+
+    def _pending_of(self, stream: Stream) -> list[Id]:
+        return [id for id, request in self._pending.items() if request.session == stream.session]
 
     async def _ended(self, stream: Stream) -> None:
         """Handle the end of a stream."""
@@ -170,8 +177,7 @@ class HttpTransport:
         if stream.is_fatal:
             self._finish(stream.error)
         elif stream.error is not None and not self._is_ending:
-            lost = [id for id, request in self._pending.items() if request.session == stream.session]
-            self._fail(lost, stream.error)
+            self._fail(self._pending_of(stream), stream.error)
 
     def _finish(self, error: OSError | None) -> None:
         """End the connection: everything that was received before is received first."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from http.cookiejar import CookieJar
 from ssl import SSLContext
 
@@ -15,7 +16,7 @@ PROTOCOL_VERSION = "Acp-Protocol-Version"
 
 # Servers often close an idle connection after 5 seconds. The client closes it before, so that it doesn't use one that
 # is being closed.
-_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=3.0)
+_LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
 _END_OF_CONNECTION = (401, 403, 404, 410)
 
@@ -37,7 +38,8 @@ class RefusedError(OSError):
 class Requests:
     """Sends HTTP requests to an agent, over HTTP/2 if the agent offers it with TLS, else over HTTP/1.1.
 
-    The streams have a pool of connections of their own, so that they are never in the way of what is sent.
+    Each stream has a connection of its own, with HTTP/2, too: when data comes for one of several streams that wait on a
+    connection, httpx2 2.16 wakes up the one that has waited longest, so that the data may lie until more comes.
 
     Args:
         url: the address of the agent.
@@ -51,10 +53,10 @@ class Requests:
         self._url = url
         self._place = without_secrets(url)
         verify = (ssl or httpx2.create_ssl_context()) if url.startswith("https:") else False
-        self._clients = {
-            method: httpx2.AsyncClient(http2=True, verify=verify, headers=headers, cookies=cookies, limits=_LIMITS)
-            for method in ("GET", "POST")
-        }
+        self._client = partial(
+            httpx2.AsyncClient, http2=True, verify=verify, headers=headers, cookies=cookies, limits=_LIMITS
+        )
+        self._sender = self._client()
 
     @asynccontextmanager
     async def send(
@@ -81,9 +83,11 @@ class Requests:
         if content is not None:
             headers["Content-Type"] = "application/json"
         waits = httpx2.Timeout(connect=10.0, write=60.0, read=timeout, pool=None)
-        client = self._clients["GET" if method == "GET" else "POST"]
         try:
-            async with client.stream(method, self._url, content=content, headers=headers, timeout=waits) as response:
+            async with AsyncExitStack() as stack:
+                client = await stack.enter_async_context(self._client()) if method == "GET" else self._sender
+                sent = client.stream(method, self._url, content=content, headers=headers, timeout=waits)
+                response = await stack.enter_async_context(sent)
                 if not response.is_success:
                     raise await self._refused(response)
                 yield response
@@ -92,9 +96,8 @@ class Requests:
             raise OSError(f"The connection to the agent at {self._place} failed: {why}") from lost
 
     async def close(self) -> None:
-        """Close all connections."""
-        for client in self._clients.values():
-            await client.aclose()
+        """Close the connection for what is sent. Those of streams end with them."""
+        await self._sender.aclose()
 
     async def _refused(self, response: httpx2.Response) -> RefusedError:
         text = ""

@@ -98,13 +98,27 @@ async def test_an_error_opens_no_stream() -> None:
 @pytest.mark.parametrize("method", ["session/close", "session/delete"])
 async def test_the_stream_of_a_closed_session_is_closed(method: str) -> None:
     async with http_agent() as agent, connected(agent) as (client, stream):
-        await client.send(LOAD)
+        await client.send(PROMPT)
         session = await agent.stream("s")
+        await session.say(result(2))
+        assert await client.receive() == result(2)
         await client.send(call(4, method, sessionId="s"))
         await stream.say(result(4))
         assert await client.receive() == result(4)
         await session.writer.wait_closed()
-        assert agent.places()[2:] == ["GET s", "POST session/load", f"POST {method}"]
+        assert agent.places()[2:] == ["GET s", "POST session/prompt", f"POST {method}"]
+
+
+async def test_the_stream_of_a_closed_session_brings_the_answers_that_are_left() -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        await client.send(PROMPT)
+        session = await agent.stream("s")
+        await client.send(call(4, "session/close", sessionId="s"))
+        await stream.say(result(4))
+        assert await client.receive() == result(4)
+        await session.say(result(2))
+        assert await client.receive() == result(2)
+        await session.writer.wait_closed()
 
 
 async def test_a_stream_of_a_session_that_ended_is_opened_again() -> None:
@@ -168,20 +182,14 @@ async def test_the_connection_ends_with_its_stream_after_the_last_events_of_its_
             await client.send(PROMPT)
 
 
-async def test_a_connection_that_ended_is_not_deleted() -> None:
-    async with http_agent() as agent:
-        async with connected(agent) as (client, stream):
-            await stream.end()
-            assert await client.receive() is None
-        assert "DELETE" not in agent.places()
-
-
 async def test_an_event_that_is_too_large_ends_the_connection() -> None:
-    async with http_agent() as agent, connected(agent, max_message_bytes=1000) as (client, _):
-        await client.send(PROMPT)
-        await (await agent.stream("s")).say("x" * 1000)
-        with pytest.raises(OSError, match="more than 1000 bytes"):
-            await client.receive()
+    async with http_agent() as agent:
+        async with connected(agent, max_message_bytes=1000) as (client, _):
+            await client.send(PROMPT)
+            await (await agent.stream("s")).say("x" * 1000)
+            with pytest.raises(OSError, match="more than 1000 bytes"):
+                await client.receive()
+        assert agent.places()[-1] == "DELETE"
 
 
 async def test_who_does_not_receive_lets_the_agent_wait() -> None:
