@@ -13,7 +13,7 @@ from contextlib import suppress
 import httpx2
 
 from acp_kit.remote.client.messages import Id, Message, error_answer, read_messages
-from acp_kit.remote.client.requests import CONNECTION_ID, PROTOCOL_VERSION, RefusedError, Requests
+from acp_kit.remote.client.requests import CONNECTION_ID, NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests
 from acp_kit.remote.client.streams import Stream
 
 _SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
@@ -79,11 +79,30 @@ class HttpTransport:
                 return
         self._pending |= requests
         try:
-            await self._post(line, session)
+            await self._post_to(session, line)
         except RefusedError as refused:
             if refused.ends_connection:
                 raise
             self._fail(self._pending.keys() & requests.keys(), refused)
+
+    async def _post_to(self, session: str | None, line: bytes) -> None:
+        """Post a message, without the id of the session if the agent doesn't know that.
+
+        The Python SDK (0.12.1 and 1.0.0rc3) refuses `session/load` with the id of the session to load.
+        """
+        try:
+            return await self._post(line, session)
+        except RefusedError as refused:
+            if session is None or refused.status != NOT_FOUND:
+                raise
+            unknown = refused
+        try:
+            await self._post(line, None)
+        except RefusedError as refused:
+            if refused.ends_connection:  # it is the connection that the agent doesn't know
+                raise
+            unknown.ends_connection = False
+            raise unknown from None
 
     async def _post(self, line: bytes, session: str | None) -> None:
         is_connected = CONNECTION_ID in self._requests.headers

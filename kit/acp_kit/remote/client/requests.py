@@ -13,12 +13,13 @@ import httpx2
 CONNECTION_ID = "Acp-Connection-Id"
 SESSION_ID = "Acp-Session-Id"
 PROTOCOL_VERSION = "Acp-Protocol-Version"
+NOT_FOUND = 404
 
 # Servers often close an idle connection after 5 seconds. The client closes it before, so that it doesn't use one that
 # is being closed.
 _LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
-_END_OF_CONNECTION = (401, 403, 404, 410)
+_END_OF_CONNECTION = (401, 403, NOT_FOUND, 410)
 
 
 class RefusedError(OSError):

@@ -7,9 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from acp_kit.remote.client.events import EventParser
-from acp_kit.remote.client.requests import RefusedError, Requests
-
-_NOT_FOUND = 404
+from acp_kit.remote.client.requests import NOT_FOUND, RefusedError, Requests
 
 
 class Stream:
@@ -80,7 +78,7 @@ class Stream:
             while await self._read():
                 pass
         except RefusedError as refused:
-            is_unknown = refused.status == _NOT_FOUND and self.session is not None
+            is_unknown = refused.status == NOT_FOUND and self.session is not None
             self.is_fatal |= refused.ends_connection and not is_unknown
             self.error = None if is_unknown and not self._was_opened else refused
         except OSError as lost:

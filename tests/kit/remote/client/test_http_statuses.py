@@ -41,16 +41,48 @@ async def test_a_refused_request_fails_at_once(status: int) -> None:
         assert await client.receive() == result(3)
 
 
-@pytest.mark.parametrize("status", [401, 403, 404, 410])
-@pytest.mark.parametrize("place", ["POST _next", "GET s"])
-async def test_the_connection_ends(status: int, place: str) -> None:
-    if (place, status) == ("GET s", 404):
-        return  # the agent doesn't know the session yet: test_http_streams
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [*(("POST _next", each) for each in (401, 403, 404, 410)), *(("GET s", each) for each in (401, 403, 410))],
+)
+async def test_the_connection_ends(place: str, status: int) -> None:
     async with http_agent() as agent, connected(agent) as (client, _):
         agent.answer(place, status, "go away")
         with pytest.raises(OSError, match=f"HTTP {status} Status: go away"):
             await client.send(NEXT if place.startswith("POST") else PROMPT)
             await client.send(NEXT)
+
+
+async def test_a_message_to_an_unknown_session_is_sent_again_without_its_id() -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer("GET s", 404)
+        agent.answer("POST session/load", 404, "unknown session")
+        await client.send(call(2, "session/load", sessionId="s", cwd="/", mcpServers=[]))
+        first, second = [each for each in agent.requests if each.place == "POST session/load"]
+        assert first.headers["acp-session-id"] == "s"
+        assert "acp-session-id" not in second.headers
+        assert first.message == second.message
+        await stream.say(result(2))
+        assert await client.receive() == result(2)
+
+
+async def test_a_request_to_an_unknown_session_fails_and_the_connection_goes_on() -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer("POST session/prompt", 404, "unknown session")
+        agent.answer("POST session/prompt", 400, "no session")
+        await client.send(PROMPT)
+        assert "HTTP 404 Status: unknown session" in (await client.receive())["error"]["message"]
+        await client.send(NEXT)
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+
+
+async def test_an_unknown_connection_ends_when_a_session_is_named_too() -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        for _ in range(2):
+            agent.answer("POST session/prompt", 404, "unknown connection")
+        with pytest.raises(OSError, match="HTTP 404 Status: unknown connection"):
+            await client.send(PROMPT)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 409, 500])
