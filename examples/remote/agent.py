@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 
-from starlette.requests import HTTPConnection
-
 from acp_bindings import v1
 from acp_kit.agent import Sessions
 from acp_kit.content import to_text
@@ -61,12 +59,9 @@ class CountingAgent(v1.Agent):
         return last
 
 
-async def authenticate(connection: HTTPConnection) -> None:
-    """Everybody may use this agent, and load any session whose id they know."""
-
-
 async def serve(transport: Transport, _: None) -> None:
     await v1.serve(CountingAgent, transport)
 
 
-app = agent_app(serve, authenticate=authenticate)
+# Everybody may use it, as localhost. For others, pass `authenticate` and `hosts`.
+app = agent_app(serve)

@@ -16,7 +16,7 @@ from acp_bindings import v1
 from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
 from acp_kit.content import to_text
 from acp_kit.remote import open_transport
-from acp_runtime import ConnectionClosed
+from acp_runtime import ConnectionClosed, InternalError
 
 
 class PrintingClient(UpdateHandlers, PermissionHandlers, v1.Client):
@@ -37,7 +37,7 @@ async def use_session(url: str, use: Callable[[ClientSession], Awaitable[None]])
                 async with open_session(agent, cwd=Path.cwd(), load=session_id) as session:
                     session_id, delay = session.id, 0.0
                     return await use(session)
-        except (ConnectionClosed, OSError) as error:
+        except (ConnectionClosed, OSError, InternalError) as error:  # the last: HAProxy's 502 or 503, over HTTP
             print(f"\n[connection lost: {error}]", flush=True)
         await asyncio.sleep(delay)
         delay = min(2 * delay + 0.1, 5.0)

@@ -21,23 +21,22 @@ from tests.support.kit.deployment import FOLDER, Deployment
 from tests.support.postgresql import PostgreSQL
 from tests.support.scale import SEED, count
 
-# The group shares PostgreSQL's server with the tests of histories.
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.stress,
-    pytest.mark.xdist_group("packages"),
     pytest.mark.skipif(sys.platform == "win32", reason="HAProxy doesn't run there"),
 ]
 
 # The longest time from a connection until its process is killed, in seconds.
 LONGEST = 0.3
-PROMPTS = [f"count {1_000_000 + number}" for number in range(count(20, 200))]
+# For each way of connecting.
+PROMPTS = [f"count {1_000_000 + number}" for number in range(count(10, 100))]
 LAST_PROMPT = "count 3"
 
 
-async def lines_of_client(address: str) -> AsyncGenerator[str]:
+async def lines_of_client(url: str) -> AsyncGenerator[str]:
     """Let the client send all prompts, and yield the lines that it prints."""
-    command = [str(FOLDER / "client.py"), f"ws://{address}/acp", *PROMPTS, LAST_PROMPT]
+    command = [str(FOLDER / "client.py"), url, *PROMPTS, LAST_PROMPT]
     client = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE, limit=2**24)
     try:
         assert client.stdout is not None
@@ -50,8 +49,9 @@ async def lines_of_client(address: str) -> AsyncGenerator[str]:
             await client.wait()
 
 
-async def talk_and_kill(deployment: Deployment) -> list[str]:
+async def talk_and_kill(deployment: Deployment, scheme: str) -> list[str]:
     """Kill the process that serves the client at a random moment of each connection, until the last prompt."""
+    url = f"{scheme}://{deployment.address}/acp"
     seeded, one_at_a_time, shown = Random(SEED), asyncio.Lock(), list[str]()
 
     async def kill(pid: int) -> None:
@@ -59,7 +59,7 @@ async def talk_and_kill(deployment: Deployment) -> list[str]:
             await asyncio.sleep(seeded.uniform(0, LONGEST))
             await asyncio.to_thread(deployment.kill, pid)
 
-    async with asyncio.TaskGroup() as kills, aclosing(lines_of_client(deployment.address)) as lines:
+    async with asyncio.TaskGroup() as kills, aclosing(lines_of_client(url)) as lines:
         async for line in lines:
             shown.append(line)
             if line.startswith("[connected") and f"> {PROMPTS[-1]}" not in shown:
@@ -125,10 +125,13 @@ def text_of(kind: type[Any], updates: list[Any]) -> list[str]:
     return [to_text([each.content]) for each in updates if isinstance(each, kind)]
 
 
-def test_the_client_goes_on_with_the_whole_conversation_whatever_process_is_killed(postgresql: PostgreSQL) -> None:
+@pytest.mark.parametrize("scheme", ["ws", "http"])
+def test_the_client_goes_on_with_the_whole_conversation_whatever_process_is_killed(
+    scheme: str, postgresql: PostgreSQL
+) -> None:
     history, conversation = postgresql.create_database(), Conversation()
     with tempfile.TemporaryDirectory(prefix="acp") as folder, Deployment(Path(folder), history) as deployment:
-        shown = asyncio.run(talk_and_kill(deployment))
+        shown = asyncio.run(talk_and_kill(deployment, scheme))
     for line in shown:
         conversation.take(line)
     assert shown[-1] == "[end_turn]"
