@@ -1,0 +1,94 @@
+"""Agents that tests serve to remote clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from acp_bindings import v1
+from acp_runtime.transports import Transport
+
+
+class EchoAgent(v1.Agent):
+    """Names sessions `s1`, `s2`, …, and repeats what it is told. A load replays ten updates."""
+
+    def __init__(self, client: v1.RemoteClient) -> None:
+        self.client = client
+        self.sessions = 0
+
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        capabilities = v1.AgentCapabilities(load_session=True)
+        return v1.InitializeResponse(protocol_version=1, agent_capabilities=capabilities)
+
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        self.sessions += 1
+        return v1.NewSessionResponse(session_id=f"s{self.sessions}")
+
+    async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+        for number in range(10):
+            await self.say(request.session_id, str(number))
+        return v1.LoadSessionResponse()
+
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        for block in request.prompt:
+            await self.say(request.session_id, block.text if isinstance(block, v1.ContentBlockText) else "")
+        return v1.PromptResponse(stop_reason="end_turn")
+
+    async def say(self, session: str, text: str) -> None:
+        chunk = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text=text))
+        await self.client.session_update(session_id=session, update=chunk)
+
+
+async def echo(transport: Transport, _: Any) -> None:
+    await v1.serve(EchoAgent, transport)
+
+
+class RawAgent:
+    """Answers `initialize`, then does what the test says, with whole messages instead of handlers.
+
+    Attributes:
+        received: what came in after `initialize`, once `listen` is called.
+        ended: set when the connection has ended.
+        error: what sending raised.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.received: list[Any] = []
+        self.ended = asyncio.Event()
+        self.error: BaseException | None = None
+
+    async def say(self, *messages: Any) -> None:
+        """Send messages. Remember what that raises."""
+        try:
+            for message in messages:
+                await self.transport.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        except Exception as error:
+            self.error = error
+
+    async def update(self, session: str, text: str = "") -> None:
+        await self.say({"method": "session/update", "params": {"sessionId": session, "text": text}})
+
+    async def next(self) -> Any:
+        """Return the next message of the client; None at the end."""
+        line = await self.transport.receive()
+        return json.loads(line) if line else None
+
+
+def raw_agents() -> tuple[Callable[[Transport, Any], Awaitable[None]], asyncio.Queue[RawAgent]]:
+    """Return a function that serves, and the agents of the connections. Their `ended` ends the serving."""
+    agents = asyncio.Queue[RawAgent]()
+
+    async def serve(transport: Transport, _: Any) -> None:
+        agent = RawAgent(transport)
+        try:
+            opening = await agent.next()
+            await agent.say({"id": opening["id"], "result": {"protocolVersion": 1}})
+            agents.put_nowait(agent)
+            await agent.ended.wait()
+        finally:
+            await transport.close()
+
+    return serve, agents

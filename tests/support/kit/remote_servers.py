@@ -1,0 +1,200 @@
+"""Servers for tests of remote agents: an application on a free port of loopback, and raw requests to it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import hypercorn.asyncio
+import uvicorn
+from hypercorn.config import Config
+from starlette.applications import Starlette
+
+from acp_kit.remote.server.http_transport import HTTPTransport
+from acp_kit.remote.server.streams import Stream
+from acp_kit.remote.server.websocket import WebSocketTransport
+
+SERVERS = ("hypercorn", "uvicorn")
+INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+JSON = {"Content-Type": "application/json"}
+EVENTS = {"Accept": "text/event-stream"}
+_KEPT = (HTTPTransport, Stream, WebSocketTransport)
+
+
+@dataclass
+class Response:
+    """A response, read to its end."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Events:
+    """A response whose body is a stream of events."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self.writer = writer
+
+    async def line(self) -> bytes:
+        """Return the next line that is not empty, without the frames of HTTP; b"" at the end."""
+        while line := await self._reader.readline():
+            if line.startswith((b":", b"data: ")):
+                return line.strip()
+        return b""
+
+    async def next(self) -> Any:
+        """Return the next message; None at the end."""
+        while line := await self.line():
+            if line.startswith(b"data: "):
+                return json.loads(line[6:])
+        return None
+
+    async def close(self) -> None:
+        self.writer.close()
+        await self.writer.wait_closed()
+
+
+@dataclass
+class Site:
+    """A server that runs, and its clients.
+
+    Attributes:
+        port: where it listens.
+    """
+
+    port: int
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port, limit=2**27)
+
+    async def begin(
+        self, method: str, headers: dict[str, str] | list[tuple[str, str]], body: bytes = b"", path: str = "/acp"
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Send a request on a connection of its own. Without `Content-Length` or `Transfer-Encoding`, add the first."""
+        pairs = headers if isinstance(headers, list) else list(headers.items())
+        names = {name.lower() for name, _ in pairs}
+        if "host" not in names:
+            pairs = [("Host", f"127.0.0.1:{self.port}"), *pairs]
+        if body and not names & {"content-length", "transfer-encoding"}:
+            pairs = [*pairs, ("Content-Length", str(len(body)))]
+        reader, writer = await self.connect()
+        head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
+        writer.write(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
+        return reader, writer
+
+    async def request(self, method: str, headers: Any, body: Any = b"", path: str = "/acp") -> Response:
+        """Send a request, and read the response. A body that isn't bytes is sent as JSON."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        reader, writer = await self.begin(method, headers, data, path)
+        try:
+            return await read_response(reader)
+        finally:
+            writer.close()
+
+    async def post(self, connection: str, message: Any, **headers: str) -> Response:
+        return await self.request("POST", {**JSON, "Acp-Connection-Id": connection, **headers}, message)
+
+    async def initialize(self) -> str:
+        """Open a connection over HTTP, and return its id."""
+        response = await self.request("POST", JSON, INITIALIZE)
+        assert response.status == 200, response
+        return response.headers["acp-connection-id"]
+
+    async def stream(self, connection: str, session: str | None = None, **headers: str) -> Events:
+        """Open a stream of events, and wait until it is open."""
+        named = {} if session is None else {"Acp-Session-Id": session}
+        reader, writer = await self.begin("GET", {**EVENTS, "Acp-Connection-Id": connection, **named, **headers})
+        assert (await reader.readline()).split()[1] == b"200"
+        events = Events(reader, writer)
+        assert await events.line() == b":"
+        return events
+
+    async def delete(self, connection: str) -> Response:
+        return await self.request("DELETE", {"Acp-Connection-Id": connection})
+
+
+async def read_response(reader: asyncio.StreamReader) -> Response:
+    """Read a response with a `Content-Length`, or without a body."""
+    status = int((await reader.readline()).split()[1])
+    headers: dict[str, str] = {}
+    while line := (await reader.readline()).strip():
+        name, _, value = line.decode().partition(":")
+        headers[name.lower()] = value.strip()
+    return Response(status, headers, await reader.readexactly(int(headers.get("content-length", 0))))
+
+
+@asynccontextmanager
+async def serving(app: Starlette, server: str = "hypercorn", *, errors: int = 0) -> AsyncGenerator[Site]:
+    """Serve an application until the block ends. Then nothing of it may be left.
+
+    Args:
+        app: the application.
+        server: "hypercorn" or "uvicorn".
+        errors: how many errors are logged.
+    """
+    listener = socket.create_server(("127.0.0.1", 0))
+    log = _Errors(logging.ERROR)
+    logging.getLogger().addHandler(log)
+    try:
+        yielded = Site(listener.getsockname()[1])
+        async with (_hypercorn if server == "hypercorn" else _uvicorn)(app, listener):
+            yield yielded
+    finally:
+        logging.getLogger().removeHandler(log)
+    assert len(log.messages) == errors, log.messages
+    assert not kept()
+
+
+def kept() -> list[object]:
+    """Return the transports and streams of servers that are still in memory."""
+    gc.collect()
+    return [each for each in gc.get_objects() if isinstance(each, _KEPT)]
+
+
+class _Errors(logging.Handler):
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(self.format(record))
+
+
+@asynccontextmanager
+async def _hypercorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[None]:
+    config, stop = Config(), asyncio.Event()
+    config.bind = [f"fd://{listener.detach()}"]
+    config.errorlog = logging.getLogger("tests.hypercorn")
+    config.graceful_timeout = 0.1
+    serve: Any = hypercorn.asyncio.serve
+    task = asyncio.create_task(serve(app, config, shutdown_trigger=stop.wait))
+    try:
+        yield
+    finally:
+        stop.set()
+        await task
+
+
+@asynccontextmanager
+async def _uvicorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[None]:
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1, lifespan="on"))
+    task = asyncio.create_task(server.serve([listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()
