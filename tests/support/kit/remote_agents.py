@@ -89,6 +89,7 @@ def raw_agents() -> tuple[Callable[[Transport, Any], Awaitable[None]], asyncio.Q
             agents.put_nowait(agent)
             await agent.ended.wait()
         finally:
+            del agent.transport  # the test may keep the agent, but not what the server has
             await transport.close()
 
     return serve, agents

@@ -115,12 +115,22 @@ class Site:
 
     async def stream(self, connection: str, session: str | None = None, **headers: str) -> Events:
         """Open a stream of events, and wait until it is open."""
-        named = {} if session is None else {"Acp-Session-Id": session}
-        reader, writer = await self.begin("GET", {**EVENTS, "Acp-Connection-Id": connection, **named, **headers})
-        assert (await reader.readline()).split()[1] == b"200"
-        events = Events(reader, writer)
-        assert await events.line() == b":"
+        status, events = await self._stream(connection, session, headers)
+        assert (status, await events.line()) == (200, b":")
         return events
+
+    async def reopen(self, connection: str, session: str | None = None) -> Events:
+        """Open a stream that the server may think is still read."""
+        while (opened := await self._stream(connection, session, {}))[0] == 409:
+            await opened[1].close()
+        return opened[1]
+
+    async def _stream(self, connection: str, session: str | None, headers: dict[str, str]) -> tuple[int, Events]:
+        named = {} if session is None else {"Acp-Session-Id": session}
+        last = {"Connection": "close"}  # the end of the stream is the end of the connection
+        named = {**EVENTS, **last, "Acp-Connection-Id": connection, **named, **headers}
+        reader, writer = await self.begin("GET", named)
+        return int((await reader.readline()).split()[1]), Events(reader, writer)
 
     async def delete(self, connection: str) -> Response:
         return await self.request("DELETE", {"Acp-Connection-Id": connection})
