@@ -100,7 +100,7 @@ class Site:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         reader, writer = await self.begin(method, headers, data, path)
         try:
-            return await read_response(reader)
+            return await read_response(reader, with_body=method != "HEAD")
         finally:
             writer.close()
 
@@ -136,14 +136,15 @@ class Site:
         return await self.request("DELETE", {"Acp-Connection-Id": connection})
 
 
-async def read_response(reader: asyncio.StreamReader) -> Response:
+async def read_response(reader: asyncio.StreamReader, *, with_body: bool = True) -> Response:
     """Read a response with a `Content-Length`, or without a body."""
     status = int((await reader.readline()).split()[1])
     headers: dict[str, str] = {}
     while line := (await reader.readline()).strip():
         name, _, value = line.decode().partition(":")
         headers[name.lower()] = value.strip()
-    return Response(status, headers, await reader.readexactly(int(headers.get("content-length", 0))))
+    size = int(headers.get("content-length", 0)) if with_body else 0
+    return Response(status, headers, await reader.readexactly(size))
 
 
 @asynccontextmanager
