@@ -58,7 +58,7 @@ class RawAgent:
         self.transport = transport
         self.received: list[Any] = []
         self.ended = asyncio.Event()
-        self.error: BaseException | None = None
+        self.error: str | None = None
 
     async def say(self, *messages: Any) -> None:
         """Send messages. Remember what that raises."""
@@ -66,7 +66,7 @@ class RawAgent:
             for message in messages:
                 await self.transport.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         except Exception as error:
-            self.error = error
+            self.error = repr(error)  # the error itself would keep the transport
 
     async def update(self, session: str, text: str = "") -> None:
         await self.say({"method": "session/update", "params": {"sessionId": session, "text": text}})

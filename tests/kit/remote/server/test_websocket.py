@@ -1,0 +1,150 @@
+"""Agents over WebSocket: what is accepted, what clients may cost, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from acp_kit.remote import Bounds, agent_app
+from acp_runtime.transports import Transport
+from tests.support.kit.remote_agents import echo
+from tests.support.kit.remote_servers import INITIALIZE, JSON, SERVERS, Site, serving
+
+_HANDSHAKE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+_BOTH = pytest.mark.parametrize("server", SERVERS)
+
+
+def _connect(site: Site, **headers: str) -> connect:
+    return connect(f"ws://127.0.0.1:{site.port}/acp", additional_headers=headers, max_size=None)
+
+
+async def _ask(client: ClientConnection, message: Any = INITIALIZE) -> Any:
+    await client.send(json.dumps(message))
+    return json.loads(await client.recv())
+
+
+async def _closing_code(client: ClientConnection) -> int | None:
+    with pytest.raises(ConnectionClosed) as closed:
+        while True:
+            await client.recv()
+    return closed.value.rcvd.code if closed.value.rcvd else None
+
+
+@_BOTH
+async def test_a_websocket_has_an_id_and_talks(server: str) -> None:
+    async with serving(agent_app(echo), server) as site, _connect(site) as client:
+        assert client.response
+        assert len(client.response.headers["Acp-Connection-Id"]) * 6 >= 128
+        assert (await _ask(client))["result"]["protocolVersion"] == 1
+
+
+@_BOTH
+async def test_newlines_in_a_frame_are_not_ends_of_messages(server: str) -> None:
+    async with serving(agent_app(echo), server) as site, _connect(site) as client:
+        await client.send(json.dumps(INITIALIZE, indent=1).replace("\n", "\r\n"))
+        assert json.loads(await client.recv())["id"] == 0
+
+
+@_BOTH
+async def test_binary_and_empty_frames_mean_nothing(server: str) -> None:
+    async with serving(agent_app(echo), server) as site, _connect(site) as client:
+        await client.send(b"\xff\x00")
+        await client.send("")
+        assert (await _ask(client))["id"] == 0
+
+
+@_BOTH
+@pytest.mark.parametrize(
+    "headers",
+    [{"Host": "attacker.example"}, {"Origin": "https://attacker.example"}, {"Origin": "null"}],
+    ids=str,
+)
+async def test_other_hosts_and_sites_are_refused(headers: dict[str, str], server: str) -> None:
+    async with serving(agent_app(echo), server, errors=None) as site:  # uvicorn logs refusals as errors
+        assert (await site.request("GET", {**_HANDSHAKE, **headers})).status == 403
+
+
+@_BOTH
+async def test_trusted_sites_are_accepted(server: str) -> None:
+    async with serving(agent_app(echo, origins=["https://trusted.example"]), server) as site:
+        for origin in ("https://trusted.example", f"http://127.0.0.1:{site.port}"):
+            async with _connect(site, Origin=origin) as client:
+                assert (await _ask(client))["id"] == 0
+
+
+@_BOTH
+async def test_websockets_count_as_connections(server: str) -> None:
+    app = agent_app(echo, bounds=Bounds(connections=1))
+    async with serving(app, server, errors=None) as site, _connect(site):  # uvicorn logs refusals as errors
+        with pytest.raises(InvalidStatus) as refused:
+            await _connect(site)
+        assert refused.value.response.status_code == 503
+        assert (await site.request("POST", JSON, INITIALIZE)).status == 503
+
+
+@_BOTH
+@pytest.mark.parametrize("compression", [None, "deflate"])
+async def test_a_message_that_is_too_big_closes_the_websocket(compression: str | None, server: str) -> None:
+    async with serving(agent_app(echo, bounds=Bounds(message_bytes=10_000)), server) as site:
+        url = f"ws://127.0.0.1:{site.port}/acp"
+        async with connect(url, compression=compression) as client:
+            await client.send("x" * 10_001)
+            assert await _closing_code(client) == 1009
+
+
+@_BOTH
+async def test_a_bomb_or_100_megabytes_close_only_their_websocket(server: str) -> None:
+    async with serving(agent_app(echo), server) as site, _connect(site) as other:
+        for compression in ("deflate", None):
+            async with connect(f"ws://127.0.0.1:{site.port}/acp", compression=compression) as client:
+                with pytest.raises(ConnectionClosed):
+                    await client.send("x" * 100_000_000)
+                    await client.recv()
+        assert (await _ask(other))["id"] == 0
+
+
+@_BOTH
+async def test_broken_utf_8_closes_only_its_websocket(server: str) -> None:
+    async with serving(agent_app(echo), server, errors=None) as site, _connect(site) as other:  # uvicorn logs it
+        async with _connect(site) as client:
+            await client.send(b'"\xff"', text=True)
+            await _closing_code(client)
+        assert (await _ask(other))["id"] == 0
+
+
+@_BOTH
+async def test_a_client_that_never_reads_loses_its_websocket(server: str) -> None:
+    failed = asyncio.Queue[int]()
+
+    async def serve(transport: Transport, _: None) -> None:
+        sent, line = 0, b'"%b"\n' % (b"x" * 100_000)
+        opening = await transport.receive()
+        try:
+            while sent < 1000 and b"flood" in opening:
+                await transport.send(line)
+                sent += 1
+        except TimeoutError:
+            failed.put_nowait(sent)
+        while await transport.receive():
+            await transport.send(opening)
+
+    async with serving(agent_app(serve, bounds=Bounds(unread_seconds=0.2)), server) as site, _connect(site) as other:
+        reader, writer = await site.begin("GET", _HANDSHAKE)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.pause_reading()
+        writer.write(b'\x81\x87\0\0\0\0"flood"')
+        await other.send("{}")
+        assert await _ask(other, {}) == {}
+        assert await failed.get() < 320  # the buffers of the system and of the server
+        assert await _ask(other, {}) == {}
+        writer.transport.abort()
