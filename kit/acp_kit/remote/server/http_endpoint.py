@@ -17,6 +17,7 @@ from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.messages import Batch, Message, read_message
 
 SESSION_ID = "Acp-Session-Id"
+_MAX_INITIALIZE = 1024 * 1024  # bytes; many such requests may come at once
 
 
 class HTTPEndpoint:
@@ -75,14 +76,16 @@ class HTTPEndpoint:
         if header(request, "content-encoding").lower() not in ("", "identity"):
             raise Refused(415, "The body must not have a Content-Encoding.")
         if not header(request, CONNECTION_ID):
-            return await self._initialize(await self._message(request), identity)
+            self._connections.check_room()
+            message = await self._message(request, min(_MAX_INITIALIZE, self._bounds.message_bytes))
+            return await self._initialize(message, identity)
         transport, header_session = self._find(request, identity), self._session(request)
         if transport.posts >= self._bounds.posts:
             raise Refused(503, "Too many messages wait for the agent. Send it later.", headers={"Retry-After": "1"})
         transport.posts += 1
         try:
             async with transport.turn:
-                message = await self._message(request)
+                message = await self._message(request, self._bounds.message_bytes)
                 if message.method == "initialize":
                     raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
                 session = transport.session_of(message) or header_session
@@ -94,9 +97,9 @@ class HTTPEndpoint:
         self._find(request, identity)  # it may have ended meanwhile
         return Response(status_code=202)
 
-    async def _message(self, request: Request) -> Message:
+    async def _message(self, request: Request, most: int) -> Message:
         try:
-            message = read_message(await self._body(request))
+            message = read_message(await self._body(request, most))
         except Batch as batch:
             raise Refused(501, str(batch)) from None
         except ValueError as error:
@@ -105,21 +108,21 @@ class HTTPEndpoint:
             raise Refused(400, f"An id in the message is longer than {self._bounds.id_length} characters.")
         return message
 
-    async def _body(self, request: Request) -> bytes:
-        body, most = bytearray(), self._bounds.message_bytes
-        length = header(request, "content-length")
-        if length.isdecimal() and int(length) > most:
-            raise Refused(413, f"A message may have {most} bytes.")
+    async def _body(self, request: Request, most: int) -> bytes:
+        body, size = bytearray(), 0
         try:
             async with asyncio.timeout(self._bounds.body_seconds):
                 async for chunk in request.stream():
-                    body += chunk
-                    if len(body) > most:
-                        raise Refused(413, f"A message may have {most} bytes.")
+                    size += len(chunk)
+                    # The rest is read all the same: over HTTP/2, servers close the whole connection otherwise.
+                    body += chunk if size <= most else b""
         except TimeoutError:
-            raise Refused(408, f"The body took longer than {self._bounds.body_seconds} seconds.") from None
+            if size <= most:
+                raise Refused(408, f"The body took longer than {self._bounds.body_seconds} seconds.") from None
         except ClientDisconnect:
             raise Refused(499, "The client has left.") from None
+        if size > most:
+            raise Refused(413, f"A message may have {most} bytes here.")
         return bytes(body)
 
     async def _initialize(self, message: Message, identity: Any) -> Response:

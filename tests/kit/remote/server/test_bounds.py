@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -214,20 +213,25 @@ async def test_a_client_that_sends_100_megabytes_is_refused(server: str, headers
         id = await site.initialize()
         reader, writer = await site.begin("POST", {**JSON, "Acp-Connection-Id": id, **headers})
         sending = asyncio.create_task(_send_100_megabytes(writer, chunked="Transfer-Encoding" in headers))
-        assert (await read_response(reader)).status == 413
         await _works(site)
-        sending.cancel()
+        assert (await read_response(reader)).status == 413
+        await sending
         writer.close()
-        await asyncio.wait([sending])
         assert (await site.post(id, _NEW)).status == 202
 
 
 async def _send_100_megabytes(writer: asyncio.StreamWriter, *, chunked: bool) -> None:
     data = b"x" * 100_000
-    with suppress(ConnectionError):
-        for _ in range(1000):
-            writer.write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
-            await writer.drain()
+    for _ in range(1000):
+        writer.write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
+        await writer.drain()
+    writer.write(b"0\r\n\r\n" if chunked else b"")
+
+
+async def test_an_initialize_request_may_not_be_huge() -> None:
+    async with serving(agent_app(echo)) as site:
+        huge = {**INITIALIZE, "params": {"protocolVersion": 1, "_meta": {"text": "x" * 2**20}}}
+        assert (await site.request("POST", JSON, huge)).status == 413
 
 
 async def test_connections_are_limited() -> None:

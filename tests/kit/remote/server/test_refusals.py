@@ -12,7 +12,7 @@ from acp_kit.remote import Bounds, agent_app
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON, SERVERS, serving
 
-_BOUNDS = Bounds(message_bytes=10_000, id_length=100)
+_BOUNDS = Bounds(message_bytes=10_000, id_length=100, body_seconds=0.5)
 _LIST = {"jsonrpc": "2.0", "id": 9, "method": "session/list", "params": {}}
 _PROMPT = {"jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}
 _ID = ("Acp-Connection-Id", "{id}")
@@ -95,7 +95,7 @@ _CASES = [
     _post("an unknown encoding", 415, _LIST, _ID, ("Content-Encoding", "br")),
     _post("a body that is too big", 413, _TOO_BIG, _ID),
     _post("a chunked one", 413, _chunked(_TOO_BIG), _ID, ("Transfer-Encoding", "chunked")),
-    _post("one that is only announced", 413, b"", _ID, ("Content-Length", "100000000")),
+    _post("a body that is only announced", 408, b"", _ID, ("Content-Length", "100000000")),
     _post("one to begin with", 413, _TOO_BIG),
     # What the client accepts, and upgrades
     Case("GET that accepts JSON", 406, "GET", [_ID, ("Accept", "application/json")]),
