@@ -115,7 +115,7 @@ class Conversation:
 
 
 async def kept(history: str) -> list[Any]:
-    """Return what the database has of the last session. The id of an earlier one may never have reached the client."""
+    """Return what the database has of the last session. An earlier one may be left that the client never heard of."""
     async with SqlHistory(history) as store:
         last = (await store.list(limit=1)).sessions[0]
         return [update async for update in store.read(last.session_id)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event, text
@@ -12,6 +14,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from acp_bindings import v1
 from acp_kit.history import HistoryError, SqlHistory
+from acp_kit.history.tables import METADATA
 from tests.support.kit.histories import read
 from tests.support.kit.session_updates import text_chunk
 from tests.support.postgresql import PostgreSQL
@@ -43,6 +46,27 @@ async def test_a_server_that_cannot_be_reached_is_an_error_of_the_history(addres
 async def test_a_database_that_does_not_exist_is_an_error_of_the_history(url: str) -> None:
     with pytest.raises(HistoryError, match='database "missing" does not exist'):
         await SqlHistory(f"{url}&database=missing").list()
+
+
+async def test_tables_that_another_process_creates_meanwhile_are_used(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_all = METADATA.create_all
+
+    async def other_process() -> None:
+        async with session_in(url):
+            pass
+
+    def create_late(connection: Connection, **options: Any) -> None:
+        monkeypatch.undo()
+        with ThreadPoolExecutor() as other:
+            other.submit(asyncio.run, other_process()).result()
+        create_all(connection, **options)
+
+    monkeypatch.setattr(METADATA, "create_all", create_late)
+    for _ in range(2):  # whatever it creates, the next one can use
+        async with SqlHistory(url) as store:
+            assert [each.session_id for each in (await store.list()).sessions] == ["s"]
 
 
 async def test_connections_that_the_server_has_closed_are_replaced(url: str) -> None:
