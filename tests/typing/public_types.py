@@ -16,7 +16,7 @@ import pytest
 from tests.support.environments import DEADLINE, PACKAGES, build_wheel, install
 
 # Their types are those of the extras' packages, which a bare environment lacks.
-OF_EXTRAS = ("acp_kit.history.tables.", "acp_kit.migrate.")
+OF_EXTRAS = ("acp_kit.history.tables.", "acp_kit.migrate.", "acp_kit.remote.")
 
 
 @pytest.fixture(scope="module")
