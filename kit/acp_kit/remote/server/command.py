@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from importlib import import_module
-from typing import Any
+from inspect import isroutine
+from typing import Any, get_type_hints
 
 from acp_kit.remote.server.admission import LOOPBACK
 
@@ -15,7 +17,12 @@ _KEEP_ALIVE = 15.0  # seconds between pings
 
 def add_serve(parser: ArgumentParser) -> None:
     """Add the arguments of the command, and what runs it."""
-    parser.add_argument("agent", type=_agent, metavar="MODULE:CLASS", help="the agent, a subclass of a profile's Agent")
+    parser.add_argument(
+        "agent",
+        type=_agent,
+        metavar="MODULE:AGENT",
+        help="the agent: a subclass of a profile's Agent, or a function that makes one, with an annotation",
+    )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="the port to listen on; 0 for a free one (8000)")
     parser.add_argument("--path", default="/acp", help="the path of the URL (/acp)")
@@ -46,8 +53,15 @@ def _serve(options: Namespace) -> int:
     async def serve_agent(transport: Any, _: None) -> None:
         await profile.serve(agent, transport)
 
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((options.host, options.port), family=family)
+    except (OSError, OverflowError) as error:
+        sys.stderr.write(f"acp_kit.remote: {options.host} port {options.port} can't be listened on: {error}\n")
+        return 2
     config = Config()
-    config.bind = [f"{host}:{options.port}"]
+    config.bind = [f"fd://{listener.detach()}"]
+    config.h2_max_concurrent_streams = bounds.streams + bounds.posts
     config.websocket_max_message_size = bounds.message_bytes
     config.websocket_ping_interval = _KEEP_ALIVE
     app: Any = agent_app(serve_agent, path=options.path, hosts=[*LOOPBACK, *options.hosts], bounds=bounds)
@@ -57,17 +71,18 @@ def _serve(options: Namespace) -> int:
 
 
 def _agent(argument: str) -> tuple[Any, Any]:
-    """Return the profile of an agent's class, and the class."""
+    """Return the profile of an agent's class, and the class or the function that makes the agent."""
     module, colon, name = argument.partition(":")
     if not colon or not module or not name:
         raise ArgumentTypeError("write module:Class")
     sys.path.insert(0, "")
     try:
-        agent: Any = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
+        factory: Any = getattr(import_module(module), name)
+        agent = get_type_hints(factory).get("return") if isroutine(factory) else factory
+    except (ImportError, AttributeError, NameError, TypeError) as error:
         raise ArgumentTypeError(str(error)) from error
     for base in getattr(agent, "__mro__", ()):
         package, _, role = base.__module__.rpartition(".")
         if package.startswith("acp_bindings.") and role == "agent":
-            return import_module(package), agent
-    raise ArgumentTypeError(f"{name} is not a class derived from an Agent of acp_bindings")
+            return import_module(package), factory
+    raise ArgumentTypeError(f"{name} is not a class derived from an Agent of acp_bindings, nor annotated to return one")
