@@ -153,6 +153,7 @@ async def test_sessions_that_were_read_make_room_for_others() -> None:
         assert agent.error is None
 
 
+@pytest.mark.stress
 async def test_many_ids_of_sessions_leave_nothing() -> None:
     total = count(300, 10_000)
     async with serving(agent_app(echo)) as site:
