@@ -22,6 +22,9 @@ PYTHON_SDK = "agent-client-protocol==0.12.1"
 NEXT_PYTHON_SDK = "agent-client-protocol==1.0.0rc3"
 TYPESCRIPT_SDK = "@agentclientprotocol/sdk@2.4.0"
 ZOD = "zod@4.6.7"
+# What the SDKs need to serve agents at the other end of a network.
+WS = "ws@8.23.0"
+ASGI_SERVER = "uvicorn==0.54.0"
 # Two releases of a command line client: the newest, and one that answers a missing file with -32603. They need a newer
 # Node.js than most machines have, which npm has for each platform.
 ACPX = {"acpx": "0.19.1", "acpx-before": "0.15.1"}
@@ -73,6 +76,25 @@ def typescript_sdk() -> Path:
         UnavailableError: if node, npm or the network is missing.
     """
     return npm_package(TYPESCRIPT_SDK.rpartition("/")[2], TYPESCRIPT_SDK, ZOD)
+
+
+def remote_python_sdk(requirement: str) -> Path:
+    """Return the virtual environment of the official Python SDK with what its remote transports need.
+
+    Raises:
+        UnavailableError: if there is no network.
+    """
+    name = requirement.replace("==", "@")
+    return pypi_package(f"{name}-{ASGI_SERVER}", requirement.replace("==", "[http]=="), ASGI_SERVER)
+
+
+def remote_typescript_sdk() -> Path:
+    """Return the folder of the official TypeScript SDK with what its WebSocket transport needs.
+
+    Raises:
+        UnavailableError: if node, npm or the network is missing.
+    """
+    return npm_package(f"{TYPESCRIPT_SDK.rpartition('/')[2]}-{WS}", TYPESCRIPT_SDK, ZOD, WS)
 
 
 def acpx(name: str) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import Any
 
 import acp_bindings
 from acp_bindings import v1, v2_draft
@@ -62,9 +63,10 @@ class Two(v2_draft.Agent):
         return v2_draft.PromptResponse(message_id="m")
 
 
-VERSIONS = sys.argv[1].split(",")
+def agents(versions: str) -> dict[str, Any]:
+    """Return the arguments that serve some versions."""
+    return {"v1": One if "1" in versions else None, "v2_draft": Two if "2" in versions else None}
+
 
 if __name__ == "__main__":
-    asyncio.run(
-        acp_bindings.serve_stdio(v1=One if "1" in VERSIONS else None, v2_draft=Two if "2" in VERSIONS else None)
-    )
+    asyncio.run(acp_bindings.serve_stdio(**agents(sys.argv[1])))

@@ -149,6 +149,8 @@ async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -
         client.emit({"id": command["id"], "result": plain(result)})
     except RequestError as error:
         client.emit({"id": command["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
+    except (OSError, RuntimeError) as error:  # the transport's
+        client.emit({"id": command["id"], "error": {"code": None, "message": str(error)}})
 
 
 def plain(value: Any) -> Any:
@@ -178,6 +180,27 @@ async def serve(connection: int, command: list[str], commands: asyncio.Queue[dic
     client.emit({"exit": process.returncode})
 
 
+async def serve_remote(connection: int, url: str, commands: asyncio.Queue[dict[str, Any] | None]) -> None:
+    """Connect to an agent behind a URL, and execute the commands for the connection until one is None."""
+    client = ScriptedClient(connection)
+    transport = await remote_transport(url)
+    agent = acp.connect_to_agent(client, transport, use_unstable_protocol=True)
+    tasks: list[asyncio.Task[None]] = []
+    while (each := await commands.get()) is not None:
+        tasks.append(asyncio.create_task(execute(agent, client, each)))
+    for task in tasks:
+        task.cancel()  # what was never answered
+    await asyncio.wait([asyncio.create_task(agent.close()), asyncio.create_task(transport.close())])
+    client.emit({"exit": 0})
+
+
+async def remote_transport(url: str) -> Any:
+    from acp.http import create_http_stream  # imported here because only remote transports need the extra
+    from acp.ws import create_websocket_stream
+
+    return create_http_stream(url) if url.startswith("http") else await create_websocket_stream(url)
+
+
 async def main() -> None:
     queues: dict[int, asyncio.Queue[dict[str, Any] | None]] = {}
     async with asyncio.TaskGroup() as connections:
@@ -186,7 +209,8 @@ async def main() -> None:
             connection = command.pop("connection")
             if "connect" in command:
                 queues[connection] = asyncio.Queue()
-                connections.create_task(serve(connection, command["connect"], queues[connection]))
+                talk = serve_remote if isinstance(command["connect"], str) else serve
+                connections.create_task(talk(connection, command["connect"], queues[connection]))
             else:
                 queues[connection].put_nowait(None if "close" in command else command)
 

@@ -48,7 +48,10 @@ class Two:
         return v2.schema.PromptResponse(message_id="m")
 
 
-VERSIONS = sys.argv[1].split(",")
+def router(versions: str) -> AgentProtocolRouter:
+    """Return the router of an agent with some versions."""
+    return AgentProtocolRouter(v1=One if "1" in versions else None, v2=Two if "2" in versions else None)
+
 
 if __name__ == "__main__":
-    asyncio.run(AgentProtocolRouter(v1=One if "1" in VERSIONS else None, v2=Two if "2" in VERSIONS else None).run())
+    asyncio.run(router(sys.argv[1]).run())

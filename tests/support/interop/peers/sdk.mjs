@@ -4,5 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const resolve = createRequire(join(process.argv[2], "peer.js")).resolve;
-export const acp = await import(pathToFileURL(resolve("@agentclientprotocol/sdk")).href);
-export const v2 = await import(pathToFileURL(resolve("@agentclientprotocol/sdk/experimental/v2")).href);
+/** Import a package that is installed in the folder. */
+export const load = (name) => import(pathToFileURL(resolve(name)).href);
+export const acp = await load("@agentclientprotocol/sdk");
+export const v2 = await load("@agentclientprotocol/sdk/experimental/v2");

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { acp } from "./sdk.mjs";
+import { remoteStream } from "./typescript_remote_stream.mjs";
 
 const { client: CLIENT } = acp.methods;
 
@@ -19,8 +20,28 @@ async function onDisk(method, { path, content }) {
   return {};
 }
 
-/** Start an agent, and return what executes a command for the connection to it, and what closes it. */
-function connect(number, [command, ...args]) {
+/** Start an agent, and return the streams to it, and what waits until it has exited after the connection is closed. */
+function start([command, ...args]) {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
+  return {
+    stream,
+    async end() {
+      child.stdin.end();
+      const [code] = await exited;
+      return code;
+    },
+  };
+}
+
+/** Connect to an agent behind a URL. */
+async function reach(url) {
+  return { stream: await remoteStream(url), end: async () => 0 };
+}
+
+/** Return what executes a command for the connection to an agent, and what closes it. */
+async function connect(number, agent) {
   const emit = (message) => process.stdout.write(`${JSON.stringify({ connection: number, ...message })}\n`);
   const calls = new Map();
   let responses = {};
@@ -66,9 +87,8 @@ function connect(number, [command, ...args]) {
     app.onRequest(method, respond);
   }
 
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-  const exited = once(child, "exit");
-  const connection = app.connect(acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
+  const { stream, end } = await (typeof agent === "string" ? reach(agent) : start(agent));
+  const connection = app.connect(stream);
 
   function request(method, params) {
     const controller = new AbortController();
@@ -102,9 +122,7 @@ function connect(number, [command, ...args]) {
 
   async function close() {
     connection.close();
-    child.stdin.end();
-    const [code] = await exited;
-    emit({ exit: code });
+    emit({ exit: await end() });
   }
 
   return { execute, close };
@@ -114,7 +132,7 @@ const connections = new Map();
 for await (const line of createInterface({ input: process.stdin })) {
   const { connection, connect: agent, close, ...command } = JSON.parse(line);
   if (agent) {
-    connections.set(connection, connect(connection, agent));
+    connections.set(connection, await connect(connection, agent));
   } else if (close) {
     void connections.get(connection).close();
   } else {

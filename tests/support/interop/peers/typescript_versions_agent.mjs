@@ -1,36 +1,8 @@
 // An agent of the versions 1 and 2 of the protocol, with the router of the TypeScript SDK.
 // Arguments: the folder of the SDK, then the versions it has: `1`, `2` or `1,2`.
 import { Readable, Writable } from "node:stream";
-import { acp, v2 } from "./sdk.mjs";
+import { acp } from "./sdk.mjs";
+import { routerOf } from "./typescript_routers.mjs";
 
-const info = { name: "typescript", version: "1" };
-
-const one = acp
-  .agent({ name: "one" })
-  .onRequest("initialize", () => ({ protocolVersion: 1, agentInfo: info, agentCapabilities: {} }))
-  .onRequest("session/new", () => ({ sessionId: "s" }))
-  .onRequest("session/prompt", async ({ params: { sessionId, prompt }, client }) => {
-    const update = { sessionUpdate: "agent_message_chunk", content: prompt[0] };
-    await client.notify("session/update", { sessionId, update });
-    return { stopReason: "end_turn" };
-  });
-
-const two = v2
-  .agent({ name: "two" })
-  .onRequest("initialize", () => ({ protocolVersion: 2, info, capabilities: { session: {} } }))
-  .onRequest("session/new", () => ({ sessionId: "s" }))
-  .onRequest("session/prompt", async ({ params: { sessionId, prompt }, client }) => {
-    const update = { sessionUpdate: "agent_message_chunk", messageId: "m", content: prompt[0] };
-    await client.notify("session/update", { sessionId, update });
-    return { messageId: "m" };
-  });
-
-const versions = process.argv[3].split(",");
-const router = v2.agentProtocolRouter();
-if (versions.includes("1")) {
-  router.withV1(one);
-}
-if (versions.includes("2")) {
-  router.withV2(two);
-}
-await router.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin))).closed;
+const stream = acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin));
+await routerOf(process.argv[3]).connect(stream).closed;
