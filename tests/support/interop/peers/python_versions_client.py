@@ -1,6 +1,7 @@
 """A client of one version of the protocol, written with the Python SDK (1.0.0rc3). It prints what it received.
 
-Arguments: the version, and the command that starts the agent.
+Arguments: the version, and the command that starts the agent. Or, for agents behind URLs: versions and URLs by turns; it
+prints a list.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ from acp import schema
 from acp.exceptions import RequestError
 from acp.experimental import v2
 from acp.transports import spawn_stdio_transport
+from python_client import remote_transport
 
 INFO = {"name": "python", "version": "1"}
-VERSION, *COMMAND = sys.argv[1:]
-MODELS: Any = schema if VERSION == "1" else v2.schema
+
+
+def models(version: str) -> Any:
+    return schema if version == "1" else v2.schema
 
 
 class Client:
-    def __init__(self) -> None:
+    def __init__(self, version: str) -> None:
+        self.models = models(version)
         self.texts: list[str] = []
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
@@ -30,17 +35,16 @@ class Client:
 
     async def request_permission(self, **_: Any) -> Any:
         answer = {"outcome": {"outcome": "selected", "optionId": "yes"}}
-        return MODELS.RequestPermissionResponse.model_validate(answer)
+        return self.models.RequestPermissionResponse.model_validate(answer)
 
 
-async def talk(agent: Any, client: Client) -> dict[str, Any]:
-    info = MODELS.Implementation.model_validate(INFO)
-    given = {"client_info": info} if VERSION == "1" else {"info": info, "capabilities": MODELS.ClientCapabilities()}
+async def talk(agent: Any, client: Client, version: str) -> dict[str, Any]:
+    info = client.models.Implementation.model_validate(INFO)
+    given = {"client_info": info} if version == "1" else {"info": info, "capabilities": models("2").ClientCapabilities()}
     try:
-        initialized = await agent.initialize(protocol_version=int(VERSION), **given)
+        initialized = await agent.initialize(protocol_version=int(version), **given)
         session = await agent.new_session(cwd="/", mcp_servers=[])
-        text = schema.TextContentBlock if VERSION == "1" else v2.schema.TextContentBlock
-        prompt = [text(type="text", text="hello")]
+        prompt = [client.models.TextContentBlock(type="text", text="hello")]
         answer = await agent.prompt(session_id=session.session_id, prompt=prompt)
     except (RequestError, ValueError) as error:  # its models' error, if the answer is of another version
         return {"error": {"code": getattr(error, "code", None), "message": str(error)}}
@@ -51,14 +55,36 @@ def plain(model: Any) -> Any:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
 
 
-async def main() -> None:
-    client = Client()
-    async with spawn_stdio_transport(*COMMAND, stderr=None) as (reader, writer, _):
-        connect: Any = acp.connect_to_agent if VERSION == "1" else v2.connect_to_agent
-        agent = connect(client, writer, reader)
-        print(json.dumps(await talk(agent, client)))
+def connect(version: str, *streams: Any) -> tuple[Any, Client]:
+    client = Client(version)
+    to_agent: Any = acp.connect_to_agent if version == "1" else v2.connect_to_agent
+    return to_agent(client, *streams), client
+
+
+async def start(version: str, *command: str) -> Any:
+    async with spawn_stdio_transport(*command, stderr=None) as (reader, writer, _):
+        agent, client = connect(version, writer, reader)
+        talked = await talk(agent, client, version)
         await agent.close()
+    return talked
+
+
+async def reach(version: str, url: str) -> Any:
+    transport = await remote_transport(url)
+    agent, client = connect(version, transport)
+    talked = await talk(agent, client, version)
+    await agent.close()
+    await transport.close()
+    return talked
+
+
+async def main(arguments: list[str]) -> None:
+    if "://" in arguments[1]:
+        pairs = zip(arguments[::2], arguments[1::2], strict=True)
+        print(json.dumps([await reach(version, url) for version, url in pairs]))
+    else:
+        print(json.dumps(await start(*arguments)))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(sys.argv[1:]))
