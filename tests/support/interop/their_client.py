@@ -3,7 +3,7 @@
 One process serves all tests with an SDK, because importing an SDK takes longer than most tests. It connects to several
 agents at the same time. A test writes commands to its stdin, one per line, each with the number of its `connection`:
 
-* `{"connect"}`: start an agent with a command, and connect to it;
+* `{"connect"}`: start an agent with a command, and connect to it; or connect to an agent behind a URL;
 * `{"close"}`: disconnect from the agent, and wait until it has exited;
 * `{"id", "call", "params"}` and `{"id", "notify", "params"}`: send a message to the agent;
 * `{"id", "cancel_call"}`: cancel the last call of a method;
@@ -70,8 +70,8 @@ class Program:
         self._connections: dict[int, TheirClient] = {}
         self._reading = asyncio.create_task(self._read())
 
-    def connect(self, agent: Command) -> TheirClient:
-        """Start an agent and connect to it."""
+    def connect(self, agent: Command | str) -> TheirClient:
+        """Start an agent and connect to it, or connect to the one behind a URL."""
         assert not self._reading.done(), "the client has exited"
         number = len(self._connections)
         self._connections[number] = client = TheirClient(lambda command: self._write({"connection": number, **command}))
@@ -186,16 +186,18 @@ class TheirClient:
         elif "exit" in message:
             self.agent_exit_code = message["exit"]
             self._ended.set()
-        elif "error" in message:
-            self._calls.pop(message["id"]).set_exception(PeerError(message["error"]))
-        else:
-            self._calls.pop(message["id"]).set_result(message["result"])
+        elif not (call := self._calls.pop(message["id"])).done():  # done if a test waits no longer
+            if "error" in message:
+                call.set_exception(PeerError(message["error"]))
+            else:
+                call.set_result(message["result"])
 
     def lose(self) -> None:
         """Fail what waits for the client, because its process has exited."""
         self._ended.set()
         for call in self._calls.values():
-            call.set_exception(EOFError("the client has exited"))
+            if not call.done():
+                call.set_exception(EOFError("the client has exited"))
 
 
 @asynccontextmanager
@@ -210,7 +212,7 @@ async def connected(
         script: our agent.
         stderr: a file for the agent's stderr.
     """
-    program = await shared(command, lambda: _program(command))
+    program = await shared(command, lambda: running(command))
     redirected = ["/bin/sh", "-c", 'exec "$@" 2>"$0"', str(stderr)] if stderr else []
     client = program.connect([*redirected, sys.executable, str(script), *flags])
     try:
@@ -220,7 +222,8 @@ async def connected(
 
 
 @asynccontextmanager
-async def _program(command: Command) -> AsyncIterator[Program]:
+async def running(command: Command) -> AsyncIterator[Program]:
+    """Start the process in which a client runs."""
     program = Program(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=2**24))
     try:
         yield program

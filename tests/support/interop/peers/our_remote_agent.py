@@ -21,12 +21,8 @@ from acp_kit.remote import agent_app
 from acp_runtime.transports import Transport
 
 
-async def nobody(_: Any) -> None:
-    """Let everybody in."""
-
-
 def endpoint(path: str, start: Callable[[Transport], Awaitable[None]]) -> Any:
-    return agent_app(lambda transport, _: start(transport), authenticate=nobody, path=path)
+    return agent_app(lambda transport, _: start(transport), path=path)
 
 
 def versions(served: str) -> Callable[[Transport], Awaitable[None]]:

@@ -204,7 +204,8 @@ class ScriptedAgent(acp.Agent):
 
     async def _say(self, session_id: str, content: Any) -> None:
         text = content if isinstance(content, str) else json.dumps(content, sort_keys=True)
-        await self.client.session_update(session_id, acp.update_agent_message_text(text))
+        content = {"type": "text", "text": text}
+        await self._update(session_id, {"sessionUpdate": "agent_message_chunk", "content": content})
 
     async def _update(self, session_id: str, update: Any) -> None:
         built = schema.SessionNotification.model_validate({"sessionId": session_id, "update": update})
