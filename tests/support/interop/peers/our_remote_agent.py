@@ -5,13 +5,10 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from hypercorn.asyncio import serve
-from hypercorn.config import Config
+import asgi_server
 from our_agent import ScriptedAgent
 from our_versions_agent import agents
 
@@ -21,31 +18,18 @@ from acp_kit.remote import agent_app
 from acp_runtime.transports import Transport
 
 
-def endpoint(path: str, start: Callable[[Transport], Awaitable[None]]) -> Any:
-    return agent_app(lambda transport, _: start(transport), path=path)
+async def scripted(transport: Transport, identity: None) -> None:
+    await v1.serve(ScriptedAgent, transport)
 
 
-def versions(served: str) -> Callable[[Transport], Awaitable[None]]:
-    return lambda transport: acp_bindings.serve(transport, **agents(served))
+def with_versions(served: str) -> Callable[[Transport, Any], Awaitable[None]]:
+    return lambda transport, _: acp_bindings.serve(transport, **agents(served))
 
 
 ENDPOINTS = {
-    "/acp": endpoint("/acp", lambda transport: v1.serve(ScriptedAgent, transport)),
-    **{f"/{each}": endpoint(f"/{each}", versions(each)) for each in ("1", "2", "1,2")},
+    "/acp": agent_app(scripted),
+    **{f"/{each}": agent_app(with_versions(each), path=f"/{each}") for each in ("1", "2", "1,2")},
 }
 
-
-async def app(scope: Any, receive: Any, send: Any) -> None:
-    await ENDPOINTS["/acp" if scope["type"] == "lifespan" else scope["path"]](scope, receive, send)
-
-
-async def main() -> None:
-    listening = socket.create_server(("127.0.0.1", 0))
-    print("{}:{}".format(*listening.getsockname()), flush=True)
-    config = Config()
-    config.bind, config.loglevel, config.graceful_timeout = [f"fd://{listening.detach()}"], "WARNING", 0
-    await serve(app, config, shutdown_trigger=lambda: asyncio.to_thread(sys.stdin.read))
-
-
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(asgi_server.serve(ENDPOINTS))

@@ -29,9 +29,11 @@ class Client:
     def __init__(self, version: str) -> None:
         self.models = models(version)
         self.texts: list[str] = []
+        self.updated = asyncio.Event()
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
         self.texts.append(update.content.text)
+        self.updated.set()
 
     async def request_permission(self, **_: Any) -> Any:
         answer = {"outcome": {"outcome": "selected", "optionId": "yes"}}
@@ -46,7 +48,9 @@ async def talk(agent: Any, client: Client, version: str) -> dict[str, Any]:
         session = await agent.new_session(cwd="/", mcp_servers=[])
         prompt = [client.models.TextContentBlock(type="text", text="hello")]
         answer = await agent.prompt(session_id=session.session_id, prompt=prompt)
-    except (RequestError, ValueError) as error:  # its models' error, if the answer is of another version
+        await client.updated.wait()  # in version 2, it comes after the answer
+    # Its models' error, if the answer is of another version; its HTTP transport's, if there is no connection.
+    except (RequestError, ValueError, RuntimeError) as error:
         return {"error": {"code": getattr(error, "code", None), "message": str(error)}}
     return {"initialized": plain(initialized), "answer": plain(answer), "texts": client.texts}
 

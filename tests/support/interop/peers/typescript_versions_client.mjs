@@ -12,9 +12,13 @@ async function talk(version, stream) {
   const sdk = version === "1" ? acp : v2;
   const opening = version === "1" ? { clientInfo: info, clientCapabilities: {} } : { info, capabilities: {} };
   const texts = [];
+  let update;
+  const updated = new Promise((resolve) => {
+    update = resolve;
+  });
   const connection = sdk
     .client({ name: "client" })
-    .onNotification("session/update", ({ params: { update } }) => void texts.push(update.content.text))
+    .onNotification("session/update", ({ params }) => update(texts.push(params.update.content.text)))
     .onRequest("session/request_permission", () => ({ outcome: { outcome: "selected", optionId: "yes" } }))
     .connect(stream);
   try {
@@ -23,6 +27,7 @@ async function talk(version, stream) {
     const { sessionId } = await connection.agent.request("session/new", { cwd: "/", mcpServers: [] });
     const prompt = [{ type: "text", text: "hello" }];
     const answer = await connection.agent.request("session/prompt", { sessionId, prompt });
+    await updated; // in version 2, it comes after the answer
     return { initialized, answer, texts };
   } catch (error) {
     return { error: { code: error.code, message: error.message } };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -184,22 +185,25 @@ OPERATIONS: dict[str, Callable[[TheirClient], Awaitable[None]]] = {
     "unknown methods": unknown_methods,
     "extension methods in both directions": extensions,
 }
-_SECONDS = 10
+_STARTING = 60  # seconds for a client to start and to open a session
+_SECONDS = 10  # after which an operation has no answer
+_URL = re.compile(r"(http|ws)://\S+")
 
 
 async def outcome(client: TheirClient, operation: str) -> str:
     """Return `works`, or how an operation fails on a new connection."""
     try:
-        async with asyncio.timeout(_SECONDS):
+        async with asyncio.timeout(_STARTING):
             await client.initialize()
             await client.set_responses(RESPONSES)
             assert (await client.call("session/new", {"cwd": "/tmp", "mcpServers": []}))["sessionId"] == "new"
             client.events.clear()
+        async with asyncio.timeout(_SECONDS):
             await OPERATIONS[operation](client)
     except TimeoutError:
         return "no answer"
     except PeerError as error:
-        return f"{error.error['message']} ({error.code})" if error.code else str(error.error["message"])
+        return _URL.sub("the agent", f"{error.error['message']} ({error.code})" if error.code else error.error["message"])
     except AssertionError as error:
         return str(error).splitlines()[0] if str(error) else "other messages"
     return "works"
