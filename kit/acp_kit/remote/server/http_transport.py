@@ -5,8 +5,8 @@ exceptions, because clients open that stream before they load a session, or afte
 
 * While a session is being loaded or resumed, its messages and the answer all take its stream if that was open at the
   first of them, else the connection's.
-* Other answers about a session take its stream if it is open, else the connection's; those to its prompts always the
-  session's.
+* Other answers about a session take its stream if it is open or if something waits there, which comes first, else the
+  connection's. Those to its prompts always take the session's, those to its closing only if it is open.
 
 Everything else takes the stream of the connection.
 """
@@ -23,6 +23,7 @@ from acp_kit.remote.server.streams import Stream
 
 _PROMPT = "session/prompt"
 _LOADS = ("session/load", "session/resume")
+_ENDS = ("session/close", "session/delete")
 _CONNECTION = ""  # the key of the stream that belongs to no session
 _MAX_ASKED = 1024
 
@@ -153,7 +154,8 @@ class HTTPTransport:
             if method in _LOADS:
                 key = self._loads.pop(session, None)
                 return self._if_open(session) if key is None else key
-            return session if method == _PROMPT else self._if_open(session)
+            waits = session in self._streams and self._streams[session].unread
+            return session if method == _PROMPT or (waits and method not in _ENDS) else self._if_open(session)
         session = message.session
         if message.id is not None:
             self._asked[message.id] = session
