@@ -59,7 +59,7 @@ class PeerError(Exception):
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error)
         self.error = error
-        self.code = error["code"]
+        self.code = error.get("code")  # None if it is an error of the transport
 
 
 class Program:
@@ -149,6 +149,13 @@ class TheirClient:
         while text_or_method not in [*self.texts(), *(method for method, _ in self.events)]:
             self._changed.clear()
             await self._changed.wait()
+
+    async def said(self, count: int = 1) -> list[str]:
+        """Wait until the agent has sent a number of texts, and return them."""
+        while len(self.texts()) < count:
+            self._changed.clear()
+            await self._changed.wait()
+        return self.texts()
 
     def updates(self) -> list[Any]:
         return [params["update"] for method, params in self.events if method == "session/update"]

@@ -1,7 +1,7 @@
 """A client of one version of the protocol, written with the Python SDK (1.0.0rc3). It prints what it received.
 
-Arguments: the version, and the command that starts the agent. Or, for agents behind URLs: versions and URLs by turns; it
-prints a list.
+Arguments: the version, and the command that starts the agent. Or, for agents behind URLs: versions and URLs by turns;
+it prints a list.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class Client:
 
 async def talk(agent: Any, client: Client, version: str) -> dict[str, Any]:
     info = client.models.Implementation.model_validate(INFO)
-    given = {"client_info": info} if version == "1" else {"info": info, "capabilities": models("2").ClientCapabilities()}
+    if version == "1":
+        given = {"client_info": info}
+    else:
+        given = {"info": info, "capabilities": client.models.ClientCapabilities()}
     try:
         initialized = await agent.initialize(protocol_version=int(version), **given)
         session = await agent.new_session(cwd="/", mcp_servers=[])

@@ -1,4 +1,4 @@
-"""What a client and an agent do over a remote transport, one thing in each operation. An operation that fails raises."""
+"""What a client and an agent do over a remote transport: one thing in each operation, which raises if it fails."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from tests.support.interop.their_client import RESPONSES, SCRIPT, PeerError, The
 LOAD: dict[str, Any] = {"sessionId": "old", "cwd": "/tmp", "mcpServers": []}
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 MEBIBYTE = 1024 * 1024
+ORDER_OF_PROMPT = "`session/prompt`: all updates before the answer"
+ORDER_OF_LOAD = "`session/load`: all updates before the answer"
 
 
 async def initialize(client: TheirClient) -> None:
@@ -27,24 +29,30 @@ async def new_session(client: TheirClient) -> None:
 
 async def updates(client: TheirClient) -> None:
     assert (await client.prompt("stream 200"))["stopReason"] == "end_turn", "another stop reason"
-    assert client.texts() == [str(each) for each in range(200)], "updates missing or in another order"
+    assert await client.said(200) == [str(each) for each in range(200)], "updates missing or in another order"
+
+
+async def order_of_prompt(client: TheirClient) -> None:
+    await client.prompt("stream 20")
+    assert client.texts() == [str(each) for each in range(20)], "updates missing or in another order"
 
 
 async def content(client: TheirClient) -> None:
     prompt = [{"type": "text", "text": "dump"}, *SCRIPT["content"]]
     await client.call("session/prompt", {"sessionId": "new", "prompt": prompt})
-    assert json.loads(client.texts()[0]) == prompt, "other content"
+    assert json.loads((await client.said())[0]) == prompt, "other content"
 
 
 async def large_message(client: TheirClient) -> None:
     prompt = [{"type": "text", "text": "dump"}, {"type": "text", "text": "x" * 2 * MEBIBYTE}]
     await client.call("session/prompt", {"sessionId": "new", "prompt": prompt})
-    assert json.loads(client.texts()[0]) == prompt, "another text"
+    assert json.loads((await client.said())[0]) == prompt, "another text"
 
 
 async def permission(client: TheirClient) -> None:
     assert (await client.prompt("permission"))["stopReason"] == "end_turn", "another stop reason"
     assert client.requests() == [("session/request_permission", {"sessionId": "new", **SCRIPT["permission"]})]
+    await client.said()
     assert [each.get("status") for each in client.updates()] == ["pending", "completed", None], "another status"
 
 
@@ -67,12 +75,13 @@ async def cancel(client: TheirClient) -> None:
 async def files(client: TheirClient) -> None:
     await client.prompt("read /etc/file")
     await client.prompt("write /etc/file héllo")
-    assert client.texts() == ["second line\n", "written"], "other answers"
+    assert await client.said(2) == ["second line\n", "written"], "other answers"
     assert [method for method, _ in client.requests()] == ["fs/read_text_file", "fs/write_text_file"]
 
 
 async def terminal(client: TheirClient) -> None:
     await client.prompt("terminal")
+    await client.said()
     methods = [f"terminal/{each}" for each in ("create", "output", "kill", "wait_for_exit", "release")]
     assert [method for method, _ in client.requests()] == methods, "other requests"
 
@@ -105,7 +114,7 @@ async def resume(client: TheirClient) -> None:
     assert resumed["modes"] == SCRIPT["modes"], "other modes"
     prompt = [{"type": "text", "text": "stream 1"}]
     await client.call("session/prompt", {"sessionId": "old", "prompt": prompt})
-    assert client.texts() == ["0"], "updates missing or in another order"
+    assert await client.said() == ["0"], "another update"
 
 
 async def close(client: TheirClient) -> None:
@@ -122,8 +131,8 @@ async def list_sessions(client: TheirClient) -> None:
 
 async def set_mode(client: TheirClient) -> None:
     await client.call("session/set_mode", {"sessionId": "new", "modeId": "code"})
-    updates = [{"sessionUpdate": "current_mode_update", "currentModeId": "code"}]
-    assert client.updates() == updates, "no update before the answer"
+    await client.until("session/update")
+    assert client.updates() == [{"sessionUpdate": "current_mode_update", "currentModeId": "code"}], "another update"
 
 
 async def error_of_agent(client: TheirClient) -> None:
@@ -134,13 +143,13 @@ async def error_of_agent(client: TheirClient) -> None:
 async def error_of_client(client: TheirClient) -> None:
     await client.set_responses({"fs/read_text_file": {"error": SCRIPT["error"]}})
     await client.prompt("read /missing")
-    assert json.loads(client.texts()[0]) == SCRIPT["error"], "another error"
+    assert json.loads((await client.said())[0]) == SCRIPT["error"], "another error"
 
 
 async def unknown_methods(client: TheirClient) -> None:
     await fails(client.call("_interop/unknown", {}), -32601)
     await client.prompt("unknown")
-    assert client.texts() == ["-32601"], "another error"
+    assert await client.said() == ["-32601"], "another error"
 
 
 async def extensions(client: TheirClient) -> None:
@@ -148,6 +157,7 @@ async def extensions(client: TheirClient) -> None:
     echo = await client.call("_interop/echo", {"x": [1, "é", None]})
     assert echo["notifications"] == [["_interop/note", {"n": None}]], "other notifications"
     await client.prompt("ext")
+    await client.said()
     assert client.events[:2] == [("_interop/note", {"n": 1}), ("_interop/ask", {"x": [1, None]})], "other messages"
 
 
@@ -156,7 +166,8 @@ async def fails(call: Awaitable[Any], code: int) -> Any:
     try:
         await call
     except PeerError as error:
-        assert error.code == code, f"another error: {error.code}"
+        if error.code != code:
+            raise
         return error.error
     raise AssertionError("no error")
 
@@ -165,6 +176,7 @@ OPERATIONS: dict[str, Callable[[TheirClient], Awaitable[None]]] = {
     "`initialize`": initialize,
     "`session/new`": new_session,
     "`session/prompt` with 200 updates": updates,
+    ORDER_OF_PROMPT: order_of_prompt,
     "a prompt with images, links and files": content,
     "2 MiB in a prompt and in an update": large_message,
     "permission": permission,
@@ -173,7 +185,7 @@ OPERATIONS: dict[str, Callable[[TheirClient], Awaitable[None]]] = {
     "files of the client": files,
     "terminals of the client": terminal,
     "`session/load`": load,
-    "`session/load`: all updates before the answer": order_of_load,
+    ORDER_OF_LOAD: order_of_load,
     "`session/load`, then a prompt with permission": prompt_after_load,
     "`session/load` of a missing session": load_of_missing,
     "`session/resume`, then a prompt": resume,
@@ -203,7 +215,8 @@ async def outcome(client: TheirClient, operation: str) -> str:
     except TimeoutError:
         return "no answer"
     except PeerError as error:
-        return _URL.sub("the agent", f"{error.error['message']} ({error.code})" if error.code else error.error["message"])
+        message = _URL.sub("the agent", error.error["message"])
+        return f"{message} ({error.code})" if error.code else message
     except AssertionError as error:
         return str(error).splitlines()[0] if str(error) else "other messages"
     return "works"

@@ -14,7 +14,14 @@ from acp_runtime import ProtocolVersionMismatch, RequestError
 from tests.support.interop.remote.sdks import OURS, command, url
 
 SERVED = ("1", "2", "1,2")
-OFFERS = ("1", "2")
+_NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
+# What a client offers, and what an agent serves, by operation.
+OFFERED = {
+    f"a client of version {offer}, an agent of {_NAMES[served]}": (offer, served)
+    for offer in ("1", "2")
+    for served in SERVED
+}
+NEWEST = [f"a client of both versions, an agent of {_NAMES[served]}" for served in SERVED]
 _SECONDS = 20
 
 
@@ -69,7 +76,7 @@ async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
 
     If the agent doesn't serve the version, an error is what works.
     """
-    pairs = [(offer, served) for offer in OFFERS for served in SERVED]
+    pairs = list(OFFERED.values())
     urls = [(offer, await url(server, transport, served)) for offer, served in pairs]
     if client == OURS:
         told = [await _ours(_CLIENTS[offer], to) for offer, to in urls]
@@ -77,16 +84,12 @@ async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
     else:
         told, newest = await _theirs(client, urls), []
     found = {
-        f"a client of version {offer} and an agent of {_named(served)}": _judged(each, offer, served)
-        for (offer, served), each in zip(pairs, told, strict=True)
+        operation: _judged(each, offer, served)
+        for operation, each, (offer, served) in zip(OFFERED, told, pairs, strict=True)
     }
-    for served, each in zip(SERVED, newest, strict=bool(newest)):
-        found[f"a client of both versions and an agent of {_named(served)}"] = _judged(each, served[-1], served)
+    for operation, each, served in zip(NEWEST, newest, SERVED, strict=False):
+        found[operation] = _judged(each, served[-1], served)
     return found
-
-
-def _named(served: str) -> str:
-    return "both" if served == "1,2" else f"version {served}"
 
 
 def _judged(told: Any, version: str, served: str) -> str:
@@ -102,12 +105,19 @@ def _judged(told: Any, version: str, served: str) -> str:
 async def _ours(offers: dict[str, Any], url: str) -> Any:
     try:
         async with asyncio.timeout(_SECONDS), acp_bindings.connect(lambda: open_transport(url), **offers) as agent:
-            session = await agent.session_new(cwd="/", **({} if "v2_draft" in agent.__module__ else {"mcp_servers": []}))
-            text = (v2_draft if "v2_draft" in agent.__module__ else v1).ContentBlockText(text="hello")
-            await agent.session_prompt(session_id=session.session_id, prompt=[text])
-            await agent.handler.updated.wait()
-            version = 2 if isinstance(agent, v2_draft.RemoteAgent) else 1
-            return {"initialized": {"protocolVersion": version}, "texts": agent.handler.texts}
+            match agent:
+                case v1.RemoteAgent():
+                    version, one = 1, await agent.session_new(cwd="/", mcp_servers=[])
+                    hello = v1.ContentBlockText(text="hello")
+                    await agent.session_prompt(session_id=one.session_id, prompt=[hello])
+                case v2_draft.RemoteAgent():
+                    version, two = 2, await agent.session_new(cwd="/")
+                    text = v2_draft.ContentBlockText(text="hello")
+                    await agent.session_prompt(session_id=two.session_id, prompt=[text])
+            client = agent.handler
+            assert isinstance(client, One | Two)
+            await client.updated.wait()
+            return {"initialized": {"protocolVersion": version}, "texts": client.texts}
     except (RequestError, ProtocolVersionMismatch) as error:
         return {"error": {"message": str(error)}}
 
