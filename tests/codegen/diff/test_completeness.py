@@ -10,7 +10,7 @@ from codegen.diff.compare.pointers import resolve
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
-from tests.support.diff.raw_changes import Change, changes, covers, follows
+from tests.support.diff.raw_changes import Change, Places, changes, covers, places
 from tests.support.diff.released import side_of
 from tests.support.releases import PAIRS
 from tests.support.scale import sample
@@ -45,31 +45,29 @@ def profiles(pair: tuple[str, str]) -> list[tuple[str, Snapshot, Snapshot, list[
 
 
 def test_every_change_has_a_finding_or_is_a_description(pair: tuple[str, str]) -> None:
-    missed = [
-        (name, change)
-        for name, old, new, findings in profiles(pair)
-        for change in changes(old.raw, new.raw)
-        if not change.only_docs and not any(covers(each, change, old, new) for each in findings)
-    ]
-    assert missed == []
+    for _, old, new, findings in profiles(pair):
+        following = [(each, places(each, old, new)) for each in findings]
+        for change in changes(old.raw, new.raw):
+            assert change.only_docs or any(covers(*each, change) for each in following), change
 
 
 def test_every_finding_is_about_something_that_changed(pair: tuple[str, str]) -> None:
     for _, old, new, findings in profiles(pair):
         changed = [change for change in changes(old.raw, new.raw) if not change.only_docs]
         for finding in findings:
-            assert any(_overlap(finding, change, old, new) for change in changed), finding
+            following = places(finding, old, new)
+            assert any(_overlap(finding, following, change) for change in changed), finding
             for raw, pointer in ((old.raw, finding.old), (new.raw, finding.new)):
                 assert not pointer or resolve(raw, pointer) is not None, finding
 
 
-def _overlap(finding: Finding, change: Change, old: Snapshot, new: Snapshot) -> bool:
+def _overlap(finding: Finding, following: Places, change: Change) -> bool:
     """Return whether the finding's place contains the change, or was added or removed as part of it."""
+    sides = ((finding.old, change.old, following.old), (finding.new, change.new, following.new))
     return any(
-        own and other and (other == own or other.startswith(f"{own}/") or own.startswith(f"{other}/"))
-        for own, other in ((finding.old, change.old), (finding.new, change.new))
-    ) or any(
-        place == pointer for pointer, side in ((change.old, old), (change.new, new)) for place in follows(finding, side)
+        (own and other and (other == own or other.startswith(f"{own}/") or own.startswith(f"{other}/")))
+        or other in others
+        for own, other, others in sides
     )
 
 

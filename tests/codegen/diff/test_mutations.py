@@ -16,7 +16,7 @@ from codegen.errors import SchemaError
 from codegen.regen import read_schema
 from tests.support import scale
 from tests.support.codegen.mutations import Mutation, sample
-from tests.support.diff.raw_changes import changes, covers
+from tests.support.diff.raw_changes import changes, covers, places
 
 FILES = {"v1": "v1/schema.json", "v2_draft_unstable": "v2/schema.unstable.json"}
 EACH = 1
@@ -44,10 +44,11 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
     if "title" in mutation.kind and report.docs_only[profile]:
         return []  # a title that names no class counts as a description
     changed = list(changes(base.profiles[profile].raw, mutation.schema))
+    following = [(finding, places(finding, before, after)) for finding in found]
     return [
         f"{mutation.id}: {change}"
         for change in changed
-        if not change.only_docs and not any(covers(finding, change, before, after) for finding in found)
+        if not change.only_docs and not any(covers(*each, change) for each in following)
     ]
 
 

@@ -97,17 +97,28 @@ def _escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def covers(finding: Finding, change: Change, old: Snapshot, new: Snapshot) -> bool:
+@dataclass(frozen=True)
+class Places:
+    """The pointers on each side that change with a finding, besides its own."""
+
+    old: list[str]
+    new: list[str]
+
+
+def places(finding: Finding, old: Snapshot, new: Snapshot) -> Places:
+    return Places(list(_follows(finding, old)), list(_follows(finding, new)))
+
+
+def covers(finding: Finding, following: Places, change: Change) -> bool:
     """Return whether a finding is about the changed place, about one that contains it, or the reason for its change."""
-    sides = ((change.old, old), (change.new, new))
     return any(
         place and (pointer == place or pointer.startswith(f"{place}/"))
-        for pointer, snapshot in sides
-        for place in (finding.old, finding.new, *follows(finding, snapshot))
+        for pointer, others in ((change.old, following.old), (change.new, following.new))
+        for place in (finding.old, finding.new, *others)
     )
 
 
-def follows(finding: Finding, snapshot: Snapshot) -> Iterator[str]:
+def _follows(finding: Finding, snapshot: Snapshot) -> Iterator[str]:
     """Yield the pointers that change with a finding: references to what it is about, and tags that are excluded."""
     raw, renamed = snapshot.raw, finding.renamed
     if finding.rule == "definition-renamed" and renamed:
