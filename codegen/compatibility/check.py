@@ -105,15 +105,16 @@ def check_old_code(old: Iterable[tuple[str, Side]], head: Side, packages: list[P
     for (label, name), program in programs.items():
         mine = [each for each in reports[label] if each.profile == name]
         predictions = Predictions(mine, sides[label], head)
-        failures = tuple(_failure(program, each, predictions) for each in problems[program.name])
+        lines = program.source.split("\n")
+        failures = tuple(_failure(program, lines, each, predictions) for each in problems[program.name])
         results.append(Result(label, name, len(program.uses), failures))
     return results
 
 
-def _failure(program: Program, problem: Problem, predictions: Predictions) -> Failure:
+def _failure(program: Program, lines: list[str], problem: Problem, predictions: Predictions) -> Failure:
     use = program.use_at(problem.line)
     tree = ast.Module([program.uses[use]], [])
-    findings = predictions.of(problem, tree, program.source.split("\n"))
+    findings = predictions.of(problem, tree, lines, {program.profile})
     runs = problem.kind != _RUN and use in program.calls
     return Failure(use, problem.message, runs, tuple(findings))
 

@@ -7,6 +7,7 @@ head's schemas by this codegen, so it is checked with the runtime of this workin
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import tempfile
 from dataclasses import replace
@@ -24,7 +25,7 @@ from codegen.files import write_files
 from codegen.pinned.profiles import Profile
 from codegen.regen import PACKAGE
 
-Module = tuple[ast.Module, list[str]]
+Module = tuple[ast.Module, list[str], set[str]]
 _GENERATED, _RUNTIME = "generated", "runtime"
 
 
@@ -56,18 +57,19 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
 
 
 def _failure(problem: Problem, module: Module) -> Failure:
-    _, lines = module
+    _, lines, _ = module
     return Failure(problem.file, problem.line, lines[problem.line - 1].strip(), problem.message)
 
 
 def _read(root: Path, folder: str, label: str) -> dict[str, Module]:
-    """Return the Python files in a folder, by their paths relative to `root`: the syntax tree and the lines of each."""
+    """Return the syntax tree, lines and imported profiles of each Python file in a folder, by its path in `root`."""
     found: dict[str, Module] = {}
     for path in sorted((root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
         try:
             text = path.read_text("utf-8")
-            found[name] = ast.parse(text), text.split("\n")
+            profiles = set(re.findall(rf"\b{PACKAGE}(?:\.| import )(\w+)", text))
+            found[name] = ast.parse(text), text.split("\n"), profiles
         except (SyntaxError, ValueError) as error:
             version = sys.version.split()[0]
             raise SourceError(f"{name} of {label} can't be parsed by Python {version}: {error}.") from error

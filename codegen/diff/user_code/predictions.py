@@ -12,7 +12,6 @@ from codegen.diff.user_code.type_checker import Problem
 from codegen.diff.verdict.findings import Finding
 from codegen.ir import Model, Schema
 from codegen.names import method_name
-from codegen.regen import PACKAGE
 
 # How well a finding matches. A property matches exactly if its class, or a method that carries it, is mentioned too.
 _EXACTLY, _PARTLY, _NOT = 2, 1, 0
@@ -33,16 +32,16 @@ class Predictions:
             for name, holder in _holders(snapshot.schema):
                 self._holders[f"{profile}.{name}"].add(holder)
 
-    def of(self, problem: Problem, tree: ast.Module, lines: list[str]) -> list[Finding]:
+    def of(self, problem: Problem, tree: ast.Module, lines: list[str], profiles: set[str]) -> list[Finding]:
         """Return the findings that match the names mentioned by a problem best.
 
         Args:
             problem: a problem in a module.
             tree: the syntax tree of the module, or of the part around the problem.
-            lines: all lines of the module. It tells which profiles it imports.
+            lines: all lines of the module.
+            profiles: those that the module imports.
         """
-        imported = set(re.findall(rf"\b{PACKAGE}(?:\.| import )(\w+)", "\n".join(lines)))
-        candidates = [each for each in self.findings if each.profile in imported]
+        candidates = [each for each in self.findings if each.profile in profiles]
         best, names = _NOT, set[str]()
         for more in _mentions(
             problem, tree, lines
