@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,7 +17,8 @@ import pytest
 from acp_kit.agent import Turn
 from acp_kit.client import ClientSession
 from acp_runtime import ConnectionClosed, RemoteError
-from tests.support.kit.turn_agent import act, opened, opened_with_terminals
+from tests.support.kit import turn_agent
+from tests.support.kit.turn_agent import act, spawned
 from tests.support.kit.turns import conversation
 from tests.support.marked_processes import alive, marked, wait_until_left
 
@@ -24,6 +26,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descendants are
 
 Opened: TypeAlias = Callable[[Path], AbstractAsyncContextManager[ClientSession]]
 
+opened = partial(turn_agent.opened, connect=spawned)
+opened_with_terminals = partial(turn_agent.opened_with_terminals, connect=spawned)
 either = pytest.mark.parametrize("opening", [opened, opened_with_terminals], ids=["as a process", "in a terminal"])
 
 

@@ -1,17 +1,17 @@
-"""An agent in a process of its own: a prompt is the name of a function below, and its arguments as JSON."""
+"""An agent in this process or one of its own: a prompt is the name of a function below, and its arguments as JSON."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict
 from datetime import date
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
@@ -32,6 +32,8 @@ from acp_kit.client import (
 from acp_runtime import CapabilityError, RequestError, ResourceNotFound
 from tests.support.kit.acting_agent import ActingAgent
 from tests.support.paths import ROOT
+
+Connect: TypeAlias = Callable[[Any], AbstractAsyncContextManager[v1.RemoteAgent]]
 
 
 async def say(turn: Turn, *texts: str, stop_reason: v1.StopReason = "end_turn") -> None:
@@ -208,20 +210,32 @@ def act(name: str, *args: str, **options: Any) -> str:
     return json.dumps([name, args, options])
 
 
+def here(client: Any) -> AbstractAsyncContextManager[v1.RemoteAgent]:
+    """An agent in this process."""
+    return v1.connect_in_process(TurnAgent, client)
+
+
+def spawned(client: Any) -> AbstractAsyncContextManager[v1.RemoteAgent]:
+    """An agent in a process of its own."""
+    return v1.spawn_agent(client, sys.executable, "-m", "tests.support.kit.turn_agent", cwd=str(ROOT))
+
+
 @asynccontextmanager
-async def opened(cwd: Path, client: Any = Viewer) -> AsyncIterator[ClientSession]:
-    """A session with an agent in a process of its own."""
-    command = (sys.executable, "-m", "tests.support.kit.turn_agent")
-    async with v1.spawn_agent(client, *command, cwd=str(ROOT)) as agent:
+async def opened(cwd: Path, client: Any = Viewer, connect: Connect = here) -> AsyncIterator[ClientSession]:
+    """A session with an agent."""
+    async with connect(client) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
         async with open_session(agent, cwd=cwd) as session:
             yield session
 
 
 @asynccontextmanager
-async def opened_with_terminals(cwd: Path) -> AsyncIterator[ClientSession]:
+async def opened_with_terminals(cwd: Path, connect: Connect = here) -> AsyncIterator[ClientSession]:
     """The same with a client that has terminals."""
-    async with Terminals(cwd, grace=0.05) as terminals, opened(cwd, lambda agent: Runner(agent, terminals)) as session:
+    async with (
+        Terminals(cwd, grace=0.05) as terminals,
+        opened(cwd, lambda agent: Runner(agent, terminals), connect) as session,
+    ):
         yield session
 
 
