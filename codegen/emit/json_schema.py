@@ -17,11 +17,12 @@ _RUNTIME = "acp_runtime.models"
 BASE = f"{_RUNTIME}.model.Model"
 
 
-def json_schema(definitions: Iterable[Definition]) -> Json:
-    """Return a schema of these definitions, and of the scalars with a format, which are imported."""
-    scalars = {name: {"x-python-import": {"module": f"{_RUNTIME}.scalars", "name": name}} for name in FORMATS.values()}
-    own = {each.name: _definition(each) for each in definitions}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**scalars, **own}}
+def json_schema(definitions: Iterable[Definition], others: Iterable[str]) -> Json:
+    """Return a schema of these definitions. The scalars with a format and the other names are imported in it."""
+    names = (*FORMATS.values(), *others)
+    imported = {name: {"x-python-import": {"module": f"{_RUNTIME}.scalars", "name": name}} for name in names}
+    own = {each.name: definition_schema(each) for each in definitions}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**imported, **own}}
 
 
 def made_of(definition: Definition) -> list[str]:
@@ -36,7 +37,7 @@ def _default(field: Field) -> str:
     return f" = {field.absent!r}" if field.has_plain_default else ""
 
 
-def _definition(definition: Definition) -> Json:
+def definition_schema(definition: Definition) -> Json:
     if not isinstance(definition, Model):
         return _type(definition.type)
     found: Json = {"type": "object", "properties": {each.name: _property(each) for each in definition.fields}}

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from codegen.emit.json_schema import BASE, json_schema, made_of
+from codegen.emit.json_schema import BASE, definition_schema, json_schema, made_of
 from codegen.emit.order import in_order, recursive_fields
 from codegen.emit.rendering import Templates
 from codegen.errors import SchemaError
@@ -34,6 +34,8 @@ _TEMPLATES = {
     "pydantic_v2/BaseModel.jinja2": {"class_name", "base_class", "fields", "bases", "doc", "texts"},
     "TypeAliasType.jinja2": {"class_name", "base_class", "fields", "annotation", "marker"},
 }
+# What was made before, by all that it was made of: the name, the JSON Schema and the texts for the template.
+_MADE_BEFORE: dict[str, str] = {}
 # In front of each definition, they write what datamodel-code-generator made of it as JSON. No upstream text is at the
 # beginning of a line there.
 _MADE = "#:"
@@ -80,25 +82,43 @@ def _is_recursive(schema: Schema, name: str) -> bool:
 
 
 def _texts(schema: Schema, names: list[str]) -> dict[str, str]:
-    """Return the source of the classes and aliases by name."""
-    # Imported here because `diff` doesn't need it.
-    from datamodel_code_generator import InputFileType, LiteralType, generate
-    from datamodel_code_generator.enums import DataModelType
-    from datamodel_code_generator.format import PythonVersion
-
+    """Return the source of the classes and aliases by name. Profiles share most of them, so each is made once."""
     templates = Templates(_FOLDER)
     for template, known in _TEMPLATES.items():
         templates.check(template, known)
     docs = Docs(schema)
     given = {name: _given(schema, schema.definitions[name]) for name in names}
+    data = {name: _data(schema, docs, schema.definitions[name]) for name in names}
+    keys = {name: json.dumps([name, definition_schema(given[name]), data[name]]) for name in names}
+    new = {name for name in names if keys[name] not in _MADE_BEFORE}
+    new |= {base for name in new if isinstance(given[name], Model) for base in schema.bases(name)}
+    if new:
+        used = {each for name in new for each in schema.uses(name)}
+        made = _made({name: given[name] for name in names if name in new}, used - new, data)
+        _MADE_BEFORE.update({keys[name]: text for name, text in made.items()})
+    texts = {name: _MADE_BEFORE[keys[name]] for name in names}
+    for name in names:
+        found = schema.definitions[name]
+        if not isinstance(found, Model):
+            texts[name] += f"\n{docs.source(docs.of(found), 0)}"
+    return texts
+
+
+def _made(given: dict[str, Definition], others: set[str], data: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return what datamodel-code-generator makes of these definitions, which use the others."""
+    # Imported here because `diff` doesn't need it.
+    from datamodel_code_generator import InputFileType, LiteralType, generate
+    from datamodel_code_generator.enums import DataModelType
+    from datamodel_code_generator.format import PythonVersion
+
     source = generate(
-        json.dumps(json_schema(given.values())),
+        json.dumps(json_schema(given.values(), sorted(others))),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
         base_class=BASE,
         custom_template_dir=_FOLDER,
-        extra_template_data=defaultdict(dict, {name: _data(schema, docs, schema.definitions[name]) for name in names}),
+        extra_template_data=defaultdict(dict, data),
         custom_file_header="#",
         enum_field_as_literal=LiteralType.All,
         strict_nullable=True,
@@ -106,12 +126,7 @@ def _texts(schema: Schema, names: list[str]) -> dict[str, str]:
         skip_root_model=True,
         formatters=[],
     )
-    texts = _checked(str(source), given)
-    for name in names:
-        found = schema.definitions[name]
-        if not isinstance(found, Model):
-            texts[name] += f"\n{docs.source(docs.of(found), 0)}"
-    return texts
+    return _checked(str(source), given)
 
 
 def _given(schema: Schema, definition: Definition) -> Definition:
