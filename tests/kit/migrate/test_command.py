@@ -188,21 +188,18 @@ def test_a_file_that_is_too_deeply_nested_is_reported_and_left(
     assert program.read_text() == NEW
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        f"x = {'(' * 5000}1{')' * 5000}",
-        " and ".join(["x"] * 100_000),
-        f"x = {'-' * 100_000}1",
-        f"x{'.a' * 5000}",
-        f'x: "{"(" * 5000}1{")" * 5000}" = 1',
-        "x = 1\0",
-    ],
-    ids=["parentheses", "and", "minus", "attributes", "a string that is an annotation", "a null byte"],
-)
-def test_a_file_that_would_end_the_parser_is_reported_and_left(program: Path, code: str) -> None:
-    deep = program.with_name("deep.py")
-    deep.write_text(f"import acp\n\n{code}\n")
+def test_files_that_would_end_the_parser_are_reported_and_left(program: Path) -> None:
+    codes = {
+        "parentheses": f"x = {'(' * 5000}1{')' * 5000}",
+        "and": " and ".join(["x"] * 100_000),
+        "minus": f"x = {'-' * 100_000}1",
+        "attributes": f"x{'.a' * 5000}",
+        "annotation": f'x: "{"(" * 5000}1{")" * 5000}" = 1',
+        "null_byte": "x = 1\0",
+    }
+    deep = {program.with_name(f"{name}.py"): f"import acp\n\n{code}\n" for name, code in codes.items()}
+    for file, text in deep.items():
+        file.write_text(text)
     done = subprocess.run(
         [sys.executable, "-m", "acp_kit.migrate", str(program.parent), "--write"],
         capture_output=True,
@@ -210,8 +207,9 @@ def test_a_file_that_would_end_the_parser_is_reported_and_left(program: Path, co
         check=False,
     )
     assert done.returncode == 2
-    assert f"{deep} is left as it is: it can't be parsed (" in done.stderr
-    assert deep.read_text() == f"import acp\n\n{code}\n"
+    for file, text in deep.items():
+        assert f"{file} is left as it is: it can't be parsed (" in done.stderr
+        assert file.read_text() == text
     assert program.read_text() == NEW
 
 
