@@ -42,9 +42,14 @@ class WebSocketTransport:
 
     async def send(self, data: bytes, /) -> None:
         """Send messages. Raise TimeoutError if the client doesn't read."""
-        for line in data.splitlines():
-            async with asyncio.timeout(self._bounds.unread_seconds):
+        loop, seconds = asyncio.get_running_loop(), self._bounds.unread_seconds
+        async with asyncio.timeout(seconds) as deadline:
+            started = loop.time()
+            for line in data.splitlines():
                 await self._socket.send_text(line.decode())
+                if (now := loop.time()) > started + seconds / 10:  # a timer for each message would cost too much
+                    started = now
+                    deadline.reschedule(now + seconds)
 
     async def close(self) -> None:
         """Leave closing to the endpoint, which knows why the connection has ended."""
