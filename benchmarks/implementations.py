@@ -6,11 +6,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.support.third_party import UnavailableError, python_in, python_sdk, typescript_sdk
+from tests.support.third_party import (
+    NEXT_PYTHON_SDK,
+    UnavailableError,
+    python_in,
+    python_sdk,
+    remote_python_sdk,
+    remote_typescript_sdk,
+    typescript_sdk,
+)
 
 OURS, FLOOR, PYTHON_SDK, TYPESCRIPT_SDK = "ours", "floor", "python-sdk", "typescript-sdk"
 PEERS = (PYTHON_SDK, TYPESCRIPT_SDK)
@@ -31,15 +39,17 @@ class Implementations:
 
     Args:
         with_peers: whether to install and measure peers.
+        remote: whether they have to serve agents over a network.
 
     Attributes:
         missing: the reason why a peer is not measured, by name.
     """
 
-    def __init__(self, *, with_peers: bool) -> None:
+    def __init__(self, *, with_peers: bool, remote: bool = False) -> None:
+        self._with_peers = with_peers
         self.missing: dict[str, str] = {}
         self._peers: dict[str, tuple[Command, Command]] = {}
-        for name, find in ((PYTHON_SDK, _python_sdk), (TYPESCRIPT_SDK, _typescript_sdk)):
+        for name, find in (_REMOTE if remote else _LOCAL).items():
             try:
                 if not with_peers:
                     raise UnavailableError("measured without peers")
@@ -56,6 +66,10 @@ class Implementations:
     def names(self) -> list[str]:
         """All implementations that have an agent and a client, ours first."""
         return [OURS, *self._peers]
+
+    def remote(self) -> Implementations:
+        """Return the same implementations, with the packages that they need to serve agents over a network."""
+        return Implementations(with_peers=self._with_peers, remote=True)
 
     def command(self, name: str, role: str) -> Command:
         """Return the command for the agent or the client that is written with an implementation."""
@@ -94,10 +108,19 @@ def environment() -> Mapping[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
-def _python_sdk() -> tuple[Command, Command]:
-    return [str(python_in(python_sdk()))], []
+def _python(folder: Path) -> tuple[Command, Command]:
+    return [str(python_in(folder))], []
 
 
-def _typescript_sdk() -> tuple[Command, Command]:
-    folder = typescript_sdk()
+def _node(folder: Path) -> tuple[Command, Command]:
     return ["node"], [str(folder)]
+
+
+_LOCAL: dict[str, Callable[[], tuple[Command, Command]]] = {
+    PYTHON_SDK: lambda: _python(python_sdk()),
+    TYPESCRIPT_SDK: lambda: _node(typescript_sdk()),
+}
+_REMOTE: dict[str, Callable[[], tuple[Command, Command]]] = {
+    PYTHON_SDK: lambda: _python(remote_python_sdk(NEXT_PYTHON_SDK)),
+    TYPESCRIPT_SDK: lambda: _node(remote_typescript_sdk()),
+}

@@ -71,9 +71,11 @@ def versions(implementations: Implementations) -> dict[str, str]:
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "pydantic": version("pydantic"),
         "pydantic-core": version("pydantic-core"),
+        "uvicorn": version("uvicorn"),
+        "websockets": version("websockets"),
     }
     if PYTHON_SDK not in implementations.missing:
-        ours[PYTHON_SDK] = third_party.PYTHON_SDK
+        ours[PYTHON_SDK] = f"{third_party.PYTHON_SDK}; {third_party.NEXT_PYTHON_SDK} for remote agents"
     if TYPESCRIPT_SDK not in implementations.missing:
         ours[TYPESCRIPT_SDK] = third_party.TYPESCRIPT_SDK
         ours["Node.js"] = _output("node", "--version").removeprefix("v")

@@ -17,7 +17,15 @@ from benchmarks.setup import Setup
 from benchmarks.table import text_lines
 from tests.support.codegen.build import acp_schema, model, write_schema
 from tests.support.scale import STRESS
-from tests.support.third_party import UnavailableError, python_sdk, skip_without, typescript_sdk
+from tests.support.third_party import (
+    NEXT_PYTHON_SDK,
+    UnavailableError,
+    python_sdk,
+    remote_python_sdk,
+    remote_typescript_sdk,
+    skip_without,
+    typescript_sdk,
+)
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,6 +34,7 @@ pytestmark = [
 
 TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, "typescript-sdk": typescript_sdk}
+INSTALL_REMOTE = {"python-sdk": lambda: remote_python_sdk(NEXT_PYTHON_SDK), "typescript-sdk": remote_typescript_sdk}
 NAMES = [row.name for row in all_rows(Setup(Implementations(with_peers=False), TINY, Path()))]
 # Rows that run the same programs as another one, with other numbers or messages: `make test` measures only the other.
 ALIKE = {"cold-start": "first-prompt", "concurrent": "round-trip", "idle": "agents", "mixed": "receive"}
@@ -92,10 +101,10 @@ def test_the_implementations_of_a_target_are_measured_or_listed_as_missing(name:
 
 
 @pytest.mark.parametrize("peer", PEERS)
-@pytest.mark.parametrize("name", ["send", "concurrent", "agents"])
+@pytest.mark.parametrize("name", ["send", "concurrent", "agents", "websockets"])
 def test_a_peer_is_measured_with_programs_of_its_own(peer: str, name: str, tmp_path: Path) -> None:
     try:
-        INSTALL[peer]()
+        (INSTALL_REMOTE if name == "websockets" else INSTALL)[peer]()
     except UnavailableError as reason:
         skip_without(f"The {peer} can't be installed", reason)
     measured = row_named(name, tmp_path, with_peers=True).measures[peer]()

@@ -1,8 +1,13 @@
-"""The agent, written with this package. A prompt's text is the number of updates to stream and their size."""
+"""The agent, written with this package. A prompt's text is the number of updates to stream and their size.
+
+It is served on stdio; with the argument `remote`, over WebSocket and HTTP at the port that it prints.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
 
 from acp_bindings.v1 import (
     Agent,
@@ -15,6 +20,7 @@ from acp_bindings.v1 import (
     PromptResponse,
     RemoteClient,
     SessionUpdateAgentMessageChunk,
+    serve,
     serve_stdio,
 )
 
@@ -50,5 +56,17 @@ class StreamingAgent(Agent):
         return PromptResponse(stop_reason="end_turn")
 
 
+async def serve_remote() -> None:
+    import uvicorn
+
+    from acp_kit.remote import agent_app
+
+    app = agent_app(lambda transport, _: serve(StreamingAgent, transport))
+    config = uvicorn.Config(app, log_level="warning", ws="websockets-sansio")
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
+        print(listener.getsockname()[1], flush=True)
+        await uvicorn.Server(config).serve([listener])
+
+
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(StreamingAgent))
+    asyncio.run(serve_remote() if sys.argv[1:] == ["remote"] else serve_stdio(StreamingAgent))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
 from typing import Any
 
 import acp
+from acp.schema import AgentMessageChunk, TextContentBlock
 
 
 def text_of(size: int) -> str:
@@ -32,9 +35,21 @@ class StreamingAgent(acp.Agent):
         count, size = map(int, prompt[0].text.split())
         text = text_of(size)
         for _ in range(count):
-            await self.client.session_update(session_id, acp.update_agent_message_text(text))
+            content = TextContentBlock(type="text", text=text)
+            update = AgentMessageChunk(session_update="agent_message_chunk", content=content)
+            await self.client.session_update(session_id, update)
         return acp.PromptResponse(stop_reason="end_turn")
 
 
+async def serve_remote() -> None:
+    import uvicorn
+    from acp.http.asgi import create_asgi_app
+
+    config = uvicorn.Config(create_asgi_app(lambda _: StreamingAgent()), log_level="warning", ws="websockets-sansio")
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
+        print(listener.getsockname()[1], flush=True)
+        await uvicorn.Server(config).serve([listener])
+
+
 if __name__ == "__main__":
-    asyncio.run(acp.run_agent(StreamingAgent()))
+    asyncio.run(serve_remote() if sys.argv[1:] == ["remote"] else acp.run_agent(StreamingAgent()))

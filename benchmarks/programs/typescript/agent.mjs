@@ -1,7 +1,8 @@
 // The agent, written with the official TypeScript SDK. It does the same as `programs/ours/agent.py`.
-// Arguments: the folder of the SDK.
+// Arguments: the folder of the SDK, and `remote` to serve over WebSocket and HTTP.
+import { createServer } from "node:http";
 import { Readable, Writable } from "node:stream";
-import { acp } from "../../../tests/support/interop/peers/sdk.mjs";
+import { acp, load } from "../../../tests/support/interop/peers/sdk.mjs";
 
 const { agent: AGENT, client: CLIENT } = acp.methods;
 let sessions = 0;
@@ -12,7 +13,7 @@ function textOf(size) {
   return line.repeat(Math.floor(size / line.length) + 1).slice(0, size);
 }
 
-const app = acp
+const createAgent = () => acp
   .agent({ name: "streaming-agent" })
   .onRequest(AGENT.initialize, ({ params }) => ({ protocolVersion: params.protocolVersion, agentCapabilities: {} }))
   .onRequest(AGENT.session.new, () => {
@@ -29,5 +30,16 @@ const app = acp
     return { stopReason: "end_turn" };
   });
 
-const connection = app.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
-await connection.closed;
+if (process.argv[3] === "remote") {
+  const { AcpServer } = await load("@agentclientprotocol/sdk/experimental/server");
+  const node = await load("@agentclientprotocol/sdk/experimental/node");
+  const { default: ws } = await load("ws");
+  const server = new AcpServer({ createAgent });
+  const http = createServer(node.createNodeHttpHandler(server));
+  const sockets = new ws.WebSocketServer({ noServer: true });
+  http.on("upgrade", node.createNodeWebSocketUpgradeHandler(server, sockets));
+  http.listen({ port: 0, host: "127.0.0.1", backlog: 2048 }, () => console.log(http.address().port));
+} else {
+  const streams = acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin));
+  await createAgent().connect(streams).closed;
+}

@@ -1,0 +1,40 @@
+"""Rows about many clients of one server, over WebSocket."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks.implementations import PYTHON_SDK, TYPESCRIPT_SDK, Task, program, run
+from benchmarks.measuring import Quantity, Row, at_least
+from benchmarks.setup import Setup
+
+CONNECTIONS = 1000
+UPDATES = 100
+
+
+def rows(setup: Setup) -> list[Row]:
+    return [websockets(setup)]
+
+
+def websockets(setup: Setup) -> Row:
+    connections, count = setup.scaled(CONNECTIONS, least=50), setup.scaled(UPDATES, least=20)
+    servers = setup.implementations.remote()
+    task: Task = {"connections": connections, "warm": 10, "count": count}
+    raw = program("raw", "websockets.py")
+    return Row(
+        name="websockets",
+        description=f"A process serves {connections:,} raw WebSockets with a session each. All prompt at once, and "
+        f"each receives {count} updates. Timed from the prompts to the last response; a lost update fails. "
+        "Memory: what a connection with an idle session adds to the server. The Python ones are served by uvicorn.",
+        quantities=[
+            Quantity("seconds", "updates/s", count=connections * count),
+            Quantity("idle", "KiB a connection", factor=1 / 1024),
+        ],
+        measures={name: partial(run, raw, task, *servers.command(name, "agent")) for name in servers.names},
+        targets=[
+            at_least(1, better_than=peer, key=key)
+            for key in ("seconds", "idle")
+            for peer in (PYTHON_SDK, TYPESCRIPT_SDK)
+        ],
+        missing=servers.missing,
+    )
