@@ -120,7 +120,7 @@ async def test_every_prompt_gets_one_response_even_if_it_is_cancelled_at_random(
         except RequestError as error:
             outcomes[str(error.code)] += 1
 
-    reader, writer, peer_reader, peer_writer, close = await link()
+    reader, writer, peer_reader, peer_writer, close = await link("agent")
 
     def record(frames: list[bytes]) -> Options:
         return Options(on_frame=lambda direction, frame, _: frames.append(frame) if direction == "out" else None)
@@ -145,7 +145,7 @@ async def test_every_prompt_gets_one_response_even_if_it_is_cancelled_at_random(
         peer_writer.abort()
         writer.abort()
         await asyncio.gather(*running)
-        close()
+        await close()
 
 
 async def until_all_answered(agent: RemoteAgent, handler: RandomAgent) -> None:

@@ -53,7 +53,7 @@ async def joined(
     options: Options,
 ) -> AsyncIterator[tuple[RemoteAgent, RemoteClient]]:
     """Connect both sides, with a deadline, and yield their proxies for each other."""
-    reader, writer, peer_reader, peer_writer, close = await link()
+    reader, writer, peer_reader, peer_writer, close = await link("agent")
     serving = Connection(AGENT_SIDE, agent_factory, reader, writer, options)
     calling = Connection(CLIENT_SIDE, client_factory, peer_reader, peer_writer, options)
     running = [asyncio.create_task(run_over(*each)) for each in ((reader, serving), (peer_reader, calling))]
@@ -65,7 +65,7 @@ async def joined(
         peer_writer.abort()
         writer.abort()
         await asyncio.gather(*running)
-        close()
+        await close()
 
 
 class EchoingAgent(PlainAgent):

@@ -113,7 +113,7 @@ async def test_rule_18_updates_beyond_the_high_water_mark_are_handled_in_order(
 
     handled: list[str] = []
     done = asyncio.Event()
-    source, writer, peer_source, peer_writer, close = await link()
+    source, writer, peer_source, peer_writer, close = await link("client")
     connection = Connection(CLIENT_SIDE, Asking, source, writer, Options(guards="off", high_water_messages=5))
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
@@ -129,7 +129,7 @@ async def test_rule_18_updates_beyond_the_high_water_mark_are_handled_in_order(
     await peer.end()
     await running
     await peer.stop()
-    close()
+    await close()
 
 
 async def test_rule_18_a_flood_while_all_handlers_await_the_peer_closes_the_connection(link: Link) -> None:
@@ -186,7 +186,7 @@ async def test_rule_18_responses_that_the_peer_does_not_read_are_a_flood_at_last
     "refused", [b"x\n", line({"id": 1, "method": "unknown"}), line({"id": 1, "method": "session/prompt", "params": {}})]
 )
 async def test_rule_18_errors_that_the_peer_does_not_read_are_a_flood_at_last(link: Link, refused: bytes) -> None:
-    source, writer, peer_source, peer_writer, close = await link()
+    source, writer, peer_source, peer_writer, close = await link("agent")
     limits: dict[str, Any] = {"high_water_bytes": 10_000, "flood_factor": 50, "write_high_water_bytes": 1000}
     options = Options(eof_grace=0.0, flush_deadline=0.1, **limits)
     running = asyncio.create_task(run_over(source, Connection(AGENT_SIDE, PlainAgent, source, writer, options)))
@@ -196,7 +196,7 @@ async def test_rule_18_errors_that_the_peer_does_not_read_are_a_flood_at_last(li
         assert "flood_factor" in (await running).reason
     peer.writer.abort()
     await peer.stop()
-    close()
+    await close()
 
 
 async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_is_read(
@@ -253,7 +253,7 @@ async def test_rule_18_a_handler_that_waits_for_another_connection_does_not_coun
                 return PromptResponse(stop_reason="end_turn")
 
         left: list[asyncio.Task[Any]] = []
-        source, writer, peer_source, peer_writer, _ = await LINKS["memory"]()
+        source, writer, peer_source, peer_writer, _ = await LINKS["memory"]("agent")
         connection = Connection(AGENT_SIDE, Proxy, source, writer, Options(guards="off"))
         running = asyncio.create_task(run_over(source, connection))
         peer = Peer(peer_source, peer_writer)

@@ -165,7 +165,7 @@ async def test_rule_22_closing_discards_waiting_messages_with_one_warning(
         started.set()
         await asyncio.Event().wait()
 
-    source, writer, peer_source, peer_writer, close = await link()
+    source, writer, peer_source, peer_writer, close = await link("client")
     options = Options(guards="off", eof_grace=0.01)
     connection = Connection(CLIENT_SIDE, recording(handled, stuck), source, writer, options)
     running = asyncio.create_task(run_over(source, connection))
@@ -180,7 +180,7 @@ async def test_rule_22_closing_discards_waiting_messages_with_one_warning(
     assert not any(load(connection))
     peer_writer.abort()
     await peer_source.stop()
-    close()
+    await close()
 
 
 @pytest.mark.stress

@@ -19,7 +19,7 @@ from tests.support.runtime.peer import Link, Peer, PlainClient, load, run_over, 
 @asynccontextmanager
 async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[Connection, Peer]]:
     """Run a client's connection that is closed from this side at the end of the block."""
-    source, writer, peer_source, peer_writer, close = await link()
+    source, writer, peer_source, peer_writer, close = await link("client")
     connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
@@ -30,7 +30,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
     assert not any(load(connection))
     peer.writer.abort()
     await peer.stop()
-    close()
+    await close()
 
 
 async def test_rule_22_updates_kept_for_a_new_session_are_handled_or_counted_as_discarded(

@@ -106,7 +106,7 @@ async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_
 
     seen: list[str] = []
     all_seen = asyncio.Event()
-    source, writer, peer_source, peer_writer, close = await link()
+    source, writer, peer_source, peer_writer, close = await link("client")
     connection = Connection(UNSTABLE_CLIENT_SIDE, lambda _: Recording(), source, writer, Options(guards="off"))
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
@@ -121,7 +121,7 @@ async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_
     await running
     assert not any(load(connection))
     await peer.stop()
-    close()
+    await close()
 
 
 async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_session(link: Link) -> None:

@@ -9,7 +9,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
 from io import FileIO
-from typing import Any
+from typing import Any, Literal
 
 from acp_bindings.v1 import (
     Agent,
@@ -47,20 +47,26 @@ def load(connection: Connection) -> tuple[int, int, int, int]:
     return len(connection.calls.pending), len(connection.tasks), limits.messages, limits.blocked
 
 
-Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], None]]
-Link = Callable[[], Awaitable[Ends]]
+Role = Literal["agent", "client"]
+Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], Awaitable[None]]]
+# Joins our end, which has this role, with a peer's. Both ends are closed before the function that it returns is called.
+Link = Callable[[Role], Awaitable[Ends]]
 
 
-async def _memory() -> Ends:
+async def _memory(_: Role) -> Ends:
     there, back = MemoryPipe(64 * 1024), MemoryPipe(64 * 1024)
-    return there, back, back, there, lambda: None
+    return there, back, back, there, _nothing
 
 
-async def _pipes() -> Ends:
+async def _nothing() -> None:
+    """Close nothing."""
+
+
+async def _pipes(_: Role) -> Ends:
     (theirs_in, ours_out), (ours_in, theirs_out) = _pipe(), _pipe()
     reader, peer_reader = FdReader(ours_in), FdReader(theirs_in)
 
-    def close() -> None:
+    async def close() -> None:
         reader.close()
         peer_reader.close()
 
@@ -72,13 +78,13 @@ def _pipe() -> tuple[FileIO, FileIO]:
     return FileIO(read, "rb"), FileIO(write, "wb")
 
 
-async def _streams() -> Ends:
+async def _streams(_: Role) -> Ends:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
     peer_reader, peer_writer = await asyncio.open_connection(sock=theirs)
     end, peer = TransportEnd(StreamTransport(reader, writer), 2), PeerEnd(_HalfClosing(peer_reader, peer_writer), 2)
 
-    def close() -> None:
+    async def close() -> None:
         writer.close()
         peer_writer.close()
 
@@ -93,10 +99,10 @@ class _HalfClosing(StreamTransport):
             self._writer.write_eof()
 
 
-async def _transport() -> Ends:
+async def _transport(_: Role) -> Ends:
     ours, theirs = queue_transports()
     end, peer = TransportEnd(ours, 2), PeerEnd(theirs, 2)
-    return end, end, peer, peer, lambda: None
+    return end, end, peer, peer, _nothing
 
 
 LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _streams, "transport": _transport}
@@ -225,7 +231,7 @@ async def serving(
     **options: Any,
 ) -> AsyncIterator[Peer]:
     """Connect our agent with a raw client. Yield the raw client."""
-    source, writer, peer_source, peer_writer, close = await link()
+    source, writer, peer_source, peer_writer, close = await link("agent")
     connection = Connection(side, factory, source, writer, Options(**options))
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
@@ -248,7 +254,7 @@ async def calling(
     **options: Any,
 ) -> AsyncIterator[tuple[RemoteAgent, Peer]]:
     """Connect our client with a raw agent. Yield the proxy and the raw agent."""
-    source, writer, peer_source, peer_writer, close = await link()
+    source, writer, peer_source, peer_writer, close = await link("client")
     connection = Connection(side, factory, source, writer, Options(**options))
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
@@ -266,7 +272,7 @@ async def run_over(source: ByteSource, connection: Connection) -> ConnectionClos
         return await run(connection)
 
 
-async def _close(peer: Peer, running: asyncio.Task[Any], close: Callable[[], None]) -> None:
+async def _close(peer: Peer, running: asyncio.Task[Any], close: Callable[[], Awaitable[None]]) -> None:
     try:
         async with asyncio.timeout(30):
             await peer.writer.close()
@@ -277,7 +283,7 @@ async def _close(peer: Peer, running: asyncio.Task[Any], close: Callable[[], Non
     finally:
         peer.writer.abort()
         await peer.stop()
-        close()
+        await close()
 
 
 async def _initialized(remote: RemoteAgent, peer: Peer, capabilities: dict[str, Any]) -> None:

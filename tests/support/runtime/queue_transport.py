@@ -66,7 +66,7 @@ class PeerEnd(TransportEnd):
 
     async def close(self) -> None:
         await self._unsent.join()
-        if self._error is None:
+        if not isinstance(self._error, BrokenPipeError):  # neither closed nor aborted
             self._error = BrokenPipeError("This direction is closed.")
             await self._transport.close()
 
