@@ -30,7 +30,9 @@ class Reading(UpdateHandlers, PermissionHandlers, v1.Client):
 @pytest.mark.slow
 def test_a_rewritten_agent_runs(tmp_path: Path) -> None:
     shutil.copy(AGENT, tmp_path)
-    assert command.main([str(tmp_path), "--write"]) == 0
+    assert command.main([str(tmp_path), "--write"]) == 1, "the function that serves over a network is left to the user"
+    assert (tmp_path / "agent.py").read_text().count("# acp-migrate: ") == 1
+    assert "`acp_kit.remote.agent_app` makes the ASGI application" in (tmp_path / "agent.py").read_text()
 
     async def talk() -> str:
         async with v1.spawn_agent(Reading, sys.executable, str(tmp_path / "agent.py")) as agent:
