@@ -24,7 +24,7 @@ $(READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, found " + sys.version)'
 	@echo "Creating $(VENV) from requirements.txt" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement requirements.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
@@ -72,7 +72,7 @@ test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with anoth
 # This environment has its own pydantic and pydantic's dependencies. It finds everything else in .venv.
 $(OTHER)/.ready: $(READY)
 	$(BIN)/python -m venv --clear --without-pip $(OTHER)
-	$(BIN)/python -m pip --python $(OTHER)/bin/python install --quiet $(if $(filter pre,$(PYDANTIC)),--pre pydantic,pydantic==$(PYDANTIC))
+	$(BIN)/python -m pip --python $(OTHER)/bin/python install --quiet --no-compile $(if $(filter pre,$(PYDANTIC)),--pre pydantic,pydantic==$(PYDANTIC))
 	$(OTHER)/bin/python tests/support/borrow_packages.py $(CURDIR)/$(VENV)
 	@touch $@
 

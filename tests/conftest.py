@@ -38,8 +38,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGro
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One process for each core, and one more for the slow tests: many of them wait for processes that they started."""
-    return (os.cpu_count() or 1) + (config.option.markexpr != "not slow")
+    """One process for each core, and as many again for the slow tests, which often wait for what they started."""
+    return (os.cpu_count() or 1) * (1 if config.option.markexpr == "not slow" else 2)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

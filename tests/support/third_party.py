@@ -168,7 +168,8 @@ def pypi_package(name: str, *packages: str, borrow: bool = False) -> Path:
 
     def install(folder: Path) -> None:
         _run([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder, {})
-        quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--retries", "1"]
+        # Python compiles what is imported; pip would compile everything.
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-compile", "--no-input", "--retries", "1"]
         command = [sys.executable, "-m", "pip", "--python", str(python_in(folder)), "install"]
         _run([*command, *quiet, *packages], folder, {})
         if borrow:
