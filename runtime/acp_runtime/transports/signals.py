@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from threading import current_thread, main_thread
@@ -56,6 +57,9 @@ class _Handler:
     Args:
         number: the signal.
         call: called with it in the event loop.
+
+    Attributes:
+        previous: the handler that it replaces.
     """
 
     def __init__(self, number: signal.Signals, call: Callable[[signal.Signals], object]) -> None:
@@ -63,7 +67,7 @@ class _Handler:
         self._call = call
         self._loop = asyncio.get_running_loop()
         self._process_id = os.getpid()
-        self._previous = signal.getsignal(number)
+        self.previous = signal.getsignal(number)
         self._blocks = 0
         self._undelivered = 0
 
@@ -79,7 +83,6 @@ class _Handler:
             self._deliver()
 
     def __call__(self, number: int, frame: object) -> None:
-        # A forked child has nothing to close.
         will_deliver = os.getpid() == self._process_id and self._loop.is_running()
         if will_deliver:
             self._undelivered += 1
@@ -102,4 +105,18 @@ class _Handler:
         """Put the previous handler back, unless the application has set another one."""
         current: object = signal.getsignal(self._number)
         if current is self and current_thread() is main_thread():
-            signal.signal(self._number, self._previous)
+            signal.signal(self._number, self.previous)
+
+
+def _put_back() -> None:
+    """In a forked child, which has nothing to close, set the handlers that were there before.
+
+    Python wouldn't call ours for a signal that comes just before a system call in which the child waits.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        while isinstance(handler := signal.getsignal(number), _Handler):
+            signal.signal(number, handler.previous)
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_put_back)

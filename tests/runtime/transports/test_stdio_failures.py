@@ -205,10 +205,10 @@ FORKING = """
                 ready, theirs = multiprocessing.Pipe()
                 worker = multiprocessing.get_context("fork").Process(target=work, args=(theirs,))
                 worker.start()
-                await asyncio.to_thread(ready.recv)
+                handler = await asyncio.to_thread(ready.recv)
                 worker.terminate()
                 await asyncio.to_thread(worker.join)
-                return worker.exitcode
+                return [handler, worker.exitcode]
             if method == "_fork":
                 pid = os.fork()
                 if pid == 0:
@@ -221,7 +221,7 @@ FORKING = """
                 leave(params)
 
     def work(ready):
-        ready.send("ready")
+        ready.send(signal.getsignal(signal.SIGTERM).name)
         while True:
             signal.pause()
 
@@ -240,7 +240,8 @@ def test_rule_24_terminating_a_forked_worker_does_not_end_the_agent() -> None:
     hear(process.stdout)
     for id in (1, 2):
         say(process, {"id": id, "method": "_work"})
-        assert hear(process.stdout) == {"jsonrpc": "2.0", "id": id, "result": -signal.SIGTERM}
+        # Python may never call a handler of its own in a worker that is terminated just before it waits.
+        assert hear(process.stdout) == {"jsonrpc": "2.0", "id": id, "result": ["SIG_DFL", -signal.SIGTERM]}
     out, _ = close(process)
     assert (process.returncode, out) == (0, b"")
 
