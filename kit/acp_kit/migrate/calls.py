@@ -120,7 +120,7 @@ def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | Non
     name = func.attr.value
     if name == "to_error_obj":
         return "There is no `to_error_obj()`: use `code`, `message` and `data` of the error."
-    if m.matches(func.value, m.Call(func=m.Name("super"))):
+    if m.matches(func.value, m.Call(func=m.Name("super"))) or dotted(func.value) in context.project.classes:
         inherited = any(name in methods for methods in context.names.methods.values())
         return "Pass the request object to the method of the base class." if inherited else ""
     if name in _RAW and isinstance(func.value, cst.Attribute) and func.value.attr.value == "_conn":

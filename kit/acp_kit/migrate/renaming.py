@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 from libcst import matchers as m
+from libcst.metadata import ClassScope
 
 from acp_kit.migrate.bindings import bound, imported
 from acp_kit.migrate.calls import snake, unknown_method
@@ -184,6 +185,13 @@ class Renaming(Tracking):
             self._plain.add(id(node))
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        cls = self.context.project.classes.get(self.resolver.scopes[-1].cls)
+        method = self.context.names.methods[cls.role].get(original_node.value) if cls is not None else None
+        scope = self.resolver.binding(original_node)
+        if method is not None and method.new != method.old and isinstance(scope, ClassScope):
+            defined = [getattr(each, "node", None) for each in scope[original_node.value]]
+            if any(isinstance(each, cst.FunctionDef) and each.name is not original_node for each in defined):
+                self.context.todo(f"`{method.old}` is `{method.new}`.")
         return self._named(original_node) or updated_node
 
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
@@ -207,6 +215,9 @@ class Renaming(Tracking):
                     self.context.todo(f"Check where this is called: `{method.new}` takes {takes}.")
         elif id(original_node) not in self._called and self.resolver.guess(original_node.value) is None:
             self.context.todo(unknown_method(self.context, original_node))
+            error = self.context.names.errors.get(original_node.attr.value)
+            if error and ".RequestError." in self.resolver.acp(original_node):
+                self.context.todo(f"Replace `RequestError.{original_node.attr.value}` by the class `{error}`.")
         return self._named(original_node) or updated_node
 
     def _is_gone(self, node: cst.Attribute) -> bool:
