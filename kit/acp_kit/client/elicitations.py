@@ -49,10 +49,10 @@ class Elicitations:
     is cancelled, the callback is cancelled.
 
     Args:
-        fill_in: shows a form to the user, and returns the values by the names of the fields, without those that are
-            left empty; `decline` if the user refuses, `cancel` if they close the form without a decision. The user must
-            see who asks, and must be able to change the values before they are sent. Without it, forms are not
-            advertised, and are refused.
+        fill_in: shows a form to the user, and returns the values by the names of the fields, without or with None for
+            those that are left empty; `decline` if the user refuses, `cancel` if they close the form without a decision.
+            The user must see who asks, and must be able to change the values before they are sent. Without it, forms
+            are not advertised, and are refused.
         open_url: shows an address to the user, and opens it if they agree. Returns `accept`, `decline` or `cancel`.
             Without it, addresses are not advertised, and are refused.
         on_complete: called with the `elicitation_id` when the agent says that the user is done at an address.
@@ -109,6 +109,7 @@ def _response(request: CreateElicitationRequest, answer: object) -> CreateElicit
         case "cancel":
             return like(request, CreateElicitationResponseCancel)()
         case Mapping() if request.mode == "form":
-            return like(request, CreateElicitationResponseAccept)(content={**answer})
+            values = {name: value for name, value in answer.items() if value is not None}  # None: left empty
+            return like(request, CreateElicitationResponseAccept)(content=values)
         case _:
             raise TypeError(f"Return the values of the form, 'decline' or 'cancel', not {type(answer).__name__}.")

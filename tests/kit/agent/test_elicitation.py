@@ -118,6 +118,11 @@ async def test_a_callback_that_fails_answers_cancel(answer: Any, tmp_path: Path)
         assert await session.ask(act("elicit", "order")) == "cancel None"
 
 
+async def test_a_field_that_the_user_left_empty_may_be_none(tmp_path: Path) -> None:
+    async with with_forms(tmp_path, User({"name": "Ada", "size": "large", "day": None})) as session:
+        assert (await session.ask(act("elicit", "order"))).startswith("accept Order(name='Ada'")
+
+
 async def test_a_client_is_asked_only_for_what_it_advertises(tmp_path: Path) -> None:
     user = User({"name": "Ada", "size": "small"}, "accept")
     async with with_forms(tmp_path, user) as session:
