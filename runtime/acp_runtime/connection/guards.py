@@ -148,6 +148,9 @@ class Initialization:
         for method in self._side.requests.values():
             if isinstance(method.capability, str) and method.side == self._side.role:
                 is_advertised = _is_advertised(advertised, method.capability.split("."))
+                logins = as_array(advertised.get(method.capability)) or ()
+                if logins and all((as_object(each) or {}).get("type") == "terminal" for each in logins):
+                    continue  # the client runs these itself
                 if is_advertised != self._side.overrides(handler, method):
                     (missing if is_advertised else unused).append(method.wire)
         name = type(handler).__name__

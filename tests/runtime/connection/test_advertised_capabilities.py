@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import (
+    AuthMethodTerminal,
     InitializeRequest,
     InitializeResponse,
 )
@@ -87,6 +88,18 @@ async def test_advertised_methods_that_are_implemented_are_not_logged(
             raise AssertionError
 
     async with serving(link, Honest):
+        pass
+    assert caplog.text == ""
+
+
+async def test_an_agent_with_logins_in_the_terminal_only_needs_no_authenticate(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Terminal(PlainAgent):
+        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+            return InitializeResponse(protocol_version=1, auth_methods=[AuthMethodTerminal(id="login", name="Log in")])
+
+    async with serving(link, Terminal):
         pass
     assert caplog.text == ""
 
