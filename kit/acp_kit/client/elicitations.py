@@ -50,9 +50,9 @@ class Elicitations:
 
     Args:
         fill_in: shows a form to the user, and returns the values by the names of the fields, without or with None for
-            those that are left empty; `decline` if the user refuses, `cancel` if they close the form without a decision.
-            The user must see who asks, and must be able to change the values before they are sent. Without it, forms
-            are not advertised, and are refused.
+            those that are left empty; `decline` if the user refuses, `cancel` if they close the form without a
+            decision. The user must see who asks, and must be able to change the values before they are sent. Without
+            it, forms are not advertised, and are refused.
         open_url: shows an address to the user, and opens it if they agree. Returns `accept`, `decline` or `cancel`.
             Without it, addresses are not advertised, and are refused.
         on_complete: called with the `elicitation_id` when the agent says that the user is done at an address.

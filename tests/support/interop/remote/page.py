@@ -34,7 +34,7 @@ _HEAD = """\
 over WebSocket and over HTTP. Each operation is tried on a new connection, with real processes on one machine.
 The tests repeat it for all pairs in which this package is one side.
 
-Of so many operations, so many work:
+How many of the operations work, of those that were tried:
 """
 _TABLES = """\
 
