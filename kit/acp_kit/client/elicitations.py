@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from logging import getLogger
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from acp_bindings.v1 import (
     CompleteElicitationNotification,
@@ -109,7 +109,8 @@ def _response(request: CreateElicitationRequest, answer: object) -> CreateElicit
         case "cancel":
             return like(request, CreateElicitationResponseCancel)()
         case Mapping() if request.mode == "form":
-            values = {name: value for name, value in answer.items() if value is not None}  # None: left empty
-            return like(request, CreateElicitationResponseAccept)(content=values)
+            values = cast("Mapping[str, Any]", answer).items()
+            given = {name: value for name, value in values if value is not None}
+            return like(request, CreateElicitationResponseAccept)(content=given)
         case _:
             raise TypeError(f"Return the values of the form, 'decline' or 'cancel', not {type(answer).__name__}.")
