@@ -56,6 +56,7 @@ class Renaming(Tracking):
         self._typing = 0
         self._called: set[int] = set()  # functions of calls, by id
         self._loading = 0  # whether a string is the name of a module
+        self._values = 0  # whether a string is a value of `Literal`
         self._returned: set[str] | None = None  # in the annotation of a result: which connections the function returns
         self._handlers = False  # whether an annotation is that of a handler, not of a connection
 
@@ -102,9 +103,11 @@ class Renaming(Tracking):
 
     def visit_Subscript_slice(self, node: cst.Subscript) -> None:
         self._loading += dotted(node.value) == "sys.modules"
+        self._values += dotted(node.value).rpartition(".")[2] == "Literal"
 
     def leave_Subscript_slice(self, node: cst.Subscript) -> None:
         self._loading -= dotted(node.value) == "sys.modules"
+        self._values -= dotted(node.value).rpartition(".")[2] == "Literal"
 
     def visit_Comparison(self, node: cst.Comparison) -> None:
         self._loading += in_modules(node)
@@ -228,7 +231,8 @@ class Renaming(Tracking):
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
         """Replace a name in a string that is an annotation."""
         text = original_node.evaluated_value
-        parsed = in_string(original_node) if self._annotations or self._typing else None
+        is_annotation = (self._annotations or self._typing) and not self._values
+        parsed = in_string(original_node) if is_annotation else None
         if isinstance(text, str) and parsed is None:
             check_text(self.context, text, uses_acp=self._uses_acp, loading=bool(self._loading))
         if parsed is None:
