@@ -55,7 +55,7 @@ def page() -> str:
     failures = recorded()
     reasons = [*EXPLANATIONS, *NOT_PROMISED]
     parts = [_HEAD, *(_counts(transport, failures) for transport in TRANSPORTS), _TABLES]
-    parts += [_table(server, failures, reasons) for server in SDKS]
+    parts += [_table(server, transport, failures, reasons) for server in SDKS for transport in TRANSPORTS]
     parts += [_REASONS, *(_reason(number, each) for number, each in enumerate(reasons, 1))]
     return "".join(parts)
 
@@ -72,14 +72,11 @@ def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
     return "\n" + _markdown(rows)
 
 
-def _table(server: str, failures: dict[Pair, dict[str, str]], reasons: list[Explanation]) -> str:
-    pairs = [(client, server, transport) for transport in TRANSPORTS for client in SDKS]
-    rows = [
-        ["client", *(f"{client}, {transport}" for client, _, transport in pairs)],
-        ["---"] * (len(pairs) + 1),
-    ]
+def _table(server: str, transport: str, failures: dict[Pair, dict[str, str]], reasons: list[Explanation]) -> str:
+    pairs = [(client, server, transport) for client in SDKS]
+    rows = [["operation \\ client", *SDKS], ["---"] * (len(pairs) + 1)]
     rows += [[operation, *(_cell(pair, operation, failures, reasons) for pair in pairs)] for operation in _rows()]
-    return f"\n### Agents of {server}\n\n{_markdown(rows)}"
+    return f"\n### Agents of {server}, {transport}\n\n{_markdown(rows)}"
 
 
 def _cell(pair: Pair, operation: str, failures: dict[Pair, dict[str, str]], reasons: list[Explanation]) -> str:
