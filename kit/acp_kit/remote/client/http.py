@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
+from logging import getLogger
 
 import httpx2
 
@@ -16,6 +17,7 @@ from acp_kit.remote.client.messages import Id, Message, error_answer, read_messa
 from acp_kit.remote.client.requests import CONNECTION_ID, NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests
 from acp_kit.remote.client.streams import Stream
 
+_logger = getLogger(__name__)
 _SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
@@ -83,6 +85,8 @@ class HttpTransport:
         except RefusedError as refused:
             if refused.ends_connection:
                 raise
+            if not requests:
+                _logger.warning("A notification or an answer is lost: %s", refused)
             self._fail(self._pending.keys() & requests.keys(), refused)
 
     async def _post_to(self, session: str | None, line: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,29 @@ async def test_a_refused_request_fails_at_once(status: int) -> None:
         assert answer["error"]["code"] == -32603
         assert f"HTTP {status} Status: because of this" in answer["error"]["message"]
         assert answer["error"]["data"] == {"status": status}
+        await client.send(NEXT)
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("POST session/cancel", {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s"}}),
+        ("POST answer", result(7)),
+    ],
+    ids=["notification", "answer"],
+)
+async def test_a_refused_notification_or_answer_is_logged(
+    place: str, message: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer(place, 503, "too busy")
+        await client.send(line(message))
+        (record,) = caplog.records
+        assert record.levelname == "WARNING"
+        assert "is lost: The agent answered POST " in record.message
+        assert record.message.endswith("HTTP 503 Status: too busy")
         await client.send(NEXT)
         await stream.say(result(3))
         assert await client.receive() == result(3)
