@@ -65,9 +65,9 @@ test-quick: $(READY) ## Run the fast tests of models, runtime and generator, aft
 test-frameworks: $(READY) ## Run the agents in the guides to frameworks, which are installed first (some minutes)
 	$(BIN)/python -m pytest -q tests/docs/framework_agents.py
 
-test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with another pydantic: make test-pydantic PYDANTIC=2.12.5
+test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with another pydantic: make test-pydantic PYDANTIC=2.12.5 [TESTS=tests/generated]
 	$(OTHER)/bin/python -c 'import pydantic; print("pydantic", pydantic.VERSION)'
-	$(OTHER)/bin/python $(PYTEST) tests/generated tests/runtime
+	$(OTHER)/bin/python $(PYTEST) $(or $(TESTS),tests/generated tests/runtime)
 
 # This environment has its own pydantic and pydantic's dependencies. It finds everything else in .venv.
 $(OTHER)/.ready: $(READY)
