@@ -206,7 +206,8 @@ def _default(field: Field) -> str:
 def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
     for rule, one, other in (("added", after, before), ("removed", before, after)):
-        if markers := ", ".join(MARKERS[each] for each in one if each not in other):
+        null = "DefaultOnNull" if "DefaultOnError" in other else ""  # null is one of the invalid values
+        if markers := ", ".join(MARKERS[each] for each in one if each not in (*other, null)):
             models.add(f"property-leniency-{rule}", old, new, ("", markers) if rule == "added" else (markers, ""))
 
 

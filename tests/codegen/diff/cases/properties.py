@@ -162,4 +162,14 @@ CASES = [
         {"x": ["a"]},
         {"x": ["a"]},
     ),
+    Case(  # null is one of the invalid values
+        "leniency for null becomes one for every invalid value",
+        "request",
+        holds(LIST, **ON_NULL),
+        holds(LIST, **ON_ERROR),
+        "property-leniency-added",
+        "SSSSS",
+        {"x": None},
+        {"x": ["a"]},
+    ),
 ]
