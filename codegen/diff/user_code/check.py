@@ -62,14 +62,13 @@ def _failure(problem: Problem, module: Module) -> Failure:
 
 
 def _read(root: Path, folder: str, label: str) -> dict[str, Module]:
-    """Return the syntax tree, lines and imported profiles of each Python file in a folder, by its path in `root`."""
+    """Return the syntax tree, lines and words of each Python file in a folder, by its path in `root`."""
     found: dict[str, Module] = {}
     for path in sorted((root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
         try:
             text = path.read_text("utf-8")
-            profiles = set(re.findall(rf"\b{PACKAGE}(?:\.| import )(\w+)", text))
-            found[name] = ast.parse(text), text.split("\n"), profiles
+            found[name] = ast.parse(text), text.split("\n"), set(re.findall(r"\w+", text))
         except (SyntaxError, ValueError) as error:
             version = sys.version.split()[0]
             raise SourceError(f"{name} of {label} can't be parsed by Python {version}: {error}.") from error

@@ -32,16 +32,16 @@ class Predictions:
             for name, holder in _holders(snapshot.schema):
                 self._holders[f"{profile}.{name}"].add(holder)
 
-    def of(self, problem: Problem, tree: ast.Module, lines: list[str], profiles: set[str]) -> list[Finding]:
+    def of(self, problem: Problem, tree: ast.Module, lines: list[str], words: set[str]) -> list[Finding]:
         """Return the findings that match the names mentioned by a problem best.
 
         Args:
             problem: a problem in a module.
             tree: the syntax tree of the module, or of the part around the problem.
             lines: all lines of the module.
-            profiles: those that the module imports.
+            words: all of the module. Those that are names of profiles are the ones that it uses.
         """
-        candidates = [each for each in self.findings if each.profile in profiles]
+        candidates = [each for each in self.findings if each.profile in words]
         best, names = _NOT, set[str]()
         for more in _mentions(
             problem, tree, lines

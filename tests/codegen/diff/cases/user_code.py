@@ -220,6 +220,12 @@ def label(alone: Alone) -> str:  # profile-removed
         case Alone():
             return str(PROTOCOL_VERSION)
 """,
+    "two.py": """
+from acp_bindings import v1, v2_draft
+
+def both(session: v1.NewSessionResponse) -> tuple[str, object]:
+    return session.kind, v2_draft.Alone()  # profile-removed
+""",
     "more/runtime.py": """
 from acp_bindings.v1 import NewSessionResponse
 from rename import first
