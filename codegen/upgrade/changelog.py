@@ -31,7 +31,7 @@ def _points(report: Report) -> Iterator[str]:
     """Yield the findings of the stable profile, the worst first, and how many the other profiles have."""
     for profile, findings in by_profile(report).items():
         if profile != STABLE:
-            yield from [f"`{profile}`: {counts_in_words(findings)} changes."] if findings else ()
+            yield from [f"Changes in `{profile}`: {counts_in_words(findings)}."] if findings else ()
             continue
         names: dict[tuple[str, str], list[str]] = {}
         for each in sorted(findings, key=lambda each: -each.severity):

@@ -75,7 +75,7 @@ def test_it_sums_up_the_other_profiles() -> None:
     old, new = side(v1={}, v1_unstable=CANCEL), side(v1={}, v1_unstable=draft)
     assert lines(old, new) == [
         "`v1`: no changes.",
-        "`v1_unstable`: 2 breaking, 1 risky changes.",
+        "Changes in `v1_unstable`: 2 breaking, 1 risky.",
     ]
 
 
