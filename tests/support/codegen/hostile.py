@@ -66,6 +66,13 @@ _MARKUP = (
     "> ```{include} FILE\n> ```",
     "1. # Heading\n2. ```{include} FILE\n   ```",
     "Args:\n    a: b\n\nRaises:\n    c: d",
+    f"{'`' * 60}{{include}} FILE\n{'`' * 60}",
+    "::::{tab-set}\n:::{tab-item} a\n```{include} FILE\n```\n:::\n::::",
+    "[^1]\n\n[^1]: ![](FILE)",
+    ".. |a| image:: FILE\n\n|a| {{ a }} {sub-ref}`today` |today|",
+    ".. role:: raw-html(raw)\n   :format: html\n\n:raw-html:`<script>alert(1)</script>`",
+    "<svg/onload=alert(1)></script><script>alert(1)</script><!--> <![CDATA[a]]>",
+    "[a](JaVaScRiPt:alert(1)) [a](&#106;avascript:alert(1)) [a](java\nscript:alert(1))",
     "@everyone fixes #1, closes acme/acme#2 [skip ci]",
 )
 # In Python: quotes, backslashes, comments that are directives, and characters that end lines or reorder them.
