@@ -84,7 +84,7 @@ def _left(changes: Changes) -> Iterator[list[str]]:
     ]
     if unread:
         lines = [line for each in sorted(unread, key=lambda each: -each.severity) for line in _finding(each)]
-        yield [f"Read {number(len(unread), 'finding')}. For each, prepare users or accept it in schema/{ACCEPTED}:", *lines]
+        yield [f"Read {number(len(unread), 'finding')}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
     if report.stale:
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]
     if entries := proposed_text(report):

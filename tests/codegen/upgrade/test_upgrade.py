@@ -108,7 +108,7 @@ def test_it_neither_commits_nor_stages_nor_tags(repository: Repository) -> None:
 def test_each_finding_that_is_not_safe_is_left_to_read(repository: Repository) -> None:
     out = repository.upgrade("2.0.0", BREAKING)
     assert re.search(
-        r"1\. Read 1 finding\. For each, prepare users or accept it in schema/accepted\.toml:\n"
+        r"1\. Read 1 finding\. Prepare users, or accept each in schema/accepted\.toml:\n"
         r"   breaking NewRequest\.label: The property is new and required\.\n"
         r" +\+ label: str\n +#[0-9a-f]{12}\n2\. ",
         out,
