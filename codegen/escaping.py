@@ -29,8 +29,8 @@ _UNSAFE = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 _CODE, _NO_BREAK = re.compile("(?<!`)(`+)(?!`).*?(?<!`)\\1(?!`)"), "\0"
-# Mentions, references to issues, the words that close them, instructions to skip checks.
-_ACTS = re.compile(r"(?i)[@#](?=\w)|\b(close[sd]?|fix(e[sd])?|resolve[sd]?)(?=:?\s)|\[(?=(actions|ci|no|skip) )")
+# Mentions, references to issues, the words that close those with another name than `#1`, instructions to skip checks.
+_ACTS = re.compile(r"(?i)[@#](?=\w)|\b(close[sd]?|fix(e[sd])?|resolve[sd]?)(?=:?\s\S*[/-])|\[(?=(actions|ci|no|skip) )")
 # Comments with which a text could change how tools read the file.
 _DIRECTIVE = re.compile(r"\s*#?\s*(?:fmt|isort|mypy|noqa|pyright|ruff|type)\b")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")

@@ -18,7 +18,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from codegen.__main__ import main
-from codegen.escaping import markdown
+from codegen.escaping import inert_code, markdown
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, write_schema
 from tests.support.codegen.generating import Generate
 from tests.support.codegen.hostile import SECRET, hostile_definitions, values, with_hostile_texts
@@ -138,6 +138,16 @@ def test_the_changelog_and_the_summary_of_an_upgrade_show_it_as_text(tmp_path: P
     assert max(map(len, log.splitlines())) < 400
     headings = [line for line in log.splitlines() if line.startswith("#")]
     assert headings == ["# Changelog", "## 0.1.0 (unreleased)", "### Models", "### Schema"]
+
+
+@pytest.mark.parametrize("text", ["agent nes/close request", "- agent request nes/close: params A, result B"])
+def test_a_method_that_is_called_close_is_written_as_it_is_called(text: str) -> None:
+    assert inert_code(text) == f"`{text}`"
+
+
+@pytest.mark.parametrize("text", ["closes #1", "closes acme/acme#1", "Fix: https://x.example/issues/1", "fixes GH-1"])
+def test_words_that_close_an_issue_do_not(text: str) -> None:
+    assert not re.search(r"(?i)(close|fix)(e?s)?:? (#\w|\w\S*1)", inert_code(text))
 
 
 NAMES = (
