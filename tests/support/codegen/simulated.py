@@ -146,10 +146,18 @@ def forbid_null(schema: Schema) -> None:
 
 def add_member(schema: Schema) -> None:
     """Add a member to the first closed union that has a tag."""
-    name = next(name for name, each in _stable().items() if "discriminator" in each)
+    _add_member(schema, next(name for name, each in _stable().items() if "discriminator" in each), next(_unnamed()))
+
+
+def add_update(schema: Schema) -> None:
+    """Add a kind of update that agents may send, as upstream does most often."""
+    _add_member(schema, "SessionUpdate")
+
+
+def _add_member(schema: Schema, name: str, *bases: str) -> None:
     found = schema["$defs"].get(name, {})
     if "discriminator" in found:
-        found["oneOf"].append(tagged(found["discriminator"]["propertyName"], "added", next(_unnamed())))
+        found["oneOf"].append(tagged(found["discriminator"]["propertyName"], "added", *bases))
 
 
 CHANGES: dict[str, Change] = {
@@ -162,6 +170,7 @@ CHANGES: dict[str, Change] = {
     "a removed value": remove_value,
     "no null": forbid_null,
     "a new member": add_member,
+    "a new update": add_update,
 }
 ALL = "all at once"
 ROWS: dict[str, tuple[Change, ...]] = {
