@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 from inspect import isawaitable
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
@@ -66,7 +65,7 @@ class Admission:
         host, origin = header(request, "host"), header(request, "origin")
         if _without_port(host) not in self._hosts:
             raise Refused(403, "This server doesn't serve that Host. It has to be listed in `hosts`.")
-        if origin and origin not in self._origins and urlsplit(origin).netloc.lower() != host.lower():
+        if origin and origin not in self._origins and origin.lower().partition("://")[2] != host.lower():
             raise Refused(403, "This Origin may not use the server. It has to be listed in `origins`.")
         if self._authenticate is None:
             return None

@@ -109,6 +109,7 @@ _CASES = [
     _post("another port of this host", 403, _LIST, _ID, ("Origin", "http://127.0.0.1:1")),
     _post("a site that begins alike", 403, _LIST, _ID, ("Origin", "http://127.0.0.1:{port}.attacker.example")),
     _post("a page without a site", 403, _LIST, _ID, ("Origin", "null")),
+    _post("a site that is no URL", 403, _LIST, _ID, ("Origin", "http://[::1")),
     _post("two sites", 400, _LIST, _ID, ("Origin", "https://trusted.example"), ("Origin", "https://b.example")),
     Case("GET of another site", 403, "GET", [_ID, *EVENTS.items(), ("Origin", "https://attacker.example")]),
     Case("DELETE of another site", 403, "DELETE", [_ID, ("Origin", "https://attacker.example")]),
