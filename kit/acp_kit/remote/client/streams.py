@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
 from acp_kit.remote.client.events import EventParser
 from acp_kit.remote.client.requests import NOT_FOUND, RefusedError, Requests
+
+_PATIENCE = 60.0  # seconds without anything from an agent that sends keep-alives, as SDKs do every 15 seconds
 
 
 class Stream:
@@ -98,11 +100,13 @@ class Stream:
                     raise self._requests.unusable(response, f"it is {kind or 'of no type'} instead of events")
                 self._was_opened = True
                 self._is_settled.set()
-                parser = EventParser(self._max_message_bytes)
-                async for chunk in response.aiter_bytes():
-                    is_silent = False
+                parser, chunks, patience = EventParser(self._max_message_bytes), response.aiter_bytes(), None
+                while chunk := await _next(chunks, patience):
                     if messages := parser.feed(chunk):
                         await self._receive(messages)
+                    elif not is_silent and chunk.startswith(b":") and chunk.endswith(b"\n"):  # a keep-alive
+                        patience = _PATIENCE
+                    is_silent = False
             if self.session is None:
                 return False
             raise OSError("The agent closed the stream of the session.")
@@ -110,3 +114,12 @@ class Stream:
             if is_silent or not self.reopens:
                 raise
             return True
+
+
+async def _next(chunks: AsyncIterator[bytes], patience: float | None) -> bytes:
+    """Return the next chunk; nothing at the end. A proxy or a network may vanish without closing the connection."""
+    try:
+        async with asyncio.timeout(patience):
+            return await anext(chunks, b"")
+    except TimeoutError:
+        raise OSError(f"The agent has sent nothing for {patience} seconds, not even keep-alives.") from None

@@ -192,6 +192,23 @@ async def test_an_event_that_is_too_large_ends_the_connection() -> None:
         assert agent.places()[-1] == "DELETE"
 
 
+async def test_an_agent_whose_keep_alives_stop_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.streams._PATIENCE", 0.01)
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        await client.send(PROMPT)
+        session = await agent.stream("s")
+        for each in (session, stream):
+            await each.say(UPDATE)
+            assert await client.receive() == UPDATE
+        await session.write(b":\n\n")
+        reopened = await agent.stream("s")
+        await reopened.say(result(2))
+        assert await client.receive() == result(2)
+        await stream.write(b":\n\n")
+        with pytest.raises(OSError, match="nothing for 0.01 seconds, not even keep-alives"):
+            await client.receive()
+
+
 async def test_who_does_not_receive_lets_the_agent_wait() -> None:
     async with http_agent() as agent, connected(agent) as (client, stream):
         event = b"data: " + line("x" * 100_000) + b"\n"
