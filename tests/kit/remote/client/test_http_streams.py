@@ -205,7 +205,7 @@ async def test_an_agent_whose_keep_alives_stop_is_lost(monkeypatch: pytest.Monke
         await reopened.say(result(2))
         assert await client.receive() == result(2)
         await stream.write(b":\n\n")
-        with pytest.raises(OSError, match="nothing for 0.01 seconds, not even keep-alives"):
+        with pytest.raises(OSError, match=r"nothing for 0\.01 seconds, not even keep-alives"):
             await client.receive()
 
 
