@@ -85,4 +85,6 @@ def agent_app(
             await connections.close()
 
     routes = [WebSocketRoute(path, websocket.accept), Route(path, http)]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})
+    app.state.end_connections = connections.close
+    return app

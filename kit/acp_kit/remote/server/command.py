@@ -11,8 +11,10 @@ from inspect import isroutine
 from typing import Any, get_type_hints
 
 from acp_kit.remote.server.admission import LOOPBACK
+from acp_runtime.transports import shutdown_signals
 
 _KEEP_ALIVE = 15.0  # seconds between pings
+_FLUSHING = 0.5  # seconds for what is on its way when all agents have ended
 
 
 def add_serve(parser: ArgumentParser) -> None:
@@ -64,9 +66,21 @@ def _serve(options: Namespace) -> int:
     config.h2_max_concurrent_streams = bounds.streams + bounds.posts
     config.websocket_max_message_size = bounds.message_bytes
     config.websocket_ping_interval = _KEEP_ALIVE
+    config.graceful_timeout = _FLUSHING
     app: Any = agent_app(serve_agent, path=options.path, hosts=[*LOOPBACK, *options.hosts], bounds=bounds)
     run: Any = hypercorn_asyncio  # its types are partly unknown
-    asyncio.run(run.serve(app, config))
+
+    async def main() -> None:
+        stop = asyncio.Event()
+
+        async def stopped() -> None:
+            await stop.wait()
+            await app.state.end_connections()  # otherwise only after hypercorn has waited for the clients, and left them
+
+        with shutdown_signals(lambda _: stop.set()):
+            await run.serve(app, config, shutdown_trigger=stopped)
+
+    asyncio.run(main())
     return 0
 
 

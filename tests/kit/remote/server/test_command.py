@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,18 +50,46 @@ def test_an_agent_is_served_in_the_version_of_its_class(agent: str, version: int
         assert server.stderr is not None
         try:
             address = server.stderr.readline().partition("http://")[2].split()[0]
-            client = HTTPConnection(address)
-            info = {"name": "test", "version": "1"}
-            params = {"protocolVersion": version, "info": info, "capabilities": {}}
-            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
-            client.request("POST", "/acp", body, {"Content-Type": "application/json"})
-            answer = json.loads(client.getresponse().read())
-            client.close()
+            _, answer = _initialize(address, version)
         finally:
             server.terminate()
             server.stderr.read()
     assert answer["result"]["protocolVersion"] == version
     assert server.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_streams_as_they_should_end(number: signal.Signals, folder: Path) -> None:
+    command = [*_SERVE, "agents:One", "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            address = server.stderr.readline().partition("http://")[2].split()[0]
+            id, _ = _initialize(address, 1)
+            client = HTTPConnection(address)
+            client.request("GET", "/acp", headers={"Accept": "text/event-stream", "Acp-Connection-Id": id})
+            stream = client.getresponse()
+            server.send_signal(number)
+            assert stream.read().strip() == b":"
+            client.close()
+            log = server.stderr.read()
+        finally:
+            server.terminate()
+    assert "Traceback" not in log
+    assert server.returncode == 0
+
+
+def _initialize(address: str, version: int) -> tuple[str | None, Any]:
+    """Return the id of a new connection, and the answer."""
+    info = {"name": "test", "version": "1"}
+    params = {"protocolVersion": version, "info": info, "capabilities": {}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    client = HTTPConnection(address)
+    client.request("POST", "/acp", body, {"Content-Type": "application/json"})
+    response = client.getresponse()
+    answer = json.loads(response.read())
+    client.close()
+    return response.headers["Acp-Connection-Id"], answer
 
 
 def test_a_function_without_an_annotation_is_refused(folder: Path) -> None:
