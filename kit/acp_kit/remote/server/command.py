@@ -75,7 +75,7 @@ def _serve(options: Namespace) -> int:
 
         async def stopped() -> None:
             await stop.wait()
-            await app.state.end_connections()  # otherwise only after hypercorn has waited for the clients, and left them
+            await app.state.end_connections()  # otherwise hypercorn waits for the clients first, then cuts them off
 
         with shutdown_signals(lambda _: stop.set()):
             await run.serve(app, config, shutdown_trigger=stopped)
