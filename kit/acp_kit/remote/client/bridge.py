@@ -16,7 +16,8 @@ async def bridge(url: str, headers: Mapping[str, str]) -> str | None:
     """Pass messages on until stdin or the agent ends, or SIGINT or SIGTERM arrives.
 
     The agent is reached when the first message has come. After the end of stdin, the agent may answer what is pending
-    for `Options.eof_grace` seconds, like one that is served on stdio. Requests that it can't answer get an error.
+    for `Options.eof_grace` seconds, like one that is served on stdio, after it has taken what is left within
+    `Options.flush_deadline` seconds. Requests that it can't answer get an error.
 
     Returns:
         Why the agent can't be reached any more; None if the editor has ended it.
@@ -44,6 +45,7 @@ class _Bridge:
         self._partial = bytearray()
         self._pending: set[Id] = set()
         self._nothing_pending = asyncio.Event()
+        self._has_ended = asyncio.Event()
 
     def received(self, data: bytes, /) -> None:
         """Take a chunk, and read no further for now."""
@@ -53,6 +55,7 @@ class _Bridge:
     def ended(self, error: OSError | None, /) -> None:
         """Note the end of stdin."""
         self._chunks.put_nowait(b"")
+        self._has_ended.set()
 
     async def run(self, url: str, headers: Mapping[str, str]) -> str | None:
         """Pass messages on. Return why the agent can't be reached any more."""
@@ -73,17 +76,18 @@ class _Bridge:
         transport = await open_transport(url, headers=headers)
         receiving = asyncio.create_task(self._receive(transport))
         sending = asyncio.create_task(self._send(transport, first))
+        leaving = asyncio.create_task(self._leave())
         try:
-            done, _ = await asyncio.wait((receiving, sending), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait((receiving, sending, leaving), return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 await task
             with suppress(TimeoutError):
                 async with asyncio.timeout(Options.eof_grace):
                     await self._nothing_pending.wait()
         finally:
-            for task in (receiving, sending):
+            for task in (receiving, sending, leaving):
                 task.cancel()
-            await asyncio.gather(receiving, sending, return_exceptions=True)
+            await asyncio.gather(receiving, sending, leaving, return_exceptions=True)
             with suppress(Exception):
                 async with asyncio.timeout(Options.flush_deadline):
                     await transport.close()
@@ -93,6 +97,11 @@ class _Bridge:
         while lines:
             await transport.send(lines)
             lines = await self._read()
+
+    async def _leave(self) -> None:
+        """Return when the agent hasn't taken the rest in time after the end of stdin."""
+        await self._has_ended.wait()
+        await asyncio.sleep(Options.flush_deadline)
 
     async def _receive(self, transport: Transport) -> None:
         """Write what is received to stdout. Raise OSError when nothing more comes."""

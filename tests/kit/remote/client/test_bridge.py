@@ -108,6 +108,15 @@ async def test_the_end_of_stdin_does_not_wait_for_answers_for_ever() -> None:
         assert await process.end() == (0, "")
 
 
+async def test_the_end_of_stdin_does_not_wait_for_an_agent_that_takes_nothing() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        agent.answer("POST initialize", NEVER)
+        process.send(line(INITIALIZE))
+        await agent.request("POST initialize")
+        process.stdin.close()
+        assert await process.end() == (0, "")
+
+
 async def test_nothing_happens_without_a_message() -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
         process.stdin.close()
