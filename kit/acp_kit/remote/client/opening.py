@@ -14,6 +14,8 @@ from acp_kit.remote.client.websocket import open_websocket
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
+_MAX_PORT = 0xFFFF
+
 
 async def open_transport(
     url: str,
@@ -41,11 +43,13 @@ async def open_transport(
         OSError: The agent can't be reached, or refuses the connection.
     """
     try:
-        scheme = httpx2.URL(url).scheme
+        scheme, port = httpx2.URL(url).scheme, httpx2.URL(url).port or 0
     except httpx2.InvalidURL as invalid:
         raise ValueError(f"The URL is invalid: {invalid}") from None
     if scheme not in ("ws", "wss", "http", "https"):
         raise ValueError(f"The URL has to begin with ws:, wss:, http: or https:, not with {scheme!r}.")
+    if port > _MAX_PORT:
+        raise ValueError(f"The URL is invalid: {port} is no port.")
     headers = headers or {}
     for name, value in headers.items():
         if not is_header_value(value):

@@ -277,6 +277,8 @@ async def test_events_of_another_type_are_refused() -> None:
         ("ws://127.0.0.1:1/acp", {"Authorization": "secret\n"}),
         ("http://user:secret@[/acp", {}),
         ("ftp://user:secret@host", {}),
+        ("http://user:secret@127.0.0.1:99999/acp", {}),
+        ("ws://user:secret@127.0.0.1:99999/acp", {}),
     ],
 )
 async def test_secrets_are_not_in_messages(url: str, headers: dict[str, str]) -> None:
