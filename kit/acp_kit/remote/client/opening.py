@@ -43,13 +43,14 @@ async def open_transport(
         OSError: The agent can't be reached, or refuses the connection.
     """
     try:
-        scheme, port = httpx2.URL(url).scheme, httpx2.URL(url).port or 0
+        parts = httpx2.URL(url)
     except httpx2.InvalidURL as invalid:
         raise ValueError(f"The URL is invalid: {invalid}") from None
+    url, scheme = str(parts), parts.scheme  # in lower case
     if scheme not in ("ws", "wss", "http", "https"):
         raise ValueError(f"The URL has to begin with ws:, wss:, http: or https:, not with {scheme!r}.")
-    if port > _MAX_PORT:
-        raise ValueError(f"The URL is invalid: {port} is no port.")
+    if (parts.port or 0) > _MAX_PORT:
+        raise ValueError(f"The URL is invalid: {parts.port} is no port.")
     headers = headers or {}
     for name, value in headers.items():
         if not is_header_value(value):

@@ -100,9 +100,10 @@ async def test_many_sessions_over_http_2(certificate: Path) -> None:
     assert agent.versions == {"2"}
 
 
-async def test_an_unknown_certificate_is_refused(certificate: Path) -> None:
+@pytest.mark.parametrize("scheme", ["https", "HTTPS"])
+async def test_an_unknown_certificate_is_refused(scheme: str, certificate: Path) -> None:
     async with served(Agent(), certificate) as url:
-        transport = await open_transport(url)
+        transport = await open_transport(url.replace("https", scheme))
         with pytest.raises(OSError, match="certificate"):
             await transport.send(b'{"jsonrpc": "2.0", "id": 0, "method": "initialize"}\n')
         await transport.close()
