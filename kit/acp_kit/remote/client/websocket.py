@@ -77,7 +77,8 @@ async def open_websocket(
             **options,
         )
     except (WebSocketException, OSError) as error:
-        raise OSError(f"The agent at {without_secrets(url)} can't be reached: {_fault(error)}") from error
+        why = None if isinstance(error, (InvalidURI, InvalidProxy)) else error  # these show the URL
+        raise OSError(f"The agent at {without_secrets(url)} can't be reached: {_fault(error)}") from why
     if socket.response is not None:
         accepted = httpx2.Response(101, headers=list(socket.response.headers.raw_items()), request=upgrade)
         httpx2.Cookies(cookies).extract_cookies(accepted)

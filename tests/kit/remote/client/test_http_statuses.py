@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from traceback import format_exception
 from typing import Any
 
 import pytest
@@ -288,4 +289,4 @@ async def test_secrets_are_not_in_messages(url: str, headers: dict[str, str]) ->
             await transport.send(line(INITIALIZE))
         finally:
             await transport.close()
-    assert "secret" not in str(raised.value)
+    assert "secret" not in "".join(format_exception(raised.value, limit=0))
