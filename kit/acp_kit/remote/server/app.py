@@ -72,7 +72,7 @@ def agent_app(
             host. Pages of others get 403. Programs that aren't browsers send no `Origin`.
         bounds: How much clients may cost.
     """
-    admission = Admission({host.lower() for host in hosts}, origins, authenticate)
+    admission = Admission({host.lower() for host in hosts}, set(origins), authenticate)
     connections = Connections(serve, bounds.connections)
     websocket = WebSocketEndpoint(connections, admission, bounds)
     http = HTTPEndpoint(connections, admission, bounds)
