@@ -6,15 +6,15 @@ import asyncio
 import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import suppress
 from importlib import import_module
 from inspect import isroutine
 from typing import Any, get_type_hints
 
 from acp_kit.remote.server.admission import LOOPBACK
-from acp_runtime.transports import shutdown_signals
 
 _KEEP_ALIVE = 15.0  # seconds between pings
-_FLUSHING = 0.5  # seconds for what is on its way when all agents have ended
+_LAST_BYTES = 0.5  # seconds to send what is left after the end of the connections
 
 
 def add_serve(parser: ArgumentParser) -> None:
@@ -45,6 +45,7 @@ def _serve(options: Namespace) -> int:
 
     from acp_kit.remote.server.app import agent_app
     from acp_kit.remote.server.bounds import Bounds
+    from acp_runtime.transports import shutdown_signals
 
     host = f"[{options.host}]" if ":" in options.host else options.host
     if host not in LOOPBACK and not options.hosts:
@@ -66,21 +67,24 @@ def _serve(options: Namespace) -> int:
     config.h2_max_concurrent_streams = bounds.streams + bounds.posts
     config.websocket_max_message_size = bounds.message_bytes
     config.websocket_ping_interval = _KEEP_ALIVE
-    config.graceful_timeout = _FLUSHING
+    config.graceful_timeout = _LAST_BYTES
     app: Any = agent_app(serve_agent, path=options.path, hosts=[*LOOPBACK, *options.hosts], bounds=bounds)
     run: Any = hypercorn_asyncio  # its types are partly unknown
 
-    async def main() -> None:
+    async def stopped() -> None:
+        """Wait for a signal, and end the connections: from Python 3.12 on, hypercorn would wait for them for ever.
+
+        See https://github.com/pgjones/hypercorn/issues/308
+        """
         stop = asyncio.Event()
-
-        async def stopped() -> None:
-            await stop.wait()
-            await app.state.end_connections()  # otherwise hypercorn waits for the clients first, then cuts them off
-
         with shutdown_signals(lambda _: stop.set()):
-            await run.serve(app, config, shutdown_trigger=stopped)
+            await stop.wait()
+        # Python 3.11 logs each task that hypercorn cancels after this, such as those that send pings.
+        asyncio.get_running_loop().set_exception_handler(lambda _, __: None)
+        await app.state.end_connections()
 
-    asyncio.run(main())
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):  # Ctrl-C again
+        asyncio.run(run.serve(app, config, shutdown_trigger=stopped))
     return 0
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="ends the server with SIGTERM")]
 _AGENTS = """
@@ -90,6 +92,20 @@ def _initialize(address: str, version: int) -> tuple[str | None, Any]:
     answer = json.loads(response.read())
     client.close()
     return response.headers["Acp-Connection-Id"], answer
+
+
+def test_a_signal_ends_the_server_and_its_connections_in_silence(number: signal.Signals, folder: Path) -> None:
+    command = [*_SERVE, "agents:One", "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        address = server.stderr.readline().partition("http://")[2].split()[0]
+        with connect(f"ws://{address}/acp") as client:
+            client.ping().wait(60)
+            server.send_signal(number)
+            with pytest.raises(ConnectionClosed):
+                client.recv(60)
+        assert server.stderr.read() == ""
+    assert server.returncode == 0
 
 
 def test_a_function_without_an_annotation_is_refused(folder: Path) -> None:
