@@ -64,7 +64,7 @@ class _Bridge:
             self._stdin.start(self)
             if first := await self._read():
                 await self._connect(url, headers, first)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, ImportError) as error:  # the last: a SOCKS proxy needs a package
             reason = " ".join(str(error).split())
             with suppress(OSError):
                 for id in self._pending:

@@ -139,6 +139,14 @@ async def test_requests_fail_when_the_agent_cannot_be_reached(scheme: str) -> No
         assert "secret" not in stderr
 
 
+async def test_requests_fail_when_the_package_for_a_proxy_is_not_installed() -> None:
+    async with bridge("http://agents.example.org/acp", ALL_PROXY="socks5://127.0.0.1:1") as process:
+        process.send(line(INITIALIZE))
+        assert "socksio" in (await process.receive())["error"]["message"]
+        code, stderr = await process.end()
+        assert (code, stderr.count("\n")) == (1, 1)
+
+
 async def test_requests_fail_when_the_agent_is_lost() -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
         process.send(line(INITIALIZE), PROMPT)
