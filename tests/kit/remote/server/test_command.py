@@ -94,6 +94,7 @@ def _initialize(address: str, version: int) -> tuple[str | None, Any]:
     return response.headers["Acp-Connection-Id"], answer
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server_and_its_connections_in_silence(number: signal.Signals, folder: Path) -> None:
     command = [*_SERVE, "agents:One", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server:
