@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from acp_kit.extras import require
 
-def load(package: str, modules: Mapping[str, str], name: str) -> Any:
-    """Return a name of a package. Call it in the package's `__getattr__` (PEP 562).
+
+def lazy_exports(
+    package: str, homes: Mapping[str, Sequence[str]], extras: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and the `__dir__` of a package (PEP 562).
+
+    Hide them from type checkers, which else accept any name.
 
     Args:
         package: the name of the package.
-        modules: its names, and the module of each.
-        name: the name that is wanted.
+        homes: its modules, and the names that it exports from each.
+        extras: names that need further packages, each with its extra and these packages.
     """
-    if name not in modules:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    return getattr(import_module(f"{package}.{modules[name]}"), name)
+    home_of = {name: home for home, names in homes.items() for name in names}
+
+    def load(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if extras and name in extras:
+            require(name, *extras[name])
+        return getattr(import_module(f"{package}.{home_of[name]}"), name)
+
+    return load, lambda: sorted(home_of)

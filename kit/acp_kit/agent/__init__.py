@@ -12,9 +12,9 @@ For example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from acp_kit.lazy import load
+from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.agent.commands import Command, Commands
@@ -29,6 +29,25 @@ if TYPE_CHECKING:
     from acp_kit.agent.terminals import Terminal, TerminalResult
     from acp_kit.agent.tool_calls import ToolCall
     from acp_kit.agent.turns import Turn
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "commands": ("Command", "Commands"),
+            "elicitation": ("ElicitationResult", "elicit", "elicit_url"),
+            "errors": ("Rejected", "TurnCancelled"),
+            "files": ("SessionFiles",),
+            "mcp_servers": ("McpServers",),
+            "permissions": ("Decision", "PermissionMemory", "ask"),
+            "session": ("Session",),
+            "sessions": ("Sessions",),
+            "settings": ("Settings", "select", "toggle"),
+            "terminals": ("Terminal", "TerminalResult"),
+            "tool_calls": ("ToolCall",),
+            "turns": ("Turn",),
+        },
+        {"McpServers": ("mcp", "mcp")},
+    )
 
 __all__ = [
     "Command",
@@ -53,36 +72,3 @@ __all__ = [
     "select",
     "toggle",
 ]
-
-_MODULES = {
-    "Command": "commands",
-    "Commands": "commands",
-    "Decision": "permissions",
-    "ElicitationResult": "elicitation",
-    "McpServers": "mcp_servers",
-    "PermissionMemory": "permissions",
-    "Rejected": "errors",
-    "Session": "session",
-    "SessionFiles": "files",
-    "Sessions": "sessions",
-    "Settings": "settings",
-    "Terminal": "terminals",
-    "TerminalResult": "terminals",
-    "ToolCall": "tool_calls",
-    "Turn": "turns",
-    "TurnCancelled": "errors",
-    "ask": "permissions",
-    "elicit": "elicitation",
-    "elicit_url": "elicitation",
-    "select": "settings",
-    "toggle": "settings",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use, so that an agent pays only for what it uses."""
-    if name == "McpServers":
-        from acp_kit.extras import require
-
-        require(name, "mcp", "mcp")
-    return load(__name__, _MODULES, name)

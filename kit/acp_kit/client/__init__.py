@@ -16,9 +16,9 @@ For example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from acp_kit.lazy import load
+from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.client.elicitations import Elicitations
@@ -41,6 +41,32 @@ if TYPE_CHECKING:
     from acp_kit.client.terminals import Terminals
     from acp_kit.client.turns import Turn, UnfinishedTurn
     from acp_kit.client.workspace import Workspace
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "elicitations": ("Elicitations",),
+            "handlers": (
+                "ElicitationHandlers",
+                "FileHandlers",
+                "PermissionHandlers",
+                "TerminalHandlers",
+                "UpdateHandlers",
+                "client_capabilities",
+            ),
+            "messages": ("Compaction", "Message"),
+            "open_sessions": ("count_unknown", "deliver_update", "find_session"),
+            "permissions": ("PermissionPolicy", "allow", "ask", "reject"),
+            "sessions": ("ClientSession", "open_session"),
+            "snapshots": ("Entry", "Snapshot"),
+            "state": ("SessionState",),
+            "supervised": ("AgentChange", "AgentFailed", "SessionLost", "Supervised"),
+            "terminal_login": ("log_in_from_terminal",),
+            "terminals": ("Terminals",),
+            "turns": ("Turn", "UnfinishedTurn"),
+            "workspace": ("Workspace",),
+        },
+    )
 
 __all__ = [
     "AgentChange",
@@ -74,41 +100,3 @@ __all__ = [
     "open_session",
     "reject",
 ]
-
-_MODULES = {
-    "AgentChange": "supervised",
-    "AgentFailed": "supervised",
-    "ClientSession": "sessions",
-    "Compaction": "messages",
-    "ElicitationHandlers": "handlers",
-    "Elicitations": "elicitations",
-    "Entry": "snapshots",
-    "FileHandlers": "handlers",
-    "Message": "messages",
-    "PermissionHandlers": "handlers",
-    "PermissionPolicy": "permissions",
-    "SessionLost": "supervised",
-    "SessionState": "state",
-    "Snapshot": "snapshots",
-    "Supervised": "supervised",
-    "TerminalHandlers": "handlers",
-    "Terminals": "terminals",
-    "Turn": "turns",
-    "UnfinishedTurn": "turns",
-    "UpdateHandlers": "handlers",
-    "Workspace": "workspace",
-    "allow": "permissions",
-    "ask": "permissions",
-    "client_capabilities": "handlers",
-    "count_unknown": "open_sessions",
-    "deliver_update": "open_sessions",
-    "find_session": "open_sessions",
-    "log_in_from_terminal": "terminal_login",
-    "open_session": "sessions",
-    "reject": "permissions",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use, so that a client pays only for what it uses."""
-    return load(__name__, _MODULES, name)

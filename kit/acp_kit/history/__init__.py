@@ -11,9 +11,9 @@ For example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from acp_kit.lazy import load
+from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.history.errors import HistoryDamaged, HistoryError, HistoryTooNew, SessionExists, UnknownSession
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
     from acp_kit.history.replaying import replay
     from acp_kit.history.sql import SqlHistory
     from acp_kit.history.store import HistoryStore
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "errors": ("HistoryDamaged", "HistoryError", "HistoryTooNew", "SessionExists", "UnknownSession"),
+            "memory": ("MemoryHistory",),
+            "model_messages": ("to_anthropic", "to_openai"),
+            "replaying": ("replay",),
+            "sql": ("SqlHistory",),
+            "store": ("HistoryStore",),
+        },
+        {"SqlHistory": ("history", "sqlalchemy", "greenlet", "aiosqlite")},
+    )
 
 __all__ = [
     "HistoryDamaged",
@@ -36,26 +49,3 @@ __all__ = [
     "to_anthropic",
     "to_openai",
 ]
-
-_MODULES = {
-    "HistoryDamaged": "errors",
-    "HistoryError": "errors",
-    "HistoryStore": "store",
-    "HistoryTooNew": "errors",
-    "MemoryHistory": "memory",
-    "SessionExists": "errors",
-    "SqlHistory": "sql",
-    "UnknownSession": "errors",
-    "replay": "replaying",
-    "to_anthropic": "model_messages",
-    "to_openai": "model_messages",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use, so that only `SqlHistory` needs a database."""
-    if name == "SqlHistory":
-        from acp_kit.extras import require
-
-        require("SqlHistory", "history", "sqlalchemy", "greenlet", "aiosqlite")
-    return load(__name__, _MODULES, name)

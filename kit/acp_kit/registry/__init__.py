@@ -17,9 +17,9 @@ What the registry names is downloaded by `npx` or `uvx` and runs with the rights
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from acp_kit.lazy import load
+from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.registry.document import Registry
@@ -34,6 +34,24 @@ if TYPE_CHECKING:
     from acp_kit.registry.fetching import fetch_https
     from acp_kit.registry.launching import Binary, Launch
     from acp_kit.registry.loading import REGISTRY_URL, load_registry, resolve
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "document": ("Registry",),
+            "errors": (
+                "BinaryOnly",
+                "InvalidEntry",
+                "InvalidRegistry",
+                "RegistryError",
+                "RegistryUnavailable",
+                "UnknownAgent",
+            ),
+            "fetching": ("fetch_https",),
+            "launching": ("Binary", "Launch"),
+            "loading": ("REGISTRY_URL", "load_registry", "resolve"),
+        },
+    )
 
 __all__ = [
     "REGISTRY_URL",
@@ -50,24 +68,3 @@ __all__ = [
     "load_registry",
     "resolve",
 ]
-
-_MODULES = {
-    "REGISTRY_URL": "loading",
-    "Binary": "launching",
-    "BinaryOnly": "errors",
-    "InvalidEntry": "errors",
-    "InvalidRegistry": "errors",
-    "Launch": "launching",
-    "Registry": "document",
-    "RegistryError": "errors",
-    "RegistryUnavailable": "errors",
-    "UnknownAgent": "errors",
-    "fetch_https": "fetching",
-    "load_registry": "loading",
-    "resolve": "loading",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use."""
-    return load(__name__, _MODULES, name)

@@ -15,27 +15,25 @@ A client opens a transport to it, and connects:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from acp_kit.extras import require
-from acp_kit.lazy import load
+from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.remote.client.opening import open_transport
     from acp_kit.remote.server.app import agent_app
     from acp_kit.remote.server.bounds import Bounds
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "client.opening": ("open_transport",),
+            "server.app": ("agent_app",),
+            "server.bounds": ("Bounds",),
+        },
+    )
 
 require("acp_kit.remote", "remote", "httpx2", "hypercorn", "starlette", "websockets")
 
 __all__ = ["Bounds", "agent_app", "open_transport"]
-
-_MODULES = {"Bounds": "server.bounds", "agent_app": "server.app", "open_transport": "client.opening"}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use."""
-    return load(__name__, _MODULES, name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

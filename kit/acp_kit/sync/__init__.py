@@ -15,27 +15,24 @@ An agent has an event loop in a thread of its own. These classes call the asynch
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from acp_kit.lazy import load
+from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.sync.agents import SyncAgent, spawn_agent
     from acp_kit.sync.callbacks import in_waiting_thread
     from acp_kit.sync.sessions import SyncSession
     from acp_kit.sync.turns import SyncTurn
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "agents": ("SyncAgent", "spawn_agent"),
+            "callbacks": ("in_waiting_thread",),
+            "sessions": ("SyncSession",),
+            "turns": ("SyncTurn",),
+        },
+    )
 
 __all__ = ["SyncAgent", "SyncSession", "SyncTurn", "in_waiting_thread", "spawn_agent"]
-
-_MODULES = {
-    "SyncAgent": "agents",
-    "SyncSession": "sessions",
-    "SyncTurn": "turns",
-    "in_waiting_thread": "callbacks",
-    "spawn_agent": "agents",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name on first use."""
-    return load(__name__, _MODULES, name)

@@ -4,6 +4,12 @@
 
 from __future__ import annotations
 
+import acp_kit.agent
+import acp_kit.client
+import acp_kit.history
+import acp_kit.registry
+import acp_kit.remote
+import acp_kit.sync
 from acp_bindings.v1 import RemoteAgent, RemoteClient, SessionUpdatePlan
 from acp_kit.agent import Commands, Session, Sessions, Settings, Turn, select
 from acp_kit.client import Elicitations, PermissionPolicy, Terminals, Workspace, allow, open_session
@@ -63,3 +69,12 @@ async def client_side(agent: RemoteAgent) -> None:
     image("a.png", mime_type=1)  # type: ignore
     to_text("hello")  # type: ignore
     await MemoryHistory().append("s", "hello")  # type: ignore
+
+
+def misspelt_names() -> None:
+    print(acp_kit.agent.Sesions)  # type: ignore
+    print(acp_kit.client.Worksapce)  # type: ignore
+    print(acp_kit.history.MemoryHistroy)  # type: ignore
+    print(acp_kit.registry.resolv)  # type: ignore
+    print(acp_kit.remote.agentapp)  # type: ignore
+    print(acp_kit.sync.SyncSesion)  # type: ignore
