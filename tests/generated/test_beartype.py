@@ -1,12 +1,25 @@
-"""beartype checks types at run time, in a package that uses the bindings, and in the bindings."""
+"""beartype checks types at run time, in a package that uses ours, and in the bindings."""
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 import subprocess
 import sys
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from beartype import beartype
+from beartype.roar import BeartypeCallHintParamViolation
+
+import acp_kit
+from acp_bindings import v1
+from acp_kit.history import HistoryStore
+from acp_runtime.transports import Transport
 
 pytestmark = pytest.mark.slow
 
@@ -88,3 +101,26 @@ def run(tmp_path: Path, module: str, hook: str) -> str:
 def test_an_agent_and_a_client_work_under_beartype_which_checks_their_calls(tmp_path: Path) -> None:
     hook = 'beartype_packages(("user", "acp_bindings"))'
     assert run(tmp_path, "client", hook) == "hello False\nend_turn None\nrefused 3\n"
+
+
+def public_types() -> Iterator[Any]:
+    kit = [f"acp_kit.{each.name}" for each in pkgutil.iter_modules(acp_kit.__path__)]
+    for module in map(import_module, ["acp_runtime", "acp_runtime.transports", "acp_bindings.v1", *kit]):
+        for name in dir(module):
+            if not name.startswith("_") and inspect.isclass(found := getattr(module, name)):
+                yield found
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old names
+def test_every_public_type_may_be_an_annotation_in_a_package_that_beartype_checks() -> None:
+    found = set(public_types())
+    assert {HistoryStore, Transport, v1.PromptRequest} <= found
+    for kind in found:
+
+        def use(value: Any) -> None: ...
+
+        use.__annotations__ = {"value": kind, "return": None}
+        with warnings.catch_warnings(action="error"):
+            checked = beartype(use)
+        with pytest.raises(BeartypeCallHintParamViolation):
+            checked(object())

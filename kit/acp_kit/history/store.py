@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import ListSessionsResponse, SessionInfo, SessionUpdate
 
 
+@runtime_checkable
 class HistoryStore(Protocol):
     """The histories of an agent's sessions.
 
