@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 
@@ -16,7 +17,11 @@ def require(part: str, extra: str, *modules: str) -> None:
     Raises:
         ImportError: one is missing. The message says how to install the extra.
     """
-    for module in modules:
-        if find_spec(module) is None:
-            install = f"pip install 'acp-bindings[{extra}]'"
-            raise ImportError(f"{part} needs the package {module}, which you get with: {install}", name=module)
+    if module := missing(modules):
+        install = f"pip install 'acp-bindings[{extra}]'"
+        raise ImportError(f"{part} needs the package {module}, which you get with: {install}", name=module)
+
+
+def missing(modules: Iterable[str]) -> str | None:
+    """Return the first of these packages that isn't installed."""
+    return next((module for module in modules if find_spec(module) is None), None)

@@ -6,28 +6,33 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from acp_kit.extras import require
+from acp_kit.extras import missing, require
 
 
 def lazy_exports(
     package: str, homes: Mapping[str, Sequence[str]], extras: Mapping[str, Sequence[str]] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and the `__dir__` of a package (PEP 562).
+    """Return the `__getattr__` and the `__dir__` of a package (PEP 562). `help` loads all names that `dir` lists.
 
     Hide them from type checkers, which else accept any name.
 
     Args:
         package: the name of the package.
         homes: its modules, and the names that it exports from each.
-        extras: names that need further packages, each with its extra and these packages.
+        extras: names that need further packages, each with its extra and these packages. `dir` leaves it out if one
+            isn't installed.
     """
+    extras = extras or {}
     home_of = {name: home for home, names in homes.items() for name in names}
 
     def load(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if extras and name in extras:
+        if name in extras:
             require(name, *extras[name])
         return getattr(import_module(f"{package}.{home_of[name]}"), name)
 
-    return load, lambda: sorted(home_of)
+    def available() -> list[str]:
+        return sorted(name for name in home_of if not missing(extras.get(name, ())[1:]))
+
+    return load, available

@@ -7,6 +7,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.support.models.fresh_process import run_in_fork
+
 PACKAGES = ["agent", "client", "history", "registry", "remote", "sync"]
 
 
@@ -24,3 +26,22 @@ def test_every_name_can_be_loaded_and_dir_lists_it(package: ModuleType) -> None:
 def test_another_name_is_an_attribute_error(package: ModuleType) -> None:
     with pytest.raises(AttributeError, match=f"^module 'acp_kit[.]{package.__name__[8:]}' has no attribute 'Nothing'$"):
         package.Nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("package", "listed", "name", "needed"),
+    [("agent", "Sessions", "McpServers", "mcp"), ("history", "MemoryHistory", "SqlHistory", "sqlalchemy")],
+)
+def test_help_leaves_out_what_needs_a_package_that_is_not_installed(
+    package: str, listed: str, name: str, needed: str
+) -> None:
+    program = f"""
+import pydoc, sys
+import acp_kit.{package}
+for there in True, False:
+    if not there:
+        sys.modules[{needed!r}] = None
+    text = pydoc.render_doc(acp_kit.{package}, renderer=pydoc.plaintext)
+    print([name for name in ("{listed}", "{name}") if f"class {{name}}(" in text])
+"""
+    assert run_in_fork(program).splitlines() == [str([listed, name]), str([listed])]
