@@ -15,7 +15,7 @@ from tests.support.codegen.build import STRING, model
 from tests.support.diff.cases import around, holds, may
 from tests.support.releases import schemas_of
 from tests.support.scale import STRESS
-from tests.support.workflows.hub import Hub, new_hub, release, start
+from tests.support.workflows.hub import Hub, release
 from tests.support.workflows.jobs import Job
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
@@ -243,14 +243,15 @@ if STRESS:  # `make test` upgrades to real releases in tests/codegen/upgrade/
 
     @pytest.mark.stress
     @pytest.mark.xdist_group("real upgrade")
-    def test_a_real_release_is_proposed_with_the_check_of_user_code(tmp_path: Path) -> None:
-        old, new = schemas_of("2.0.2"), schemas_of("2.1.0")
-        hub = start(new_hub(tmp_path), old)
+    def test_a_real_release_is_proposed_with_the_check_of_user_code(hub: Hub) -> None:
+        hub.upgrade(schemas_of("2.0.2"))
+        hub.git("branch", "--force", "main", BRANCH)
+        hub.write(pulls=[])
         clone = hub.checkout()
         for name in ("runtime", "tests/typing/user_code"):
             shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
         hub.push(clone, "Use it", "main")
-        generated, proposed = hub.upgrade(new)
+        generated, proposed = hub.upgrade(schemas_of("2.1.0"))
         assert proposed is not None
         assert not proposed.failed, generated.log + proposed.log
         assert (
