@@ -11,10 +11,10 @@ from acp_kit.extras import missing, require
 
 def lazy_exports(
     package: str, homes: Mapping[str, Sequence[str]], extras: Mapping[str, Sequence[str]] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and the `__dir__` of a package (PEP 562). `help` loads all names that `dir` lists.
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the `__getattr__`, the `__dir__` (PEP 562) and the `__all__` of a package.
 
-    Hide them from type checkers, which else accept any name.
+    Hide them from type checkers, which else accept any name. `help` loads all names that `dir` lists.
 
     Args:
         package: the name of the package.
@@ -35,4 +35,4 @@ def lazy_exports(
     def available() -> list[str]:
         return sorted(name for name in home_of if not missing(extras.get(name, ())[1:]))
 
-    return load, available
+    return load, available, sorted(home_of)

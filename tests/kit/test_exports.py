@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from importlib import import_module
 from types import ModuleType
 
@@ -21,6 +23,12 @@ def test_every_name_can_be_loaded_and_dir_lists_it(package: ModuleType) -> None:
     assert dir(package) == sorted(package.__all__)
     for name in package.__all__:
         assert getattr(package, name) is not None
+
+
+def test_type_checkers_see_the_same_names(package: ModuleType) -> None:
+    imports = [each for each in ast.walk(ast.parse(inspect.getsource(package))) if isinstance(each, ast.ImportFrom)]
+    seen = [alias.name for each in imports for alias in each.names if alias.asname == alias.name]
+    assert sorted(seen) == package.__all__
 
 
 def test_another_name_is_an_attribute_error(package: ModuleType) -> None:

@@ -17,20 +17,24 @@ from typing import TYPE_CHECKING
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit.agent.commands import Command, Commands
-    from acp_kit.agent.elicitation import ElicitationResult, elicit, elicit_url
-    from acp_kit.agent.errors import Rejected, TurnCancelled
-    from acp_kit.agent.files import SessionFiles
-    from acp_kit.agent.mcp_servers import McpServers
-    from acp_kit.agent.permissions import Decision, PermissionMemory, ask
-    from acp_kit.agent.session import Session
-    from acp_kit.agent.sessions import Sessions
-    from acp_kit.agent.settings import Settings, select, toggle
-    from acp_kit.agent.terminals import Terminal, TerminalResult
-    from acp_kit.agent.tool_calls import ToolCall
-    from acp_kit.agent.turns import Turn
+    from acp_kit.agent.commands import Command as Command, Commands as Commands
+    from acp_kit.agent.elicitation import (
+        ElicitationResult as ElicitationResult,
+        elicit as elicit,
+        elicit_url as elicit_url,
+    )
+    from acp_kit.agent.errors import Rejected as Rejected, TurnCancelled as TurnCancelled
+    from acp_kit.agent.files import SessionFiles as SessionFiles
+    from acp_kit.agent.mcp_servers import McpServers as McpServers
+    from acp_kit.agent.permissions import Decision as Decision, PermissionMemory as PermissionMemory, ask as ask
+    from acp_kit.agent.session import Session as Session
+    from acp_kit.agent.sessions import Sessions as Sessions
+    from acp_kit.agent.settings import Settings as Settings, select as select, toggle as toggle
+    from acp_kit.agent.terminals import Terminal as Terminal, TerminalResult as TerminalResult
+    from acp_kit.agent.tool_calls import ToolCall as ToolCall
+    from acp_kit.agent.turns import Turn as Turn
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
             "commands": ("Command", "Commands"),
@@ -48,27 +52,3 @@ else:
         },
         {"McpServers": ("mcp", "mcp")},
     )
-
-__all__ = [
-    "Command",
-    "Commands",
-    "Decision",
-    "ElicitationResult",
-    "McpServers",
-    "PermissionMemory",
-    "Rejected",
-    "Session",
-    "SessionFiles",
-    "Sessions",
-    "Settings",
-    "Terminal",
-    "TerminalResult",
-    "ToolCall",
-    "Turn",
-    "TurnCancelled",
-    "ask",
-    "elicit",
-    "elicit_url",
-    "select",
-    "toggle",
-]

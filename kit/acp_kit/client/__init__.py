@@ -21,28 +21,42 @@ from typing import TYPE_CHECKING
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit.client.elicitations import Elicitations
+    from acp_kit.client.elicitations import Elicitations as Elicitations
     from acp_kit.client.handlers import (
-        ElicitationHandlers,
-        FileHandlers,
-        PermissionHandlers,
-        TerminalHandlers,
-        UpdateHandlers,
-        client_capabilities,
+        ElicitationHandlers as ElicitationHandlers,
+        FileHandlers as FileHandlers,
+        PermissionHandlers as PermissionHandlers,
+        TerminalHandlers as TerminalHandlers,
+        UpdateHandlers as UpdateHandlers,
+        client_capabilities as client_capabilities,
     )
-    from acp_kit.client.messages import Compaction, Message
-    from acp_kit.client.open_sessions import count_unknown, deliver_update, find_session
-    from acp_kit.client.permissions import PermissionPolicy, allow, ask, reject
-    from acp_kit.client.sessions import ClientSession, open_session
-    from acp_kit.client.snapshots import Entry, Snapshot
-    from acp_kit.client.state import SessionState
-    from acp_kit.client.supervised import AgentChange, AgentFailed, SessionLost, Supervised
-    from acp_kit.client.terminal_login import log_in_from_terminal
-    from acp_kit.client.terminals import Terminals
-    from acp_kit.client.turns import Turn, UnfinishedTurn
-    from acp_kit.client.workspace import Workspace
+    from acp_kit.client.messages import Compaction as Compaction, Message as Message
+    from acp_kit.client.open_sessions import (
+        count_unknown as count_unknown,
+        deliver_update as deliver_update,
+        find_session as find_session,
+    )
+    from acp_kit.client.permissions import (
+        PermissionPolicy as PermissionPolicy,
+        allow as allow,
+        ask as ask,
+        reject as reject,
+    )
+    from acp_kit.client.sessions import ClientSession as ClientSession, open_session as open_session
+    from acp_kit.client.snapshots import Entry as Entry, Snapshot as Snapshot
+    from acp_kit.client.state import SessionState as SessionState
+    from acp_kit.client.supervised import (
+        AgentChange as AgentChange,
+        AgentFailed as AgentFailed,
+        SessionLost as SessionLost,
+        Supervised as Supervised,
+    )
+    from acp_kit.client.terminal_login import log_in_from_terminal as log_in_from_terminal
+    from acp_kit.client.terminals import Terminals as Terminals
+    from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
+    from acp_kit.client.workspace import Workspace as Workspace
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
             "elicitations": ("Elicitations",),
@@ -67,36 +81,3 @@ else:
             "workspace": ("Workspace",),
         },
     )
-
-__all__ = [
-    "AgentChange",
-    "AgentFailed",
-    "ClientSession",
-    "Compaction",
-    "ElicitationHandlers",
-    "Elicitations",
-    "Entry",
-    "FileHandlers",
-    "Message",
-    "PermissionHandlers",
-    "PermissionPolicy",
-    "SessionLost",
-    "SessionState",
-    "Snapshot",
-    "Supervised",
-    "TerminalHandlers",
-    "Terminals",
-    "Turn",
-    "UnfinishedTurn",
-    "UpdateHandlers",
-    "Workspace",
-    "allow",
-    "ask",
-    "client_capabilities",
-    "count_unknown",
-    "deliver_update",
-    "find_session",
-    "log_in_from_terminal",
-    "open_session",
-    "reject",
-]

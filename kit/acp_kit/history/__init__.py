@@ -16,14 +16,20 @@ from typing import TYPE_CHECKING
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit.history.errors import HistoryDamaged, HistoryError, HistoryTooNew, SessionExists, UnknownSession
-    from acp_kit.history.memory import MemoryHistory
-    from acp_kit.history.model_messages import to_anthropic, to_openai
-    from acp_kit.history.replaying import replay
-    from acp_kit.history.sql import SqlHistory
-    from acp_kit.history.store import HistoryStore
+    from acp_kit.history.errors import (
+        HistoryDamaged as HistoryDamaged,
+        HistoryError as HistoryError,
+        HistoryTooNew as HistoryTooNew,
+        SessionExists as SessionExists,
+        UnknownSession as UnknownSession,
+    )
+    from acp_kit.history.memory import MemoryHistory as MemoryHistory
+    from acp_kit.history.model_messages import to_anthropic as to_anthropic, to_openai as to_openai
+    from acp_kit.history.replaying import replay as replay
+    from acp_kit.history.sql import SqlHistory as SqlHistory
+    from acp_kit.history.store import HistoryStore as HistoryStore
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
             "errors": ("HistoryDamaged", "HistoryError", "HistoryTooNew", "SessionExists", "UnknownSession"),
@@ -35,17 +41,3 @@ else:
         },
         {"SqlHistory": ("history", "sqlalchemy", "greenlet", "aiosqlite")},
     )
-
-__all__ = [
-    "HistoryDamaged",
-    "HistoryError",
-    "HistoryStore",
-    "HistoryTooNew",
-    "MemoryHistory",
-    "SessionExists",
-    "SqlHistory",
-    "UnknownSession",
-    "replay",
-    "to_anthropic",
-    "to_openai",
-]

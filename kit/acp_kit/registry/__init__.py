@@ -22,20 +22,24 @@ from typing import TYPE_CHECKING
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit.registry.document import Registry
+    from acp_kit.registry.document import Registry as Registry
     from acp_kit.registry.errors import (
-        BinaryOnly,
-        InvalidEntry,
-        InvalidRegistry,
-        RegistryError,
-        RegistryUnavailable,
-        UnknownAgent,
+        BinaryOnly as BinaryOnly,
+        InvalidEntry as InvalidEntry,
+        InvalidRegistry as InvalidRegistry,
+        RegistryError as RegistryError,
+        RegistryUnavailable as RegistryUnavailable,
+        UnknownAgent as UnknownAgent,
     )
-    from acp_kit.registry.fetching import fetch_https
-    from acp_kit.registry.launching import Binary, Launch
-    from acp_kit.registry.loading import REGISTRY_URL, load_registry, resolve
+    from acp_kit.registry.fetching import fetch_https as fetch_https
+    from acp_kit.registry.launching import Binary as Binary, Launch as Launch
+    from acp_kit.registry.loading import (
+        REGISTRY_URL as REGISTRY_URL,
+        load_registry as load_registry,
+        resolve as resolve,
+    )
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
             "document": ("Registry",),
@@ -52,19 +56,3 @@ else:
             "loading": ("REGISTRY_URL", "load_registry", "resolve"),
         },
     )
-
-__all__ = [
-    "REGISTRY_URL",
-    "Binary",
-    "BinaryOnly",
-    "InvalidEntry",
-    "InvalidRegistry",
-    "Launch",
-    "Registry",
-    "RegistryError",
-    "RegistryUnavailable",
-    "UnknownAgent",
-    "fetch_https",
-    "load_registry",
-    "resolve",
-]

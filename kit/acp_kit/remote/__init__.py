@@ -21,11 +21,11 @@ from acp_kit.extras import require
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit.remote.client.opening import open_transport
-    from acp_kit.remote.server.app import agent_app
-    from acp_kit.remote.server.bounds import Bounds
+    from acp_kit.remote.client.opening import open_transport as open_transport
+    from acp_kit.remote.server.app import agent_app as agent_app
+    from acp_kit.remote.server.bounds import Bounds as Bounds
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
             "client.opening": ("open_transport",),
@@ -35,5 +35,3 @@ else:
     )
 
 require("acp_kit.remote", "remote", "httpx2", "hypercorn", "starlette", "websockets")
-
-__all__ = ["Bounds", "agent_app", "open_transport"]

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit.sync.agents import SyncAgent, spawn_agent
-    from acp_kit.sync.callbacks import in_waiting_thread
-    from acp_kit.sync.sessions import SyncSession
-    from acp_kit.sync.turns import SyncTurn
+    from acp_kit.sync.agents import SyncAgent as SyncAgent, spawn_agent as spawn_agent
+    from acp_kit.sync.callbacks import in_waiting_thread as in_waiting_thread
+    from acp_kit.sync.sessions import SyncSession as SyncSession
+    from acp_kit.sync.turns import SyncTurn as SyncTurn
 else:
-    __getattr__, __dir__ = lazy_exports(
+    __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
             "agents": ("SyncAgent", "spawn_agent"),
@@ -34,5 +34,3 @@ else:
             "turns": ("SyncTurn",),
         },
     )
-
-__all__ = ["SyncAgent", "SyncSession", "SyncTurn", "in_waiting_thread", "spawn_agent"]
