@@ -42,7 +42,9 @@ class FromThread:
         self._start_deadline = start_deadline
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method of the proxy as one that blocks, and any other attribute of the proxy as it is."""
+        """Return a method of the proxy as one that blocks, and any other public attribute of the proxy as it is."""
+        if name.startswith("_"):
+            raise AttributeError(name)
         found = getattr(self._proxy, name)
         return partial(self, found) if iscoroutinefunction(found) else found
 

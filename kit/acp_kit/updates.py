@@ -38,7 +38,8 @@ def patched(call: v1.ToolCall, update: v1.ToolCallUpdate) -> v1.ToolCall:
 
     An absent or null field leaves the tool call's unchanged. Any other value replaces it, lists as a whole.
     """
-    given = _given(update)
+    values = given_values(update, "session_update", "tool_call_id")
+    given = {name: value for name, value in values.items() if value is not None}
     return call.model_copy(update=given) if given else call
 
 
@@ -61,10 +62,8 @@ def given_fields(model: Any) -> dict[str, Any]:
     return {name: value for name, value in cast("dict[str, Any]", vars(model)).items() if value is not ABSENT}
 
 
-def _given(update: v1.ToolCallUpdate) -> dict[str, Any]:
-    """Return the fields that an update changes, and the keys unknown to the schema."""
-    kept = ("session_update", "tool_call_id")
+def given_values(update: Any, *identifying: str) -> dict[str, Any]:
+    """Return the given fields of an update, without those that identify it, and the keys unknown to the schema."""
     fields = type(update).model_fields
     unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
-    known = {name: value for name, value in given_fields(update).items() if name not in kept}
-    return {name: value for name, value in (unknown | known).items() if value is not None}
+    return unknown | {name: value for name, value in given_fields(update).items() if name not in identifying}

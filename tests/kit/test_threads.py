@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ async def test_methods_of_the_proxy_can_be_called_by_their_names() -> None:
         results.append(call.supports("terminal/create"))
         with pytest.raises(AttributeError):
             call.no_such_method()
+        assert copy(call).supports("terminal/create") is False
 
     async def act(turn: Turn) -> None:
         await asyncio.to_thread(work, turn)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_kit.updates import plain_text, with_text
+from acp_kit.updates import given_values, plain_text, with_text
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate
@@ -62,4 +62,4 @@ def latest(old: Any, new: Any) -> Any:
     """Return a setting after an update. Of session_info_update, absent fields keep their value."""
     if old is None or new.session_update != "session_info_update":
         return new
-    return old.model_copy(update={name: value for name, value in new if name != "session_update"})
+    return old.model_copy(update=given_values(new, "session_update"))

@@ -182,6 +182,16 @@ async def test_a_title_comes_from_the_agents_update_or_from_renaming(open_store:
         assert (await store.info("s")).title is None
 
 
+async def test_an_unknown_key_of_an_update_that_is_named_like_a_field_changes_no_field(open_store: Open) -> None:
+    unknown = {"sessionUpdate": "session_info_update", "title": "b", "updated_at": 5}
+    async with open_store() as store:
+        await store.create("s", cwd="/a")
+        await store.append("s", v1.SessionUpdateSessionInfoUpdate(title="a", updated_at="2026-01-01"))
+        await store.append("s", v1.SessionUpdateSessionInfoUpdate.model_validate(unknown))
+        assert (await store.info("s")).title == "b"
+        assert await read(store) == [v1.SessionUpdateSessionInfoUpdate(title="b", updated_at="2026-01-01")]
+
+
 async def test_a_fork_has_another_folder_only_if_it_is_given(open_store: Open) -> None:
     async with open_store() as store:
         await store.create("s", cwd="/a")
