@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from acp_kit.profiles import like
-from acp_runtime import ABSENT
+from acp_runtime import ABSENT, Model
 
 if TYPE_CHECKING:
     from acp_bindings import v1
@@ -62,7 +62,7 @@ def given_fields(model: Any) -> dict[str, Any]:
     return {name: value for name, value in cast("dict[str, Any]", vars(model)).items() if value is not ABSENT}
 
 
-def given_values(update: Any, *identifying: str) -> dict[str, Any]:
+def given_values(update: Model, *identifying: str) -> dict[str, Any]:
     """Return the given fields of an update, without those that identify it, and the keys unknown to the schema."""
     fields = type(update).model_fields
     unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
