@@ -14,15 +14,15 @@ from logging import getLogger
 import httpx2
 
 from acp_kit.remote.client.messages import Id, Message, error_answer, read_messages
-from acp_kit.remote.client.requests import CONNECTION_ID, NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests
+from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests
 from acp_kit.remote.client.streams import Stream
+from acp_kit.remote.names import CONNECTION_ID, ENDS_SESSION
 
 _logger = getLogger(__name__)
 _SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
 _LAST_EVENTS = 1.0  # seconds for the streams of sessions after the one of the connection has ended
-_ENDS_SESSION = ("session/close", "session/delete")
 
 
 class HttpTransport:
@@ -73,7 +73,7 @@ class HttpTransport:
         messages = read_messages(line)
         requests = {each.id: each for each in messages if each.id is not None and each.method is not None}
         session = next(filter(None, map(self._session_of, messages)), None)
-        if session and any(each.method not in _ENDS_SESSION for each in requests.values()):
+        if session and any(each.method not in ENDS_SESSION for each in requests.values()):
             stream = self._open(session)
             await stream.wait_until_opened(_OPENING)
             if stream.error is not None:
@@ -177,7 +177,7 @@ class HttpTransport:
         if request is None or message.is_error:
             return
         for session in filter(None, {message.session, request.session}):
-            if request.method not in _ENDS_SESSION:
+            if request.method not in ENDS_SESSION:
                 self._open(session)
             elif session in self._streams:
                 self._streams[session].reopens = False

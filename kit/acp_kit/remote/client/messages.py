@@ -29,11 +29,6 @@ class Message(NamedTuple):
     version: int | None
     is_error: bool
 
-    @property
-    def is_request(self) -> bool:
-        """Whether it has to be answered."""
-        return self.method is not None and self.id is not None
-
 
 def read_messages(line: bytes) -> list[Message]:
     """Read a line: one message, those of a batch, or none if it is something else."""

@@ -10,8 +10,8 @@ from ssl import SSLContext
 
 import httpx2
 
-CONNECTION_ID = "Acp-Connection-Id"
-SESSION_ID = "Acp-Session-Id"
+from acp_kit.remote.names import SESSION_ID
+
 PROTOCOL_VERSION = "Acp-Protocol-Version"
 NOT_FOUND = 404
 

@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
-CONNECTION_ID = "Acp-Connection-Id"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 

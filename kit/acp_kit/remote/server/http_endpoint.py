@@ -10,13 +10,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from acp_kit.remote.server.admission import CONNECTION_ID, Admission, Refused, header
+from acp_kit.remote.names import CONNECTION_ID, SESSION_ID
+from acp_kit.remote.server.admission import Admission, Refused, header
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.messages import Batch, Message, read_message
 
-SESSION_ID = "Acp-Session-Id"
 _MAX_INITIALIZE = 1024 * 1024  # bytes; many such requests may come at once
 
 

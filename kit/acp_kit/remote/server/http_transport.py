@@ -17,13 +17,13 @@ import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from acp_kit.remote.names import ENDS_SESSION
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.messages import Message, read_message
 from acp_kit.remote.server.streams import Stream
 
 _PROMPT = "session/prompt"
 _LOADS = ("session/load", "session/resume")
-_ENDS = ("session/close", "session/delete")
 _CONNECTION = ""  # the key of the stream that belongs to no session
 _MAX_ASKED = 1024
 
@@ -155,7 +155,7 @@ class HTTPTransport:
                 key = self._loads.pop(session, None)
                 return self._if_open(session) if key is None else key
             waits = session in self._streams and self._streams[session].unread
-            return session if method == _PROMPT or (waits and method not in _ENDS) else self._if_open(session)
+            return session if method == _PROMPT or (waits and method not in ENDS_SESSION) else self._if_open(session)
         session = message.session
         if message.id is not None:
             self._asked[message.id] = session

@@ -8,7 +8,8 @@ from secrets import token_urlsafe
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from acp_kit.remote.server.admission import CONNECTION_ID, Admission
+from acp_kit.remote.names import CONNECTION_ID
+from acp_kit.remote.server.admission import Admission
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 
