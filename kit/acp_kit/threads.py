@@ -117,7 +117,10 @@ def call_in(
 
 
 class _Call(Generic[R]):
-    """One call: it is either begun by the event loop or given up by the thread, never both."""
+    """One call: it is either begun by the event loop or given up by the thread, never both.
+
+    With `asyncio.run_coroutine_threadsafe`, a call that the thread has given up could still send its message.
+    """
 
     def __init__(self, begin: Callable[[], Awaitable[R]]) -> None:
         self._begin = begin
