@@ -22,9 +22,10 @@ FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "kit", "run
 FILES = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
-_CODE = re.compile(r"```.*?```|^    .*$", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"```.*?```|^    [^\n]*$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
+_ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)")
 # Code cites a page by its path in docs/, or by its name in capitals.
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b|\b[A-Z]{3,}\.md\b")
 _FOLDER = re.compile(r"`((?:codegen|docs|generated|kit|runtime|schema|tests)/[\w/]*/)`")
@@ -62,6 +63,20 @@ def missing(page: Path) -> Iterator[str]:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_the_files_and_folders_that_a_page_names_exist(page: Path) -> None:
     assert list(missing(page)) == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings on GitHub."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_the_headings_that_a_page_links_exist(page: Path) -> None:
+    for link, anchor in _ANCHOR.findall(prose(page)):
+        linked = (page.parent / link).resolve() if link else page
+        if linked.suffix == ".md" and linked.exists():
+            assert anchor in anchors(linked), f"{link}#{anchor}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

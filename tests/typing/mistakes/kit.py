@@ -72,7 +72,7 @@ async def client_side(agent: RemoteAgent) -> None:
 
 
 def misspelt_names() -> None:
-    print(acp_kit.agent.Sesions)  # type: ignore
+    print(acp_kit.agent.SessionS)  # type: ignore
     print(acp_kit.client.Worksapce)  # type: ignore
     print(acp_kit.history.MemoryHistroy)  # type: ignore
     print(acp_kit.registry.resolv)  # type: ignore
