@@ -295,6 +295,8 @@ class ToolCall:
         return like(self._client, SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
 
     def _located(self, locations: Sequence[str | Path | ToolCallLocation]) -> list[ToolCallLocation]:
+        if isinstance(locations, str):
+            raise TypeError(f"locations must be a list of paths, such as [{locations!r}], not {locations!r}.")
         location = like(self._client, ToolCallLocation)
         return [
             location(path=self._absolute(each)) if isinstance(each, (str, Path)) else converted(self._client, each)

@@ -209,6 +209,18 @@ async def test_content_given_at_the_beginning_is_shown_at_once() -> None:
         assert "locations" not in talk.updates[0].model_dump()
 
 
+async def test_a_text_is_no_list_of_locations() -> None:
+    async def act(turn: Turn) -> None:
+        with pytest.raises(TypeError, match=r"such as \['notes.txt'\], not 'notes.txt'"):
+            turn.tool_call("Read", locations="notes.txt")
+        async with turn.tool_call("Read") as call:
+            with pytest.raises(TypeError, match="must be a list of paths"):
+                await call.update(locations="notes.txt")
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+
+
 async def test_locations_are_absolute_on_the_wire() -> None:
     async def act(turn: Turn) -> None:
         async with turn.tool_call("Read", locations=["notes.txt", "/elsewhere/notes.txt"]):
