@@ -6,7 +6,6 @@ from pathlib import Path
 
 from codegen.errors import FetchError
 from codegen.pinned.sources.folder import from_file, from_folder
-from codegen.pinned.sources.npm import from_npm
 from codegen.pinned.sources.release import Release
 
 SOURCES = "npm:<package>@<version or tag>, github:<tag>, a folder or a file"
@@ -22,10 +21,13 @@ def read_source(source: str) -> Release:
         raise FetchError(
             f"The source is missing. Give one, such as FROM=npm:@agentclientprotocol/sdk@latest: {SOURCES}."
         )
+    # Both import urllib, which every command would wait for.
     if source.startswith("npm:"):
+        from codegen.pinned.sources.npm import from_npm
+
         return from_npm(source.removeprefix("npm:"))
     if source.startswith("github:"):
-        from codegen.pinned.sources.github import from_github  # imports urllib, which every command would wait for
+        from codegen.pinned.sources.github import from_github
 
         return from_github(source.removeprefix("github:"))
     if Path(source).is_dir():
