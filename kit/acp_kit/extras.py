@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 
 
 def require(part: str, extra: str, *modules: str) -> None:
@@ -24,4 +23,6 @@ def require(part: str, extra: str, *modules: str) -> None:
 
 def missing(modules: Iterable[str]) -> str | None:
     """Return the first of these packages that isn't installed."""
+    from importlib.util import find_spec  # every package of the kit would wait for it
+
     return next((module for module in modules if find_spec(module) is None), None)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_bindings.v1 import ReadTextFileRequest, RemoteClient, WriteTextFileRequest
+from acp_bindings import v1
 from acp_runtime import ABSENT, RemoteError, RequestError, ResourceNotFound
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class SessionFiles:
     files are read from and written to the disk, and only inside of the session's roots.
     """
 
-    def __init__(self, client: RemoteClient, session_id: str, roots: Sequence[Path]) -> None:
+    def __init__(self, client: v1.RemoteClient, session_id: str, roots: Sequence[Path]) -> None:
         self._client = client
         self._session_id = session_id
         self._roots = roots
@@ -99,11 +99,11 @@ class SessionFiles:
         if self._client.supports("fs/write_text_file"):
             await self._client.fs_write_text_file(session_id=self._session_id, path=file, content=content)
             return
-        request = WriteTextFileRequest(session_id=self._session_id, path=file, content=content)
+        request = v1.WriteTextFileRequest(session_id=self._session_id, path=file, content=content)
         await self._disk.fs_write_text_file(request)
 
     async def _read_from_disk(self, file: str, line: int | None = None, limit: int | None = None) -> str:
-        request = ReadTextFileRequest(session_id=self._session_id, path=file, line=line, limit=limit)
+        request = v1.ReadTextFileRequest(session_id=self._session_id, path=file, line=line, limit=limit)
         return (await self._disk.fs_read_text_file(request)).content
 
     def _absolute(self, path: str | Path) -> str:
