@@ -43,6 +43,7 @@ def idle(setup: Setup) -> Row:
         description=f"The memory that each of {agents} agents with an open session adds to their client's peak.",
         quantities=[Quantity("idle", "KiB", factor=1 / 1024)],
         measures=_measures(setup, {"do": "agents", "agents": agents, "warm": 0, "count": 1}),
+        targets=[at_least(1, better_than=PYTHON_SDK, key="idle")],
         missing=setup.implementations.missing,
     )
 
