@@ -19,8 +19,8 @@ def lazy_exports(
     Args:
         package: the name of the package.
         homes: its modules, and the names that it exports from each.
-        extras: names that need further packages, each with its extra and these packages. `dir` leaves it out if one
-            isn't installed.
+        extras: names that need further packages, each with its extra and these packages. `dir` leaves out a name if
+            one of its packages isn't installed.
     """
     extras = extras or {}
     home_of = {name: home for home, names in homes.items() for name in names}

@@ -36,13 +36,7 @@ def test_pyright_strict_accepts_the_agents(environment: Path, tmp_path: Path) ->
     for name, text in programs().items():
         (tmp_path / name).write_text(text, "utf-8")
     # The types of some frameworks have gaps.
-    gaps = (
-        "MissingTypeStubs",
-        "UnknownMemberType",
-        "UnknownParameterType",
-        "UnknownVariableType",
-        "UnknownArgumentType",
-    )
+    gaps = ("MissingTypeStubs", "UnknownMemberType", "UnknownParameterType", "UnknownVariableType")
     settings = {"typeCheckingMode": "strict"} | {f"report{gap}": False for gap in gaps}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
     run([sys.executable, "-m", "pyright", "--pythonpath", str(python_in(environment)), "."], tmp_path)
