@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acp_runtime.connection import Connection, run
-from acp_runtime.connection.handler import leave_if_forked
+from acp_runtime.connection.interfaces import ByteSource, ByteWriter
 from acp_runtime.connection.shielded_waits import ShieldedWaits
-from acp_runtime.connection.transport import ByteSource, ByteWriter
 from acp_runtime.options import DEFAULT_OPTIONS, Options
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
@@ -226,12 +225,10 @@ async def running(
         with suppress(RuntimeError):
             task.cancel()
         raise
-    except BaseException as error:
-        leave_if_forked(connection.process_id, error)
+    except BaseException:
         await _stop(connection, task, closing, process)
         raise
     else:
-        leave_if_forked(connection.process_id)
         await _stop(connection, task, closing, process)
 
 

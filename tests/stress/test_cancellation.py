@@ -16,7 +16,7 @@ from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import RequestCancelled, RequestError
 from acp_runtime.connection import Connection
 from acp_runtime.options import Options
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, load, prompt, run_over, serving
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, prompt, run_over, serving
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
@@ -139,8 +139,8 @@ async def test_every_prompt_gets_one_response_even_if_it_is_cancelled_at_random(
         assert [responses[id] for id in prompts] == [1] * len(prompts)
         assert len(prompts) == sum(outcomes.values()) >= PROMPTS
         assert {"end_turn", "cancelled", "task cancelled", "timeout"} <= set(outcomes), outcomes
-        assert load(calling) == (0, 0, 0, 0)
-        assert load(serving) == (0, 0, 0, 0)
+        assert calling.is_idle
+        assert serving.is_idle
     finally:
         peer_writer.abort()
         writer.abort()

@@ -10,13 +10,17 @@ others when they arrive. Turns that the peer cancels are in `request.py`.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from logging import WARNING, getLogger
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from acp_runtime.connection.handler import Message, session_of
-from acp_runtime.connection.session import Notification, Outcome
+from acp_runtime.connection.effects import FAILED, Effects
+from acp_runtime.connection.groups import Groups
+from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer
+from acp_runtime.connection.limits import Limits
+from acp_runtime.connection.negotiation import Negotiation
+from acp_runtime.connection.session import Outcome, Sessions
 from acp_runtime.errors import (
     ConnectionClosed,
     InternalError,
@@ -31,10 +35,9 @@ from acp_runtime.jsonrpc.results import build_result, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.models.names import wire_name
-from acp_runtime.stubs.methods import Notification as NotificationMethod, Request
-
-if TYPE_CHECKING:
-    from acp_runtime.connection.connection import Connection
+from acp_runtime.stubs.methods import Notification, Request
+from acp_runtime.stubs.roles import ProcessInfo
+from acp_runtime.stubs.sides import Side
 
 Method = Request[Any, Any]
 
@@ -65,8 +68,9 @@ class Call:
         session: the session whose notifications are handled before the response.
         caller: the message whose handler made the call.
         future: resolves to the result.
-        creates_session: whether the result names a new session.
         turn_cancelled: whether this side has sent the notification that cancels its turn.
+        forgotten: done when the call was abandoned, and its late response is here or no longer expected; None before it
+            is abandoned.
     """
 
     id: int
@@ -74,10 +78,10 @@ class Call:
     method: Method | None
     params: Any
     session: str | None
-    caller: Message | None
+    caller: InFlight | None
     future: asyncio.Future[Any]
-    creates_session: bool
     turn_cancelled: bool = False
+    forgotten: asyncio.Future[None] | None = None
 
     def resolve(self, result: Any, error: BaseException | None) -> None:
         """Give the result or the error to the caller, if it still waits."""
@@ -91,54 +95,85 @@ class Call:
     @property
     def is_inside_a_notification(self) -> bool:
         """Whether the handler of a notification made the call, and waits for it."""
-        return isinstance(self.caller, Notification) and not self.caller.done
+        return isinstance(self.caller, InFlightNotification) and not self.caller.done
 
 
+@dataclass(eq=False, repr=False)
 class Calls:
     """The calls of one side.
 
-    Args:
-        connection: the connection.
-
     Attributes:
+        side: this side, with the tables of the peer's methods.
+        late_answer_deadline: how long a turn waits for the response to a cancelled one.
+        process: the subprocess at the other end, if there is one.
+        send: sends a line.
+        limits: are told which handlers wait for the peer.
+        negotiation: checks the version in the response that opens the connection.
+        effects: are told what the results open, create and end.
+        sessions: deliver the results behind the notifications.
+        answer_cancelled_turn: called with a notification and a session when this side has cancelled its turns.
+        stop: ends the connection.
+        closed: why no call can be sent any more; None while it can.
         pending: those without a response, by id, oldest first.
-        abandoned: cancelled calls without a response, by id: the session if it was a turn, and a future that is done
-            when the call is forgotten.
+        abandoned: cancelled calls without a response, by id.
         turns: the methods of the peer that run a turn, each with the notification that cancels it.
         turn_cancellations: these notifications.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    side: Side[Any]
+    late_answer_deadline: float
+    process: ProcessInfo | None
+    send: Callable[[bytes], object]
+    limits: Limits
+    negotiation: Negotiation
+    effects: Effects
+    sessions: Sessions
+    answer_cancelled_turn: Callable[[str, str], object]
+    stop: Callable[[str], object]
+    closed: ConnectionClosed | None = field(default=None, init=False)
+    pending: dict[int, Call] = field(default_factory=dict, init=False)
+    abandoned: dict[int, Call] = field(default_factory=dict, init=False)
+    next_id: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._log = ThrottledLogger(_logger)
-        proxy: Any = connection.side.remote  # a subclass of `Remote`, with the tables of the peer's methods
+        proxy: Any = self.side.remote  # a subclass of `Remote`, with the tables of the peer's methods
         requests: list[Method] = list(proxy.requests.values())
-        notifications: list[NotificationMethod[Any]] = list(proxy.notifications.values())
-        wires = {each.wire for each in notifications}
+        notifications: dict[str, Notification[Any]] = proxy.notifications
         self.turns: dict[str, str] = {
-            each.wire: each.cancelled[0]
-            for each in requests
-            if each.cancelled is not None and each.cancelled[0] in wires
+            method.wire: method.cancelled[0]
+            for method in requests
+            if method.cancelled is not None and method.cancelled[0] in notifications
         }
         self.turn_cancellations: frozenset[str] = frozenset(self.turns.values())
-        self._by_id = [(each.wire, wire_name(each.cancels)) for each in notifications if each.cancels is not None]
-        self.pending: dict[int, Call] = {}
-        self.next_id: int = 0
-        self.abandoned: OrderedDict[int, tuple[str | None, asyncio.Future[None]]] = OrderedDict()
+        self._cancels_by_id = [
+            (method.wire, wire_name(method.cancels)) for method in notifications.values() if method.cancels is not None
+        ]
+        # The turns without a response, by session.
+        self._turns_of: Groups[Call] = Groups()
 
-    def add(self, wire: str, method: Method | None, params: Any, caller: Message | None) -> Call:
-        """Add a call that was sent with the next id."""
-        session = session_of(self._connection.profile, params)
-        future = self._connection.loop.create_future()
-        creates_session = method is not None and method.creates_session
-        call = Call(self.next_id, wire, method, params, session, caller, future, creates_session)
+    def add(self, wire: str, method: Method | None, params: Any) -> Call:
+        """Add a call that was sent with the next id. Call `end` when it has returned."""
+        session = self.side.profile.session_of(params)
+        caller = begin_wait_for_peer(self.limits)
+        call = Call(self.next_id, wire, method, params, session, caller, self._loop.create_future())
         self.pending[call.id] = call
         self.next_id += 1
-        if creates_session:
-            self._connection.sessions.begin_creation_by_peer()
-        if session is not None and session not in self._connection.sessions.used:
-            self._connection.sessions.use(session)
+        if session is not None and wire in self.turns:
+            self._turns_of.put(session, call)
+        self.effects.sent(method, session)
         return call
+
+    def end(self, call: Call) -> None:
+        """Note that a call has returned to its caller."""
+        if call.caller is not None:
+            call.caller.end_wait()
+            call.caller = None
+        if call.method is not None and call.method.creates_session:
+            future = call.future
+            has_failed = not future.done() or future.cancelled() or future.exception() is not None
+            self.effects.returned(FAILED if has_failed else future.result())
 
     # Responses.
 
@@ -154,8 +189,8 @@ class Calls:
             self._deliver(call, None, error)
         except ProtocolVersionMismatch as error:
             call.resolve(None, error)
-            self._connection.end_calls(ConnectionClosed(f"{error}."))
-            self._connection.stop(f"{error}.")
+            self.close(ConnectionClosed(f"{error}."))
+            self.stop(f"{error}.")
 
     def fail_unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""
@@ -166,36 +201,42 @@ class Calls:
             self._deliver(call, None, InvalidResponse(call.wire, about))
 
     def close(self, reason: ConnectionClosed, *, when_handled: bool = False) -> None:
-        """Fail the pending calls, and those that wait for late responses: the connection ends.
+        """Fail the pending calls, all future ones and those that wait for late responses: the connection ends.
+
+        Notifications may still be sent.
 
         Args:
             reason: why it ends.
             when_handled: let the calls of a session wait until the notifications received before were handled
                 (rule 22), and those without a session until `close` is called again.
         """
-        for _, answered in self.abandoned.values():
-            answered.cancel()
+        self.closed = reason
+        for id in tuple(self.abandoned):
+            self._forget_abandoned(id)
         for call in tuple(self.pending.values()):
             if not when_handled or call.is_inside_a_notification:
-                del self.pending[call.id]
+                self._pop(call.id)
                 call.resolve(None, copy_of(reason))
             elif call.session is not None:
-                del self.pending[call.id]
+                self._pop(call.id)
                 self._deliver(call, None, copy_of(reason))
 
     def _pop(self, id: Any) -> Call | None:
-        return self.pending.pop(id, None) if type(id) is int else None
+        call = self.pending.pop(id, None) if type(id) is int else None
+        if call is not None:
+            self._turns_of.remove(call.session, call)
+        return call
 
     def _deliver(self, call: Call, result: Any, error: BaseException | None = None) -> None:
         """Resolve a call when the notifications before its response have been handled (rule 16).
 
         A call from the handler of a notification is resolved at once, since that handler waits for it.
         """
-        session = None if call.session is None else self._connection.sessions.by_id.get(call.session)
+        session = None if call.session is None else self.sessions.by_id.get(call.session)
         if session is None or (call.caller is not None and call.is_inside_a_notification):
             call.resolve(result, error)
         else:
-            session.deliver(Outcome(call, result, error))
+            session.deliver(Outcome(call.resolve, result, error))
 
     def _ignore(self, message: IncomingResponse) -> None:
         """Log a response that answers no pending call, unless it is the late one to an abandoned call."""
@@ -208,9 +249,11 @@ class Calls:
 
     def _forget_abandoned(self, id: Any) -> bool:
         """Forget an abandoned call: its late response is here, or they are too many. Return whether there was one."""
-        if type(id) is not int or id not in self.abandoned:
+        call = self.abandoned.pop(id, None) if type(id) is int else None
+        if call is None or call.forgotten is None:
             return False
-        self.abandoned.pop(id)[1].cancel()  # done, for turns that wait for it
+        call.forgotten.cancel()  # done, for turns that wait for it
+        self._turns_of.remove(call.session, call)
         return True
 
     def _result(self, call: Call, message: IncomingResponse) -> Any:
@@ -222,24 +265,16 @@ class Calls:
             if method is None or method.gone is None or method.gone != error.code:
                 raise error
             gone = build_result(method, b"{}")
-            self._record(method, call, gone)
+            self.effects.succeeded(method, call.params, call.session, gone)
             return gone
         if method is None:
             return plain_result(message)
         if method.opens:
-            self._connection.initialization.check_version(plain_result(message))
+            self.negotiation.check_version(plain_result(message))
         result = parse_result(method, message)
         if method.opens or method.creates is not None or method.ends is not None:
-            self._record(method, call, result)
+            self.effects.succeeded(method, call.params, call.session, result)
         return result
-
-    def _record(self, method: Method, call: Call, result: Any) -> None:
-        connection = self._connection
-        if method.opens:
-            connection.initialization.record_peer(result)
-        connection.guards.record_result(method, call.params, result)
-        if method.ends == connection.profile.session_attribute and call.session is not None:
-            connection.sessions.forget(call.session)
 
     def _remote_error(self, wire: str, error: Any) -> RemoteError:
         """Return the error in a response. Raises InvalidResponse if it is malformed."""
@@ -248,8 +283,8 @@ class Calls:
         if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):
             raise InvalidResponse(wire, "its error has no integer `code` and string `message`")
         remote = RemoteError.of(code, message, body.get("data"))
-        if self._connection.process is not None and code == InternalError.default_code:
-            remote.hint = self._connection.process.where_to_look
+        if self.process is not None and code == InternalError.default_code:
+            remote.hint = self.process.where_to_look
         return remote
 
     # Cancellation.
@@ -259,19 +294,20 @@ class Calls:
         if self.pending.pop(call.id, None) is None:
             return  # its response is here
         self.cancel(call)
-        turn = call.session if call.wire in self.turns else None
-        self.abandoned[call.id] = turn, self._connection.loop.create_future()
+        call.params = None  # it may be large, and nothing needs it any more
+        call.forgotten = self._loop.create_future()
+        self.abandoned[call.id] = call
         if len(self.abandoned) > _MAX_ABANDONED:
             self._forget_abandoned(next(iter(self.abandoned)))
 
     def cancel(self, call: Call) -> None:
         """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
-        connection, wire = self._connection, self.turns.get(call.wire)
+        wire = self.turns.get(call.wire)
         if wire is not None and call.session is not None:
-            connection.writer.send(notification_line(wire, {connection.profile.session: call.session}))
+            self.send(notification_line(wire, {self.side.profile.session: call.session}))
             self.note_cancelled_turn(wire, call.session)
-        for wire, field in self._by_id:
-            connection.writer.send(notification_line(wire, {field: call.id}))
+        for wire, name in self._cancels_by_id:
+            self.send(notification_line(wire, {name: call.id}))
 
     def cancel_all(self) -> None:
         """Cancel all calls whose methods have a result for a cancelled call, because this side ends the connection."""
@@ -283,40 +319,33 @@ class Calls:
         """Note that this side has cancelled the turns of a session, and answer the peer's requests in them."""
         if session is None:
             return
-        for call in self.pending.values():
-            if call.session == session and call.wire in self.turns:
-                call.turn_cancelled = True
-        self._connection.requests.answer_cancelled_turn(wire, session)
+        for call in self._turns_of.get(session, ()):
+            call.turn_cancelled = True
+        self.answer_cancelled_turn(wire, session)
 
-    def is_in_cancelled_turn(self, method: Method, id: str | None) -> bool:
+    def is_in_cancelled_turn(self, method: Method, session: str | None) -> bool:
         """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
-        if id is None or method.cancelled is None or method.cancelled[0] not in self.turn_cancellations:
+        if session is None or method.cancelled is None or method.cancelled[0] not in self.turn_cancellations:
             return False
-        if self._unanswered_turns(id):
-            return True
-        return any(call.turn_cancelled and call.session == id for call in self.pending.values())
+        return any(call.turn_cancelled for call in self._turns_of.get(session, ()))
 
     async def wait_for_cancelled_turns(self, method: Method, params: Any) -> None:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        late = self._unanswered_turns(session_of(self._connection.profile, params))
+        turns = self._turns_of.get(self.side.profile.session_of(params), ())
+        late = {call.forgotten: call for call in turns if call.forgotten is not None}
         if not late:
             return
-        limits, deadline = self._connection.limits, self._connection.options.late_answer_deadline
-        waiting = limits.begin_wait_for_peer()
+        waiting = begin_wait_for_peer(self.limits)
         try:
-            _, unanswered = await asyncio.wait(late.values(), timeout=deadline)
+            _, unanswered = await asyncio.wait(late, timeout=self.late_answer_deadline)
         finally:
-            limits.end_wait_for_peer(waiting)
+            if waiting is not None:
+                waiting.end_wait()
         if unanswered:
             message = (
                 "Sending %s although the cancelled one before it in its session was not answered within %s s "
                 "(Options.late_answer_deadline)"
             )
-            self._log.log(WARNING, "late", message, method.wire, deadline)
-            self.abandoned.update({id: (None, late[id]) for id in late if id in self.abandoned})
-
-    def _unanswered_turns(self, session: str | None) -> dict[int, asyncio.Future[None]]:
-        """Return the abandoned turns of a session, by id."""
-        if session is None:
-            return {}
-        return {id: answered for id, (turn, answered) in self.abandoned.items() if turn == session}
+            self._log.log(WARNING, "late", message, method.wire, self.late_answer_deadline)
+            for forgotten in unanswered:
+                self._turns_of.remove(late[forgotten].session, late[forgotten])

@@ -63,9 +63,9 @@ async def _close(connection: Connection) -> ConnectionClosed:
     else:
         reason = connection.dispatch.explain(stopped.result())
         connection.calls.cancel_all()
-        connection.end_calls(reason)
+        connection.calls.close(reason)
     await connection.reader.stop()
-    await _wait(connection, _all(connection.tasks), options.eof_grace)
+    await _wait(connection, _all(connection.tasks.running), options.eof_grace)
     await _end_handlers(connection, reason)
     await connection.writer.close(0 if connection.is_hurried else options.flush_deadline)
     connection.closed.set_result(reason)
@@ -77,22 +77,22 @@ async def _after_the_peer_closed(connection: Connection, reason: ConnectionClose
     if connection.process is not None and not connection.is_hurried:
         reason = await connection.process.why_closed(reason)
     reason = connection.dispatch.explain(reason)
-    connection.channel.closed = reason
     connection.calls.close(reason, when_handled=True)
     connection.sessions.release_all()
-    _all(connection.sessions.tasks).add_done_callback(lambda _: connection.end_calls(reason))
+    _all(connection.sessions.tasks).add_done_callback(lambda _: connection.calls.close(reason))
     await _until_answered(connection)
+    connection.dispatch.refuse_held()
     connection.requests.cancel_all()
     await _until_handled(connection)
-    connection.end_calls(reason)
+    connection.calls.close(reason)
     return reason
 
 
 async def _until_answered(connection: Connection) -> None:
     """Give requests `eof_grace` in total. Some start only when others end: those that wait for `initialize`."""
-    deadline = connection.loop.time() + connection.options.eof_grace
-    while (tasks := connection.requests.tasks) and not connection.stopped.done():
-        left = deadline - connection.loop.time()
+    deadline = asyncio.get_running_loop().time() + connection.options.eof_grace
+    while (tasks := connection.requests.running) and not connection.stopped.done():
+        left = deadline - asyncio.get_running_loop().time()
         if left <= 0:
             return
         await _wait(connection, _all(tasks), left, connection.stopped)
@@ -101,24 +101,25 @@ async def _until_answered(connection: Connection) -> None:
 async def _until_handled(connection: Connection) -> None:
     """Wait until all notifications have been handled, or no handler finishes within `handler_deadline`."""
     before, stopped = -1, connection.stopped
-    while (tasks := connection.sessions.tasks) and before != connection.limits.messages and not stopped.done():
-        before = connection.limits.messages
+    while (tasks := connection.sessions.tasks) and before != connection.limits.ended and not stopped.done():
+        before = connection.limits.ended
         await _wait(connection, _all(tasks), connection.options.handler_deadline, stopped)
 
 
 async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> None:
     """Cancel the running handlers, and discard the messages that wait."""
-    discarded = connection.limits.waiting + len(connection.reader.lines)
+    discarded = connection.limits.queued + len(connection.reader.lines)
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.reader.lines.clear()  # counted once, although this may be called again
     connection.sessions.end(reason)
     connection.channel.sends_nothing = True
+    connection.dispatch.refuse_held()
     connection.requests.cancel_all()
-    for task in set(connection.tasks) - set(connection.requests.tasks):
+    for task in set(connection.tasks.running) - set(connection.requests.running):
         task.cancel()
-    await _wait(connection, _all(connection.tasks), connection.options.handler_deadline)
-    for task in tuple(connection.tasks):
+    await _wait(connection, _all(connection.tasks.running), connection.options.handler_deadline)
+    for task in tuple(connection.tasks.running):
         log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
         forget(task)  # otherwise `asyncio.run` would wait for it forever
 

@@ -1,9 +1,11 @@
 """Backpressure: when reading pauses, and when a flood closes the connection (rule 18).
 
-* A message *waits* from the time it is read until its handler begins. Reading pauses above `high_water_messages` or
-  `high_water_bytes` that wait, and goes on below half of that.
+* A message is *queued* from the time it is read until its handler begins. Reading pauses above `high_water_messages` or
+  `high_water_bytes` that are queued, and goes on below half of that.
 * It doesn't pause while a handler is itself waiting for the peer, or a session is being created: what they need may
-  come behind the messages that wait.
+  come behind the queued messages.
+* It goes on, too, if no handler ends for a long time: the end of the peer may come next, or what the application waits
+  for. When a handler has ended, it may pause again.
 * All messages that are not handled to the end count as a flood, above `flood_factor` times `high_water_bytes`.
 """
 
@@ -11,51 +13,57 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acp_runtime.connection.handler import Message, current
 from acp_runtime.options import Options
+
+# Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
+MODEL_BYTES = 2000
 
 
 class Limits:
-    """Counts the messages of one connection: `add_waiting`, `begin` and `end` for each, or `add` and `end`.
+    """Counts the messages that are not handled to the end, and says when that are too many.
 
     Args:
         options: the limits.
-        resume: called when reading was paused and may go on.
 
     Attributes:
+        on_room: called when reading was paused and may go on; the reader sets it.
         messages, bytes: all messages that are not handled to the end, and answers that the peer doesn't read.
-        waiting, waiting_bytes: those of them that wait.
+        queued, queued_bytes: those of them whose handlers have not begun.
         blocked: the handlers that wait for the peer, and the calls that create a session.
+        ended: how many messages were handled to the end until now.
+        is_paused: whether reading has to pause.
     """
 
-    def __init__(self, options: Options, resume: Callable[[], None]) -> None:
+    def __init__(self, options: Options) -> None:
         self._max_messages = options.high_water_messages
         self._max_bytes = options.high_water_bytes
         self._flood_bytes = options.high_water_bytes * options.flood_factor
-        self._resume = resume
-        self._is_paused = False
+        self._stalled_at = -1
+        self.on_room: Callable[[], object] = lambda: None
         self.messages: int = 0
         self.bytes: int = 0
-        self.waiting: int = 0
-        self.waiting_bytes: int = 0
+        self.queued: int = 0
+        self.queued_bytes: int = 0
         self.blocked: int = 0
+        self.ended: int = 0
+        self.is_paused: bool = False
 
-    def add_waiting(self, size: int) -> None:
-        """Count a message that was read and waits for its handler."""
+    def add_queued(self, size: int) -> None:
+        """Count a message that was read, and whose handler has not begun."""
         self.messages += 1
         self.bytes += size
-        self.waiting += 1
-        self.waiting_bytes += size
+        self.queued += 1
+        self.queued_bytes += size
 
     def begin(self, size: int) -> None:
-        """Count a message that waited as handled now."""
-        self.waiting -= 1
-        self.waiting_bytes -= size
-        if self._is_paused:
+        """Count a message that was queued as handled now."""
+        self.queued -= 1
+        self.queued_bytes -= size
+        if self.is_paused:
             self._maybe_resume()
 
     def add(self, size: int) -> None:
-        """Count a message that doesn't wait, or an answer that the peer doesn't read."""
+        """Count a message that isn't queued, or an answer that the peer doesn't read."""
         self.messages += 1
         self.bytes += size
 
@@ -63,47 +71,33 @@ class Limits:
         """Stop counting what was handled to the end, or read."""
         self.messages -= 1
         self.bytes -= size
-
-    def end(self, message: Message) -> None:
-        """Stop counting a message: its handler has ended."""
-        self.messages -= 1
-        self.bytes -= message.size
-        if message.peer_waits:
-            self.blocked -= 1  # tasks that the handler left behind no longer count
-        message.done = True
-
-    def begin_wait_for_peer(self) -> Message | None:
-        """Count the current handler as waiting for the peer. Return its message; None elsewhere."""
-        message = current.get()
-        if message is None or message.done or message.connection.limits is not self:
-            return None
-        message.peer_waits += 1
-        if message.peer_waits == 1:
-            self.block()
-        return message
-
-    def end_wait_for_peer(self, message: Message | None) -> None:
-        """End a wait, given the result of `begin_wait_for_peer`."""
-        if message is not None:
-            message.peer_waits -= 1
-            if not message.peer_waits and not message.done:
-                self.blocked -= 1
+        self.ended += 1
 
     def block(self) -> None:
-        """Don't pause reading, until `blocked` is as low as before."""
+        """Don't pause reading, until `unblock` was called as often."""
         self.blocked += 1
-        if self._is_paused:
+        if self.is_paused:
             self._maybe_resume()
 
+    def unblock(self) -> None:
+        """Undo one `block`."""
+        self.blocked -= 1
+
+    def read_on(self) -> None:
+        """Don't pause reading until another message was handled to the end, because none was for a long time."""
+        self._stalled_at = self.ended
+        self._maybe_resume()
+
     def must_pause(self) -> bool:
-        """Whether reading has to pause. If so, `resume` is called when it may go on."""
-        self._is_paused = not self.blocked and (self.is_full or self.waiting_bytes >= self._max_bytes)
-        return self._is_paused
+        """Whether reading has to pause. If so, `on_room` is called when it may go on."""
+        is_full = self.is_full or self.queued_bytes >= self._max_bytes
+        self.is_paused = is_full and not self.blocked and self._stalled_at != self.ended
+        return self.is_paused
 
     @property
     def is_full(self) -> bool:
-        """Whether as many messages wait as may, regardless of who waits for whom."""
-        return self.waiting >= self._max_messages
+        """Whether as many messages are queued as may be, regardless of who waits for whom."""
+        return self.queued >= self._max_messages
 
     @property
     def is_flooded(self) -> bool:
@@ -112,6 +106,7 @@ class Limits:
 
     def _maybe_resume(self) -> None:
         # At half of the mark, so that reading doesn't stop and start with every message.
-        if self.blocked or (2 * self.waiting < self._max_messages and 2 * self.waiting_bytes < self._max_bytes):
-            self._is_paused = False
-            self._resume()
+        has_room = 2 * self.queued < self._max_messages and 2 * self.queued_bytes < self._max_bytes
+        if has_room or self.blocked or self._stalled_at == self.ended:
+            self.is_paused = False
+            self.on_room()

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TypeAlias
 
-from acp_runtime.connection.transport import ByteSource
+from acp_runtime.connection.interfaces import ByteSource
+from acp_runtime.connection.limits import Limits
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.framing import LineSplitter
+from acp_runtime.options import Options
 
-if TYPE_CHECKING:
-    from acp_runtime.connection.connection import Connection
+Receive: TypeAlias = Callable[[list[bytes]], object]
 
 # Lines that are passed on before their handlers run. Small batches stay in cache and are freed by reference counting.
 _BATCH = 32
@@ -25,8 +27,9 @@ class Reader:
     """Reads what the peer sends; the receiver of its source.
 
     Args:
-        connection: decodes and handles the lines.
         source: where the bytes come from.
+        limits: says when reading pauses and when there is a flood.
+        options: how long a line may be, and how long reading pauses although no handler ends.
 
     Attributes:
         lines: those that were read and not passed on.
@@ -34,15 +37,25 @@ class Reader:
         finished: done when no more lines come and all were passed on, with the reason.
     """
 
-    def __init__(self, connection: Connection, source: ByteSource) -> None:
-        self._connection = connection
+    def __init__(self, source: ByteSource, limits: Limits, options: Options) -> None:
         self._source = source
-        self._splitter = LineSplitter(connection.options.max_message_bytes)
+        self._limits = limits
+        limits.on_room = self._resume_soon
+        self._splitter = LineSplitter(options.max_message_bytes)
+        self._deadline = options.handler_deadline
+        self._loop = asyncio.get_running_loop()
+        self._receive: Receive = lambda _: None
         self.lines: deque[bytes] = deque()
         self.reason: ConnectionClosed | None = None
         self._is_paused = False
         self._resume_scheduled = False
-        self.finished: asyncio.Future[ConnectionClosed] = connection.loop.create_future()
+        self._stall_timer: asyncio.TimerHandle | None = None
+        self.finished: asyncio.Future[ConnectionClosed] = self._loop.create_future()
+
+    def start(self, receive: Receive) -> None:
+        """Start reading, and pass the lines to this function, which never raises."""
+        self._receive = receive
+        self._source.start(self)
 
     def received(self, data: bytes, /) -> None:
         """Pass on the lines that end in these bytes."""
@@ -58,37 +71,40 @@ class Reader:
         text = "The peer closed the connection." if error is None else f"Reading from the peer failed: {error}."
         self.reason = self.reason or ConnectionClosed(text)
         if self._is_paused:
-            self.resume_soon()
+            self._resume_soon()
         else:
             self._deliver()
 
-    def resume_soon(self) -> None:
+    def _resume_soon(self) -> None:
         """If reading is paused, check in a later iteration of the event loop whether it can continue."""
         if self._is_paused and not self._resume_scheduled:
             self._resume_scheduled = True
-            self._connection.loop.call_soon(self._resume)
+            self._loop.call_soon(self._resume)
 
     async def stop(self) -> None:
         """Stop reading permanently."""
         self._pause()
         self.finished.cancel()
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
         await self._source.stop()
 
     def _deliver(self) -> None:
         """Pass on a batch of lines, then pause, continue or finish."""
-        lines, limits = self.lines, self._connection.limits
+        lines, limits = self.lines, self._limits
         if lines:
-            self._connection.dispatch.receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
+            self._receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
         if self.finished.done():
             return
         # At the end, nothing more is read, and callers may wait for the lines that are here.
         if self.reason is None and limits.must_pause():
             self._pause()
+            self._watch_for_stall()
         elif self.reason is None and limits.is_flooded:
             self._finish(ConnectionClosed("The peer sent more than can be handled (Options.flood_factor)."))
         elif lines:
             self._pause()
-            self.resume_soon()
+            self._resume_soon()
         elif self.reason is not None:
             self._finish(self.reason)
         elif self._is_paused:
@@ -97,8 +113,20 @@ class Reader:
 
     def _resume(self) -> None:
         self._resume_scheduled = False
-        if not self.finished.done() and (self.reason is not None or not self._connection.limits.must_pause()):
+        if not self.finished.done() and (self.reason is not None or not self._limits.must_pause()):
             self._deliver()
+
+    def _watch_for_stall(self) -> None:
+        """Read on if no handler ends within the deadline while reading is paused."""
+        if self._stall_timer is None:
+            self._stall_timer = self._loop.call_later(self._deadline, self._look_for_stall, self._limits.ended)
+
+    def _look_for_stall(self, ended: int) -> None:
+        self._stall_timer = None
+        if self._limits.is_paused and self._limits.ended == ended:
+            self._limits.read_on()
+        elif self._limits.is_paused:
+            self._watch_for_stall()
 
     def _pause(self) -> None:
         self._is_paused = True

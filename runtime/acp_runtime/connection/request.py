@@ -18,25 +18,29 @@ as well. If this side cancels a turn (`call.py`), the peer's requests in it are 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from functools import partial
 from logging import ERROR, getLogger
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from acp_runtime.connection.handler import Handle, Message, current, inside, leave_if_forked, log_failure, session_of
-from acp_runtime.connection.session import Notification
+from acp_runtime.connection.effects import FAILED, Effects
+from acp_runtime.connection.groups import Groups
+from acp_runtime.connection.in_flight import Default, Handle, InFlight, InFlightNotification, current, log_failure
+from acp_runtime.connection.limits import Limits
+from acp_runtime.connection.negotiation import Negotiation
+from acp_runtime.connection.own_side import OwnSide
+from acp_runtime.connection.tasks import Tasks
+from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
 from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.options import InstrumentedMessage
 from acp_runtime.stubs import methods
 from acp_runtime.stubs.methods import AnyMethod
-
-if TYPE_CHECKING:
-    from acp_runtime.connection.connection import Connection
 
 Method = methods.Request[Any, Any]
 
@@ -52,11 +56,7 @@ class State(IntEnum):
     ENDED = auto()
 
 
-# In place of the result of a handler that has none.
-_FAILED = object()
-
-
-class InFlightRequest(Message):
+class InFlightRequest(InFlight):
     """A request whose task was created.
 
     Attributes:
@@ -67,20 +67,23 @@ class InFlightRequest(Message):
         task: runs its handler; None after that has ended.
         turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
         cancelled_by: who has cancelled it: the peer, the end of the connection.
+        on_end: called when it was answered.
     """
 
-    __slots__ = ("cancelled_by", "id", "method", "session", "state", "task", "turn_cancelled")
+    __slots__ = ("cancelled_by", "id", "method", "on_end", "session", "state", "task", "turn_cancelled")
 
     def __init__(
         self,
-        connection: Connection,
         message: IncomingRequest,
         handle: Handle,
         method: Method | None,
         session: str | None,
         length: int,
+        limits: Limits,
+        default: Default,
+        on_end: Callable[[], None] | None,
     ) -> None:
-        Message.__init__(self, connection, message.method, handle, message.params, length)
+        InFlight.__init__(self, message.method, handle, message.params, length, limits, default)
         self.id: RequestId = message.id
         self.method: Method | None = method
         self.session: str | None = session
@@ -88,22 +91,22 @@ class InFlightRequest(Message):
         self.task: asyncio.Task[None] | None = None
         self.turn_cancelled: bool = False
         self.cancelled_by: tuple[str, ...] = ()
+        self.on_end: Callable[[], None] | None = on_end
 
     def enter(self, state: State) -> None:
         """Change the state."""
         assert state > self.state, f"{self.wire} goes from {self.state.name} to {state.name}."
         self.state = state
 
+    def is_cancelled_by(self, wire: str) -> bool:
+        """Whether a notification for its session cancels it."""
+        return self.method is not None and self.method.cancelled is not None and self.method.cancelled[0] == wire
+
     def cancel(self, by: Literal["peer", "end"]) -> None:
         """Cancel the handler: once because the peer wants it, once because the connection ends."""
         if by not in self.cancelled_by and self.task is not None:
             self.cancelled_by += (by,)
             self.task.cancel()
-
-
-def _is_cancelled_by(method: Method | None, wire: str) -> bool:
-    """Whether a notification cancels the requests of a method in its session."""
-    return method is not None and method.cancelled is not None and method.cancelled[0] == wire
 
 
 def cancelled_line(id: RequestId, method: Method | None) -> bytes:
@@ -113,51 +116,63 @@ def cancelled_line(id: RequestId, method: Method | None) -> bytes:
     return result_line(id, build_result(method, method.cancelled[1].encode()))
 
 
+@dataclass(eq=False, repr=False)
 class Requests:
     """The peer's requests that one side handles.
 
-    Args:
-        connection: the connection.
-
     Attributes:
+        own: this side, with its handler.
+        disclose: whether answers have the details of errors.
+        tasks: for the tasks that handle the requests.
+        limits: count the requests.
+        writer: sends the answers.
+        negotiation: knows the version in the answer to a request that opens the connection.
+        effects: are told what the requests open, create and end.
         by_id: the requests whose handlers have not ended. Two may have the same id; `1` and `"1"` are different ids.
-        opening: how many of them open the connection.
         cancellations: the notifications of the peer that cancel requests.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._log = ThrottledLogger(_logger)
-        self.by_id: dict[RequestId, dict[InFlightRequest, None]] = {}
-        self.opening: int = 0
-        by_id = [each.wire for each in connection.side.notifications.values() if each.cancels is not None]
-        turns = [each.cancelled[0] for each in connection.side.requests.values() if each.cancelled is not None]
-        self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
+    own: OwnSide
+    disclose: bool
+    tasks: Tasks
+    limits: Limits
+    writer: Writer
+    negotiation: Negotiation
+    effects: Effects
+    by_id: Groups[InFlightRequest] = field(default_factory=Groups, init=False)
 
-    def start(self, message: IncomingRequest, method: Method | None, session: str | None, length: int) -> None:
-        """Start the handler of a request of `length` bytes."""
-        connection = self._connection
-        if method is None:
-            handle: Handle = partial(connection.handler.ext_request, message.method)
-        else:
-            handle = getattr(connection.handler, method.name)
-            self.opening += method.opens
-        if session is not None and session not in connection.sessions.known:
-            connection.sessions.known_by_peer(session)
-        if connection.options.instrument is not None:
-            about = InstrumentedMessage("in", message.method, method, message.id, session, message.params)
-            handle = partial(inside, connection.options.instrument, about, handle)
-        request = InFlightRequest(connection, message, handle, method, session, length)
-        if method is not None and method.creates_session:
-            connection.sessions.creating_requests.add(request)
-        self.by_id.setdefault(request.id, {})[request] = None
-        connection.limits.add(request.size)
-        request.task = connection.create_task(self._run(request), partial(self._ended, request))
+    def __post_init__(self) -> None:
+        side = self.own.side
+        by_id = [method.wire for method in side.notifications.values() if method.cancels is not None]
+        turns = [method.cancelled[0] for method in side.requests.values() if method.cancelled is not None]
+        self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
+        # The requests that a notification for their session cancels, by session.
+        self._turns: Groups[InFlightRequest] = Groups()
+        self._log = ThrottledLogger(_logger)
+
+    def start(
+        self,
+        message: IncomingRequest,
+        method: Method | None,
+        handle: Handle,
+        session: str | None,
+        length: int,
+        on_end: Callable[[], None] | None = None,
+    ) -> None:
+        """Start the handler of a request of `length` bytes. Call `on_end` when it was answered."""
+        limits = self.limits
+        request = InFlightRequest(message, handle, method, session, length, limits, self.cancel_by_default, on_end)
+        self.effects.received(method, session, request)
+        self.by_id.put(request.id, request)
+        if session is not None and method is not None and method.cancelled is not None:
+            self._turns.put(session, request)
+        limits.add(request.size)
+        request.task = self.tasks.create(self._run(request), partial(self._ended, request))
 
     @property
-    def tasks(self) -> list[asyncio.Task[None]]:
+    def running(self) -> list[asyncio.Task[None]]:
         """The tasks of the handlers."""
-        return [request.task for request in self._all() if request.task is not None]
+        return [request.task for request in self.by_id.all() if request.task is not None]
 
     # Cancellation.
 
@@ -167,13 +182,12 @@ class Requests:
         If the handler of the notification is overridden, it decides about the turns, and they are only marked. Those
         that arrive later, before that handler runs, are not cancelled.
         """
-        connection = self._connection
         if method.cancels is not None:
             for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
                 request.cancel("peer")
             return
-        is_overridden = connection.side.overrides(connection.handler, method)
-        for request in self._of_turn(method.wire, session_of(connection.profile, params)):
+        is_overridden = self.own.overrides(method)
+        for request in self._of_turn(method.wire, self.own.profile.session_of(params)):
             request.turn_cancelled = True
             if not is_overridden or request.state is State.SCHEDULED:
                 request.cancel("peer")
@@ -185,8 +199,8 @@ class Requests:
         Called by any other handler, it cancels those that are in flight now.
         """
         message = current.get()
-        has_arrived = isinstance(message, Notification) and message.wire == method.wire
-        for request in self._of_turn(method.wire, session_of(self._connection.profile, params)):
+        has_arrived = isinstance(message, InFlightNotification) and message.wire == method.wire
+        for request in self._of_turn(method.wire, self.own.profile.session_of(params)):
             request.turn_cancelled |= not has_arrived
             if request.turn_cancelled:
                 request.cancel("peer")
@@ -196,23 +210,18 @@ class Requests:
         for request in self._of_turn(wire, session):
             if request.state is not State.ANSWERED:
                 request.enter(State.ANSWERED)
-                self._connection.answer(cancelled_line(request.id, request.method))
+                self.writer.answer(cancelled_line(request.id, request.method))
                 request.cancel("peer")
 
     def cancel_all(self) -> None:
         """Cancel all requests, because the connection ends."""
-        self._connection.dispatch.refuse_early()
-        for request in self._all():
+        for request in self.by_id.all():
             request.turn_cancelled = request.method is not None and request.method.cancelled is not None
             request.cancel("end")
 
     def _of_turn(self, wire: str, session: str | None) -> list[InFlightRequest]:
-        if session is None:
-            return []
-        return [each for each in self._all() if each.session == session and _is_cancelled_by(each.method, wire)]
-
-    def _all(self) -> list[InFlightRequest]:
-        return [request for same_id in self.by_id.values() for request in same_id]
+        """Return the requests in a session that a notification cancels."""
+        return [request for request in self._turns.get(session, ()) if request.is_cancelled_by(wire)]
 
     # The handler's task.
 
@@ -226,7 +235,6 @@ class Requests:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
         except BaseException as error:
-            leave_if_forked(self._connection.process_id, error)
             line = self._error_line(request, error)
             self._finish(request, line)
             if isinstance(error, KeyboardInterrupt):
@@ -240,33 +248,23 @@ class Requests:
             error = asyncio.CancelledError() if task.cancelled() else task.exception()
             self._finish(request, self._error_line(request, error or asyncio.CancelledError()))
 
-    def _finish(self, request: InFlightRequest, line: bytes, result: Any = _FAILED) -> None:
+    def _finish(self, request: InFlightRequest, line: bytes, result: Any = FAILED) -> None:
         """Answer a request whose handler has ended."""
-        connection, method, same_id = self._connection, request.method, self.by_id[request.id]
+        method = request.method
         # The task's context holds the request: only the garbage collector could free them together.
         request.task = None
-        del same_id[request]
-        if not same_id:
-            del self.by_id[request.id]
-        connection.limits.end(request)
+        self.by_id.remove(request.id, request)
+        self._turns.remove(request.session, request)
+        request.end()
         if request.state is State.ANSWERED:
-            result = _FAILED
+            result = FAILED
         else:
-            connection.answer(line, flush=not self.by_id)
+            self.writer.answer(line, flush=not self.by_id)
         request.enter(State.ENDED)
         if method is not None:
-            self._note_effects(method, request, result)
-
-    def _note_effects(self, method: Method, request: InFlightRequest, result: Any) -> None:
-        """Note what a method has opened, created or ended, according to its table."""
-        sessions, attribute = self._connection.sessions, self._connection.profile.session_attribute
-        if method.creates_session:
-            sessions.end_creation(request, None if result is _FAILED else str(getattr(result, attribute)))
-        if method.ends == attribute and result is not _FAILED and request.session is not None:
-            sessions.forget(request.session)
-        if method.opens:
-            self.opening -= 1
-            self._connection.dispatch.handle_early()
+            self.effects.answered(method, request.session, request, result)
+        if request.on_end is not None:
+            request.on_end()
 
     # The answer.
 
@@ -286,14 +284,12 @@ class Requests:
             raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
         result = as_declared(method, result)
         if method.creates_session:
-            str(getattr(result, self._connection.profile.session_attribute))  # if it has none, that is the answer
+            str(getattr(result, self.own.profile.session_attribute))  # if it has none, that is the answer
         if not method.opens:
             return result_line(request.id, result)
-        connection = self._connection
-        result = connection.initialization.own_result(result)
+        result = self.negotiation.own_result(result)
         line = result_line(request.id, result)  # before it is recorded, as it may not be JSON
-        connection.initialization.record_peer(request.argument)
-        connection.initialization.advertise(connection.handler, result)
+        self.effects.opened(request, result)
         return line
 
     def _error_line(self, request: InFlightRequest, error: BaseException) -> bytes:
@@ -303,14 +299,13 @@ class Requests:
             log_failure(self._log, request.wire, error)
         if request.turn_cancelled and not is_own:
             return cancelled_line(request.id, request.method)
-        disclose = self._connection.options.disclose_errors
         failed = partial(self._unsendable, request.wire, error)
-        return safe_error_line(request.id, wire_error(error, disclose=disclose), failed)
+        return safe_error_line(request.id, wire_error(error, disclose=self.disclose), failed)
 
     def _unsendable(self, wire: str, error: BaseException, reason: Exception) -> None:
         """Log an error that can't be sent, such as one whose data is not JSON."""
         message = "The handler of %s raised an error that can't be sent: %s"
-        self._log.log(ERROR, f"unsendable {wire}", message, wire, reason, error=error)
+        self._log.log(ERROR, "unsendable", message, wire, reason, error=error)
 
 
 def _is_end(error: BaseException) -> bool:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
-from acp_runtime.connection.handler import frame_observer
-from acp_runtime.connection.transport import ByteWriter
+from acp_runtime.connection.interfaces import ByteWriter
+from acp_runtime.connection.limits import MODEL_BYTES, Limits
+from acp_runtime.connection.on_frame import frame_observer
+from acp_runtime.connection.tasks import Tasks
 from acp_runtime.options import Options
 
 
@@ -21,17 +24,31 @@ class Writer:
     Args:
         writer: where the bytes go.
         options: a send waits while more bytes than `write_high_water_bytes` are unwritten; `on_frame` sees each line.
-        on_broken: called once, when writing fails.
+        limits: count the answers that the peer doesn't read.
+        tasks: for the tasks that wait until it reads them.
+        peer_left: done when the peer has closed its side. From then on a failure and unread answers don't matter.
+        stop: ends the connection, because writing has failed.
 
     Attributes:
         broken: whether writing has failed; nothing more is written.
     """
 
-    def __init__(self, writer: ByteWriter, options: Options, on_broken: Callable[[OSError], None]) -> None:
+    def __init__(
+        self,
+        writer: ByteWriter,
+        options: Options,
+        limits: Limits,
+        tasks: Tasks,
+        peer_left: asyncio.Future[Any],
+        stop: Callable[[str], object],
+    ) -> None:
         self._writer = writer
+        self._limits = limits
+        self._tasks = tasks
+        self._peer_left = peer_left
+        self._stop = stop
         self._high_water = options.write_high_water_bytes
         self._observe = frame_observer(options)
-        self._on_broken = on_broken
         self._lines: list[bytes] = []
         self._size = 0
         self._loop = asyncio.get_running_loop()
@@ -61,6 +78,13 @@ class Writer:
             self._wrote_in_iteration = True
             self._loop.call_soon(self._end_iteration)
         self._write(line)
+
+    def answer(self, line: bytes, *, flush: bool = False) -> None:
+        """Write an answer. Those that the peer doesn't read count as a flood at last."""
+        self.send(line, flush=flush)
+        if self.is_full and not self._peer_left.done():
+            self._limits.add(size := len(line) + MODEL_BYTES)
+            self._tasks.create(self.drain(), lambda _: self._limits.remove(size))
 
     def write_all(self) -> None:
         """Write the lines of this iteration now."""
@@ -102,4 +126,5 @@ class Writer:
     def _break(self, error: OSError) -> None:
         if not self.broken:
             self.broken = True
-            self._on_broken(error)
+            if not self._peer_left.done():
+                self._stop(f"Writing to the peer failed: {error}.")

@@ -13,13 +13,17 @@ import select
 from collections import deque
 from io import FileIO
 
-from acp_runtime.connection.handler import leave_if_forked
 from acp_runtime.transports.files import FileReader, FileWriter
 
 # The default capacity of a pipe. A larger buffer would be mapped and unmapped by the system for each read.
 _CHUNK = 64 * 1024
 # The maximum capacity of a pipe for unprivileged processes.
 _MAX_PIPE = 1024 * 1024
+# Seconds between two looks whether the peer has closed its side while reading is paused. The event loop can't wait for
+# that alone: it would also wake up for the bytes that have to wait.
+_LOOK_FOR_END = 0.25
+# Sockets tell of a half-closed one only on request, and only on Linux. A closed pipe is always told of.
+_HALF_CLOSED: int = getattr(select, "POLLRDHUP", 0)
 
 
 class FdReader(FileReader):
@@ -27,19 +31,36 @@ class FdReader(FileReader):
 
     def __init__(self, file: FileIO) -> None:
         super().__init__(file)
-        self._process_id = os.getpid()
         self._poll = select.poll()
         self._poll.register(file, select.POLLIN)
+        self._end_poll = select.poll()
+        self._end_poll.register(file, _HALF_CLOSED)
+        self._is_paused = False
+        self._looks_for_end = False
 
     def pause(self) -> None:
-        """Stop reading for now."""
+        """Stop reading for now, until the peer closes its side."""
+        self._is_paused = True
         if not self._file.closed:
             self._loop.remove_reader(self._file)
+            if not self._looks_for_end:
+                self._looks_for_end = True
+                self._loop.call_later(_LOOK_FOR_END, self._look_for_end)
 
     def resume(self) -> None:
         """Continue reading."""
+        self._is_paused = False
         if not self._file.closed:
             self._loop.add_reader(self._file, self._read)
+
+    def _look_for_end(self) -> None:
+        self._looks_for_end = False
+        if not self._is_paused or self._file.closed or self._receiver is None:
+            return
+        if self._end_poll.poll(0):
+            self._loop.add_reader(self._file, self._read)  # what is left fits into a pipe
+        else:
+            self.pause()
 
     def close(self) -> None:
         """Stop reading and close the file."""
@@ -62,7 +83,6 @@ class FdReader(FileReader):
         # There may be nothing any more: the loop calls this, too, for bytes that `read_now` has read meanwhile.
         if self._file.closed or not self._poll.poll(0):
             return False
-        leave_if_forked(self._process_id)
         try:
             data = self._file.read(_CHUNK)
         except OSError as error:

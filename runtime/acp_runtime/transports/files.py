@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from io import FileIO
 
-from acp_runtime.connection.handler import leave_if_forked
-from acp_runtime.connection.transport import Receiver
+from acp_runtime.connection.interfaces import Receiver
 
 _HIGH_WATER = 64 * 1024
 
@@ -76,7 +74,6 @@ class FileWriter(ABC):
     def __init__(self, file: FileIO) -> None:
         self._file = file
         self._loop = asyncio.get_running_loop()
-        self._process_id = os.getpid()
         self._unwritten = 0
         self._changed = asyncio.Event()
         self._on_failure: Callable[[OSError], None] | None = None
@@ -89,7 +86,6 @@ class FileWriter(ABC):
 
     def write(self, data: bytes, /) -> None:
         """Write or buffer some bytes. Raise OSError if writing fails or has failed."""
-        leave_if_forked(self._process_id)
         if self.error is None:
             self._unwritten += len(data)
             self._put(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from acp_runtime.connection.transport import Receiver
+from acp_runtime.connection.interfaces import Receiver
 
 
 class MemoryPipe:
@@ -38,7 +38,7 @@ class MemoryPipe:
         self._deliver_soon()
 
     def pause(self) -> None:
-        """Stop delivering for now."""
+        """Stop delivering for now, until the writer has closed."""
         self._paused = True
 
     def resume(self) -> None:
@@ -48,7 +48,7 @@ class MemoryPipe:
 
     async def stop(self) -> None:
         """Stop delivering permanently."""
-        self._paused = True
+        self._receiver = None
 
     def write(self, data: bytes, /) -> None:
         """Write bytes for the receiver."""
@@ -80,13 +80,13 @@ class MemoryPipe:
         self._deliver_soon()
 
     def _deliver_soon(self) -> None:
-        if not self._paused and not self._delivering and (self._chunks or self._closed):
+        if (self._closed or not self._paused) and not self._delivering and (self._chunks or self._closed):
             self._delivering = True
             self._loop.call_soon(self._deliver)
 
     def _deliver(self) -> None:
         self._delivering = False
-        if self._receiver is None or self._paused:
+        if self._receiver is None or (self._paused and not self._closed):
             return
         if self._chunks:
             chunks, self._chunks, self._size = self._chunks, [], 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
-from acp_runtime.connection.transport import Receiver
+from acp_runtime.connection.interfaces import Receiver
 
 
 @runtime_checkable

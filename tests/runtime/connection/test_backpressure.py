@@ -26,7 +26,6 @@ from tests.support.runtime.peer import (
     calling,
     chunk,
     line,
-    load,
     prompt,
     run_over,
     serving,
@@ -262,7 +261,7 @@ async def test_rule_18_a_handler_that_waits_for_another_connection_does_not_coun
         await other_peer.send({"id": (await other_peer.receive())["id"], "result": {}})
         await left[0]
         await iterations(5)
-        assert not any(load(connection)), load(connection)
+        assert connection.is_idle
         await peer.end()
         await running
         await peer.stop()

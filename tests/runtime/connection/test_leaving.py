@@ -13,7 +13,7 @@ from acp_bindings.v1 import SessionNotification
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection
-from tests.support.runtime.peer import Link, Peer, PlainClient, load, run_over, text_of, update
+from tests.support.runtime.peer import Link, Peer, PlainClient, run_over, text_of, update
 
 
 @asynccontextmanager
@@ -27,7 +27,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert not any(load(connection))
+    assert connection.is_idle
     peer.writer.abort()
     await peer.stop()
     await close()

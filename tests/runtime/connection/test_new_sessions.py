@@ -14,7 +14,7 @@ from acp_bindings.v1 import RemoteAgent, SessionNotification
 from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_SIDE
 from acp_runtime import Options
 from acp_runtime.connection import Connection
-from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, load, run_over, text_of, update
+from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, run_over, text_of, update
 
 LARGE = "x" * 1_000_000
 SECONDS = 30.0
@@ -119,7 +119,7 @@ async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_
     assert seen == ["old", "forked new", "new", "new"]
     await peer.end()
     await running
-    assert not any(load(connection))
+    assert connection.is_idle
     await peer.stop()
     await close()
 

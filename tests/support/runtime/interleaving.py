@@ -11,7 +11,6 @@ from typing import Any
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
-from tests.support.runtime.peer import load
 from tests.support.runtime.random_peer import RandomPeer, iterations, settled
 
 
@@ -116,10 +115,10 @@ class Interleaving(ABC):
 
     async def _until_idle(self, actors: set[asyncio.Task[None]]) -> None:
         await asyncio.wait(actors)
-        await settled(self._is_idle, lambda: (load(self.wire.connection), self.tasks))
+        await settled(self._is_idle, lambda: self.tasks)
 
     def _is_idle(self) -> bool:
-        return self.wire.is_idle and not self.tasks and not any(load(self.wire.connection))
+        return self.wire.is_idle and not self.tasks and self.wire.connection.is_idle
 
     def _check(self, running: asyncio.Task[Any]) -> None:
         wire = self.wire
@@ -127,7 +126,7 @@ class Interleaving(ABC):
             if not task.cancelled():
                 task.result()
         assert not wire.failures, wire.failures
-        assert not any(load(wire.connection)), load(wire.connection)
+        assert wire.connection.is_idle
         assert wire.connection.closed.done()
         answered, owed = wire.answered(), wire.owed()
         assert not answered - owed, answered - owed

@@ -31,7 +31,7 @@ from acp_bindings.v1 import (
 )
 from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime.connection import Connection, run
-from acp_runtime.connection.transport import ByteSource, ByteWriter
+from acp_runtime.connection.interfaces import ByteSource, ByteWriter
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import Options
 from acp_runtime.transports.descriptors import FdReader, FdWriter
@@ -39,13 +39,6 @@ from acp_runtime.transports.memory import MemoryPipe
 from acp_runtime.transports.streams import StreamTransport
 from acp_runtime.transports.transport import TransportEnd
 from tests.support.runtime.queue_transport import PeerEnd, queue_transports
-
-
-def load(connection: Connection) -> tuple[int, int, int, int]:
-    """Return the number of pending calls, of tasks, of messages not handled to the end, and of handlers that wait."""
-    limits = connection.limits
-    return len(connection.calls.pending), len(connection.tasks), limits.messages, limits.blocked
-
 
 Role = Literal["agent", "client"]
 Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], Awaitable[None]]]

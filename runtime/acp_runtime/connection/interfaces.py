@@ -29,7 +29,10 @@ class ByteSource(Protocol):
         """Start reading. Called once. The receiver is called in later iterations of the event loop."""
 
     def pause(self) -> None:
-        """Stop reading for now. Bytes that were read already may still be passed on."""
+        """Stop reading for now. Bytes that were read already may still be passed on.
+
+        If the peer closes its side meanwhile and the source can notice, it passes on what is left, and the end.
+        """
 
     def resume(self) -> None:
         """Continue reading."""

@@ -1,0 +1,249 @@
+"""Decodes received lines, and passes each message to the part that handles it.
+
+A response goes to `Calls`, a request to `Requests`, a notification to its `Session`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from logging import DEBUG, WARNING, getLogger
+from typing import Any
+
+from acp_runtime.connection.call import Calls
+from acp_runtime.connection.guards import Guards, may_come_first
+from acp_runtime.connection.in_flight import Handle, InFlightNotification
+from acp_runtime.connection.initialization import Initialization
+from acp_runtime.connection.limits import MODEL_BYTES, Limits
+from acp_runtime.connection.negotiation import Negotiation
+from acp_runtime.connection.on_frame import frame_observer
+from acp_runtime.connection.own_side import OwnSide
+from acp_runtime.connection.reader import Reader
+from acp_runtime.connection.request import Requests, cancelled_line
+from acp_runtime.connection.session import Sessions
+from acp_runtime.connection.writer import Writer
+from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
+from acp_runtime.jsonrpc.decoding import decoder_of
+from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
+from acp_runtime.jsonrpc.messages import (
+    IncomingNotification,
+    IncomingRequest,
+    IncomingResponse,
+    InvalidNotification,
+    Message,
+    Refused,
+)
+from acp_runtime.logs import ThrottledLogger
+from acp_runtime.options import InstrumentedMessage, Options
+
+_logger = getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class Dispatch:
+    """Decodes received lines, and passes on the messages, also those that are refused, held or invalid.
+
+    Attributes:
+        own: this side, with its handler.
+        options: `on_frame` sees each line, `instrument` each message.
+        reader: knows whether more lines may come.
+        limits: count the messages that are held.
+        writer: sends the answers to messages that are refused.
+        initialization: says whether the connection is open.
+        negotiation: reads requests that open the connection in another version of the protocol.
+        guards: say which messages may come.
+        sessions, requests, calls: handle the messages.
+    """
+
+    own: OwnSide
+    options: Options
+    reader: Reader
+    limits: Limits
+    writer: Writer
+    initialization: Initialization
+    negotiation: Negotiation
+    guards: Guards
+    sessions: Sessions
+    requests: Requests
+    calls: Calls
+
+    def __post_init__(self) -> None:
+        self._handler = self.own.handler
+        self._profile = self.own.profile
+        self._side = side = self.own.side.with_extensions(self._handler)
+        self._default = self.requests.cancel_by_default
+        self._decode = decoder_of(side).decode
+        self._observe = frame_observer(self.options)
+        self._log = ThrottledLogger(_logger)
+        # What an agent has printed to stdout before its first message; None after that, and for a client.
+        self._banner = "" if side.role == "client" else None
+        # How many requests that open the connection are being handled, and the messages that are held until they are
+        # answered, with their lines (rule 25).
+        self._opening = 0
+        self._held: list[tuple[Message, bytes]] = []
+
+    def receive(self, lines: list[bytes]) -> None:
+        """Decode lines and pass the messages on. Never raises."""
+        for line in lines:
+            if self._observe is not None:
+                self._observe("in", line)
+            message = self._decode(line)
+            self.dispatch(message, line)
+            if self._banner is not None and not isinstance(message, Refused):
+                self._banner = None
+
+    def _opening_ended(self) -> None:
+        """Handle the held messages, unless a request that opens the connection is in flight and none has succeeded."""
+        self._opening -= 1
+        if not self._opening or self.initialization.done:
+            for message, line in self._take_held():
+                self.dispatch(message, line)
+
+    def refuse_held(self) -> None:
+        """Answer the held requests with an error, because the connection ends."""
+        for message, _ in self._take_held():
+            if isinstance(message, (IncomingRequest, Refused)):
+                self.writer.answer(safe_error_line(message.id, RequestCancelled()))
+
+    def _take_held(self) -> list[tuple[Message, bytes]]:
+        held, self._held = self._held, []
+        for _, line in held:
+            self.limits.begin(len(line) + MODEL_BYTES)
+            self.limits.remove(len(line) + MODEL_BYTES)
+        return held
+
+    def explain(self, reason: ConnectionClosed) -> ConnectionClosed:
+        """Return the reason why the connection ended; for an agent that only printed text, with that text."""
+        if not self._banner:
+            return reason
+        text = f"{reason.reason} Before that it sent {self._banner}."
+        return type(reason)(text, reason.exit_code, reason.stderr)
+
+    def dispatch(self, message: Message, line: bytes) -> None:
+        """Pass a message on to the part that handles it. Never raises."""
+        if self._opening and self._must_wait(message):
+            self._hold(message, line)
+            return
+        # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
+        if type(message) is IncomingNotification:
+            self._notification(message, line)
+        elif type(message) is IncomingRequest:
+            self._request(message, line)
+        elif type(message) is IncomingResponse:
+            self.calls.received(message)
+        elif type(message) is Refused:
+            self._refuse(message, line)
+        elif type(message) is InvalidNotification:
+            self._invalid_notification(message, line)
+        else:
+            self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
+
+    def _request(self, message: IncomingRequest, line: bytes) -> None:
+        """Start the handler of a request, refuse it, or let it wait for `initialize`."""
+        method = self._side.requests.get(message.method)
+        if method is None:
+            session = self._profile.session_of(message.params)
+            handle: Handle = partial(self._handler.ext_request, message.method)
+        else:
+            session = method.profile.session_of(message.params)
+            refused = self.guards.refuse(method, message.params)
+            if refused is None and method.opens:
+                refused = self.negotiation.refuse(getattr(message.params, method.profile.version_attribute))
+            if refused is not None:
+                self.writer.answer(safe_error_line(message.id, refused))
+                return
+            if method.cancelled is not None and self.calls.is_in_cancelled_turn(method, session):
+                self.writer.answer(cancelled_line(message.id, method))
+                return
+            handle = getattr(self._handler, method.name)
+        if self.options.instrument is not None:
+            about = InstrumentedMessage("in", message.method, method, message.id, session, message.params)
+            handle = partial(_inside, self.options.instrument, about, handle)
+        on_end = None
+        if method is not None and method.opens:
+            self._opening += 1
+            on_end = self._opening_ended
+        self.requests.start(message, method, handle, session, len(line), on_end)
+
+    def _notification(self, message: IncomingNotification, line: bytes) -> None:
+        """Put a notification into its session, after acting on a cancellation."""
+        method, profile = self._side.notifications.get(message.method), self._profile
+        if method is None:
+            handle: Handle = partial(self._handler.ext_notification, message.method)
+        elif self.guards.refuse(method, message.params) is not None:
+            self._log.log(WARNING, "refused", "Ignored %s: it was received before initialize", message.method)
+            return
+        else:
+            handle, profile = getattr(self._handler, method.name), method.profile
+            if message.method in self.requests.cancellations:
+                self.requests.cancel_on_arrival(method, message.params)
+                if self._held and method.side == "protocol":  # it may cancel one of them
+                    self._hold(message, line)
+                    return
+        self._put(profile.session_of(message.params), message.method, handle, message.params, len(line))
+
+    def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
+        """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
+        faults = summary(message.error.data, "params")
+        self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
+        handle = partial(self._handler.invalid_notification, message.method, error=message.error)
+        session = self._profile.session_of(message.params)
+        self._put(session, message.method, handle, message.params, len(line))
+
+    def _put(self, session: str | None, wire: str, handle: Handle, argument: Any, length: int) -> None:
+        if self.options.instrument is not None:
+            about = InstrumentedMessage("in", wire, self._side.notifications.get(wire), None, session, argument)
+            handle = partial(_inside, self.options.instrument, about, handle)
+        notification = InFlightNotification(wire, handle, argument, length, self.limits, self._default)
+        self.sessions.queue_of(session).put(notification)
+
+    def _refuse(self, message: Refused, line: bytes) -> None:
+        """Answer with an error. Text that an agent prints before its first message is reported once (a banner)."""
+        if message.method:
+            self._invalid_request(message, line)
+            return
+        # If a process died in the middle of a line, what is known of its end tells the caller more.
+        if message.response_to is not None and self.reader.reason is None:
+            self.calls.fail_unreadable(message.response_to, message.description)
+        if message.id is None and message.error.code == ParseError.default_code:
+            if self._banner:
+                return
+            if self._banner is not None:
+                self._banner = message.description
+        if message.description:
+            self._log.log(WARNING, "refused", "The peer sent %s", message.description)
+        self.writer.answer(safe_error_line(message.id, message.error))
+
+    def _invalid_request(self, message: Refused, line: bytes) -> None:
+        """Answer a request with invalid params with an error.
+
+        A request that opens the connection in another version of the protocol is handled. One before `initialize` is
+        answered with the error for that instead (rule 25).
+        """
+        method = self._side.requests.get(message.method)
+        error: RequestError | None = None
+        if method is not None and method.opens:
+            read = self.negotiation.read_another_version(method, message.id, message.params)
+            if isinstance(read, IncomingRequest):
+                self._request(read, line)
+                return
+            error = read
+        elif method is not None:
+            error = self.guards.refuse(method, None)
+        self.writer.answer(safe_error_line(message.id, error or message.error))
+
+    def _must_wait(self, message: Message) -> bool:
+        """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
+        name = getattr(message, "method", "")
+        method = self._side.requests.get(name) or self._side.notifications.get(name)
+        return method is not None and not self.initialization.done and not may_come_first(method)
+
+    def _hold(self, message: Message, line: bytes) -> None:
+        self.limits.add_queued(len(line) + MODEL_BYTES)
+        self._held.append((message, line))
+
+
+async def _inside(instrument: Any, message: InstrumentedMessage, handle: Handle, argument: Any) -> Any:
+    """Handle a message inside of the context manager of `Options.instrument`."""
+    with instrument(message):
+        return await handle(argument)

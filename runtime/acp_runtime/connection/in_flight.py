@@ -1,0 +1,97 @@
+"""A message of the peer whose handler has not ended, and whether that handler waits for the peer itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from logging import WARNING
+from typing import Any, TypeAlias, cast
+
+from acp_runtime.connection.limits import MODEL_BYTES, Limits
+from acp_runtime.errors import ConnectionClosed
+from acp_runtime.logs import ThrottledLogger
+from acp_runtime.stubs import roles
+from acp_runtime.stubs.methods import AnyMethod
+
+Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
+# What the connection does for a notification whose handler is not overridden.
+Default: TypeAlias = Callable[[AnyMethod, Any], None]
+
+_WRONG_SIGNATURE = "Handlers are `async def` methods with one argument; `ext_request` and `ext_notification` have two."
+
+
+class InFlight:
+    """A request or a notification of the peer, from its arrival to the end of its handler.
+
+    Attributes:
+        wire: its method.
+        handle: its handler.
+        argument: what the handler is called with.
+        size: the memory that it takes, in bytes.
+        limits: counts the messages of the connection that it came by.
+        default: what that connection does for a notification whose handler is not overridden.
+        done: whether its handler has ended. Tasks that it started may still run in its context.
+    """
+
+    __slots__ = ("_peer_waits", "argument", "default", "done", "handle", "limits", "size", "wire")
+
+    def __init__(self, wire: str, handle: Handle, argument: Any, length: int, limits: Limits, default: Default) -> None:
+        self.wire: str = wire
+        self.handle: Handle = handle
+        self.argument: Any = argument
+        self.size: int = length + MODEL_BYTES
+        self.limits: Limits = limits
+        self.default: Default = default
+        self.done: bool = False
+        # How many times its handler is waiting for the peer; it may wait in several tasks.
+        self._peer_waits = 0
+
+    def end(self) -> None:
+        """Note that its handler has ended."""
+        self.limits.remove(self.size)
+        if self._peer_waits:
+            self.limits.unblock()  # tasks that the handler left behind no longer count
+        self.done = True
+
+    def begin_wait(self) -> None:
+        """Note that its handler waits for the peer."""
+        self._peer_waits += 1
+        if self._peer_waits == 1:
+            self.limits.block()
+
+    def end_wait(self) -> None:
+        """Note that such a wait has ended."""
+        self._peer_waits -= 1
+        if not self._peer_waits and not self.done:
+            self.limits.unblock()
+
+
+class InFlightNotification(InFlight):
+    """A notification of the peer."""
+
+    __slots__ = ()
+
+
+# Only connections set it, so it holds their messages.
+current: ContextVar[InFlight | None] = cast("ContextVar[InFlight | None]", roles.current)
+
+
+def begin_wait_for_peer(limits: Limits) -> InFlight | None:
+    """Count the current handler, if it is one of this connection, as waiting for the peer. Return its message."""
+    message = current.get()
+    if message is None or message.done or message.limits is not limits:
+        return None
+    message.begin_wait()
+    return message
+
+
+def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:
+    """Log the exception of a handler. If its signature is wrong, say what it has to be."""
+    if isinstance(error, ConnectionClosed):
+        message = "The handler of %s was stopped by the end of a connection: %s"
+        log.log(WARNING, "closed", message, wire, error.reason)
+        return
+    place = error.__traceback__
+    if type(error) is TypeError and place is not None and place.tb_next is None:  # not raised by the handler's code
+        error.add_note(_WRONG_SIGNATURE)
+    log.failed(wire, error)
