@@ -15,12 +15,15 @@ from dataclasses import dataclass, field
 from logging import WARNING, getLogger
 from typing import Any
 
+from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
 from acp_runtime.connection.groups import Groups
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
+from acp_runtime.connection.request import Requests
 from acp_runtime.connection.session import Outcome, Sessions
+from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import (
     ConnectionClosed,
     InternalError,
@@ -31,13 +34,13 @@ from acp_runtime.errors import (
 )
 from acp_runtime.jsonrpc.encoding import notification_line
 from acp_runtime.jsonrpc.messages import IncomingResponse
-from acp_runtime.jsonrpc.results import build_result, parse_result, plain_result
+from acp_runtime.jsonrpc.results import build_result, parse_error, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.models.names import wire_name
+from acp_runtime.options import Options
 from acp_runtime.stubs.methods import Notification, Request
 from acp_runtime.stubs.roles import ProcessInfo
-from acp_runtime.stubs.sides import Side
 
 Method = Request[Any, Any]
 
@@ -103,15 +106,15 @@ class Calls:
     """The calls of one side.
 
     Attributes:
-        side: this side, with the tables of the peer's methods.
-        late_answer_deadline: how long a turn waits for the response to a cancelled one.
+        sides: this side, with the tables of the peer's methods.
+        options: how long a turn waits for the response to a cancelled one.
         process: the subprocess at the other end, if there is one.
-        send: sends a line.
         limits: are told which handlers wait for the peer.
+        writer: sends the cancellations.
         negotiation: checks the version in the response that opens the connection.
         effects: are told what the results open, create and end.
         sessions: deliver the results behind the notifications.
-        answer_cancelled_turn: called with a notification and a session when this side has cancelled its turns.
+        requests: answer those of a turn that this side has cancelled.
         stop: ends the connection.
         closed: why no call can be sent any more; None while it can.
         pending: those without a response, by id, oldest first.
@@ -120,15 +123,15 @@ class Calls:
         turn_cancellations: these notifications.
     """
 
-    side: Side[Any]
-    late_answer_deadline: float
+    sides: BothSides
+    options: Options
     process: ProcessInfo | None
-    send: Callable[[bytes], object]
     limits: Limits
+    writer: Writer
     negotiation: Negotiation
     effects: Effects
     sessions: Sessions
-    answer_cancelled_turn: Callable[[str, str], object]
+    requests: Requests
     stop: Callable[[str], object]
     closed: ConnectionClosed | None = field(default=None, init=False)
     pending: dict[int, Call] = field(default_factory=dict, init=False)
@@ -138,14 +141,10 @@ class Calls:
     def __post_init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._log = ThrottledLogger(_logger)
-        proxy: Any = self.side.remote  # a subclass of `Remote`, with the tables of the peer's methods
-        requests: list[Method] = list(proxy.requests.values())
+        proxy: Any = self.sides.own.remote  # a subclass of `Remote`, with the tables of the peer's methods
         notifications: dict[str, Notification[Any]] = proxy.notifications
-        self.turns: dict[str, str] = {
-            method.wire: method.cancelled[0]
-            for method in requests
-            if method.cancelled is not None and method.cancelled[0] in notifications
-        }
+        cancelled = {method.wire: method.cancelled[0] for method in proxy.requests.values() if method.cancelled}
+        self.turns: dict[str, str] = {wire: by for wire, by in cancelled.items() if by in notifications}
         self.turn_cancellations: frozenset[str] = frozenset(self.turns.values())
         self._cancels_by_id = [
             (method.wire, wire_name(method.cancels)) for method in notifications.values() if method.cancels is not None
@@ -155,7 +154,7 @@ class Calls:
 
     def add(self, wire: str, method: Method | None, params: Any) -> Call:
         """Add a call that was sent with the next id. Call `end` when it has returned."""
-        session = self.side.profile.session_of(params)
+        session = self.sides.profile.session_of(params)
         caller = begin_wait_for_peer(self.limits)
         call = Call(self.next_id, wire, method, params, session, caller, self._loop.create_future())
         self.pending[call.id] = call
@@ -261,7 +260,9 @@ class Calls:
             raise InvalidResponse(call.wire, message.fault)
         method = call.method
         if message.is_error:
-            error = self._remote_error(call.wire, message.error)
+            error = parse_error(call.wire, message)
+            if self.process is not None and error.code == InternalError.default_code:
+                error.hint = self.process.where_to_look
             if method is None or method.gone is None or method.gone != error.code:
                 raise error
             gone = build_result(method, b"{}")
@@ -275,17 +276,6 @@ class Calls:
         if method.opens or method.creates is not None or method.ends is not None:
             self.effects.succeeded(method, call.params, call.session, result)
         return result
-
-    def _remote_error(self, wire: str, error: Any) -> RemoteError:
-        """Return the error in a response. Raises InvalidResponse if it is malformed."""
-        body = as_object(error) or {}
-        code, message = body.get("code"), body.get("message")
-        if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):
-            raise InvalidResponse(wire, "its error has no integer `code` and string `message`")
-        remote = RemoteError.of(code, message, body.get("data"))
-        if self.process is not None and code == InternalError.default_code:
-            remote.hint = self.process.where_to_look
-        return remote
 
     # Cancellation.
 
@@ -304,10 +294,10 @@ class Calls:
         """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
         wire = self.turns.get(call.wire)
         if wire is not None and call.session is not None:
-            self.send(notification_line(wire, {self.side.profile.session: call.session}))
+            self.writer.send(notification_line(wire, {self.sides.profile.session: call.session}))
             self.note_cancelled_turn(wire, call.session)
         for wire, name in self._cancels_by_id:
-            self.send(notification_line(wire, {name: call.id}))
+            self.writer.send(notification_line(wire, {name: call.id}))
 
     def cancel_all(self) -> None:
         """Cancel all calls whose methods have a result for a cancelled call, because this side ends the connection."""
@@ -321,7 +311,7 @@ class Calls:
             return
         for call in self._turns_of.get(session, ()):
             call.turn_cancelled = True
-        self.answer_cancelled_turn(wire, session)
+        self.requests.answer_cancelled_turn(wire, session)
 
     def is_in_cancelled_turn(self, method: Method, session: str | None) -> bool:
         """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
@@ -331,13 +321,13 @@ class Calls:
 
     async def wait_for_cancelled_turns(self, method: Method, params: Any) -> None:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        turns = self._turns_of.get(self.side.profile.session_of(params), ())
+        turns = self._turns_of.get(self.sides.profile.session_of(params), ())
         late = {call.forgotten: call for call in turns if call.forgotten is not None}
         if not late:
             return
         waiting = begin_wait_for_peer(self.limits)
         try:
-            _, unanswered = await asyncio.wait(late, timeout=self.late_answer_deadline)
+            _, unanswered = await asyncio.wait(late, timeout=self.options.late_answer_deadline)
         finally:
             if waiting is not None:
                 waiting.end_wait()
@@ -346,6 +336,6 @@ class Calls:
                 "Sending %s although the cancelled one before it in its session was not answered within %s s "
                 "(Options.late_answer_deadline)"
             )
-            self._log.log(WARNING, "late", message, method.wire, self.late_answer_deadline)
+            self._log.log(WARNING, "late", message, method.wire, self.options.late_answer_deadline)
             for forgotten in unanswered:
                 self._turns_of.remove(late[forgotten].session, late[forgotten])

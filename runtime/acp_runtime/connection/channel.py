@@ -7,13 +7,12 @@ from asyncio import get_running_loop
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls, copy_of
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
 from acp_runtime.connection.in_flight import begin_wait_for_peer
-from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.limits import Limits
-from acp_runtime.connection.own_side import OwnSide
 from acp_runtime.connection.tasks import Tasks
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
@@ -32,13 +31,12 @@ class Channel:
     """Sends calls and notifications, and returns the results of calls.
 
     Attributes:
-        own: this side, with its handler.
+        sides: this side with its handler, and what the peer has advertised.
         process: the subprocess at the other end, if there is one.
         ended: done when the connection has ended.
         tasks: for a task that drains the writer.
         limits: are told which handlers wait for the peer.
         writer: sends calls.
-        initialization: has what the peer advertised.
         guards: say what may be sent.
         held: sends notifications, some of them later.
         calls: the calls that are sent.
@@ -46,13 +44,12 @@ class Channel:
         sends_nothing: whether notifications are refused as well.
     """
 
-    own: OwnSide
+    sides: BothSides
     process: ProcessInfo | None
     ended: asyncio.Future[ConnectionClosed]
     tasks: Tasks
     limits: Limits
     writer: Writer
-    initialization: Initialization
     guards: Guards
     held: HeldLines
     calls: Calls
@@ -78,8 +75,8 @@ class Channel:
         if method.side == "extension":
             params = dump_params(method, params)
         self.guards.check_call(method, params)
-        if method.opens and self.own.handler is not None:
-            self.initialization.advertise(self.own.handler, params)
+        if method.opens:
+            self.sides.advertise(params)
         if calls.abandoned and method.wire in calls.turns:
             await calls.wait_for_cancelled_turns(method, params)
             self._check_open()
@@ -133,9 +130,9 @@ class Channel:
         Raises:
             RuntimeError: until the factory has returned it.
         """
-        if self.own.handler is None:
+        if self.sides.handler is None:
             raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
-        handler: Handler = self.own.handler
+        handler: Handler = self.sides.handler
         return handler
 
     def _check_loop(self) -> None:
@@ -152,7 +149,7 @@ class Channel:
 
     def _check_notifications(self) -> None:
         self._check_loop()
-        is_over = self.calls.closed is not None and not self.initialization.done
+        is_over = self.calls.closed is not None and not self.sides.is_open
         if is_over or self.writer.broken or self.sends_nothing:
             raise copy_of(self.calls.closed or ConnectionClosed("The peer no longer reads."))
 
@@ -160,7 +157,7 @@ class Channel:
         line, session = notification_line(wire, params), None
         is_cancellation = wire in self.calls.turn_cancellations
         if is_cancellation or self.held.creating_requests:
-            session = self.own.profile.session_of(params)
+            session = self.sides.profile.session_of(params)
         if self.held.send(session, line) and is_cancellation:
             self.calls.note_cancelled_turn(wire, session)
 
@@ -206,5 +203,5 @@ class InstrumentedChannel(Channel):
             super()._send_notification(wire, method, sent)
 
     def _inside(self, wire: str, method: AnyMethod | None, id: int | None, params: Any) -> Any:
-        message = InstrumentedMessage("out", wire, method, id, self.own.profile.session_of(params), params)
+        message = InstrumentedMessage("out", wire, method, id, self.sides.profile.session_of(params), params)
         return self.instrument(message)

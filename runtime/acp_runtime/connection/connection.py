@@ -6,17 +6,16 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.channel import Channel, InstrumentedChannel
 from acp_runtime.connection.dispatch import Dispatch
 from acp_runtime.connection.effects import Effects
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
-from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter, PeerProcess
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
-from acp_runtime.connection.own_side import OwnSide
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import Requests
 from acp_runtime.connection.session import Sessions
@@ -83,49 +82,24 @@ class Connection:
         Raises:
             BaseException: what the factory raises.
         """
-        options, process, tasks, limits, writer = self.options, self.process, self.tasks, self.limits, self.writer
-        own, initialization, negotiation = OwnSide(side), Initialization(side), Negotiation(side.profile, options)
-        guards = Guards(initialization, options)
+        options, limits, writer = self.options, self.limits, self.writer
+        sides, negotiation = BothSides(side), Negotiation(side.profile, options)
+        guards = Guards(sides, options)
         held = HeldLines(writer.send, options.max_held_bytes)
-        sessions = Sessions(tasks, limits, options.max_held_bytes)
-        effects = Effects(own, initialization, guards, sessions, held)
-        requests = Requests(own, options.disclose_errors, tasks, limits, writer, negotiation, effects)
-        calls = Calls(
-            side,
-            options.late_answer_deadline,
-            process,
-            writer.send,
-            limits,
-            negotiation,
-            effects,
-            sessions,
-            requests.answer_cancelled_turn,
-            self.stop,
+        self.sessions = Sessions(self.tasks, limits, options.max_held_bytes)
+        effects = Effects(sides, guards, self.sessions, held)
+        self.requests = Requests(sides, options.disclose_errors, self.tasks, writer, negotiation, effects)
+        calling = (sides, options, self.process, limits, writer, negotiation, effects, self.sessions)
+        self.calls = Calls(*calling, self.requests, self.stop)
+        parts = (sides, self.process, self.closed, self.tasks, limits, writer, guards, held, self.calls)
+        self.channel = (
+            Channel(*parts) if options.instrument is None else InstrumentedChannel(*parts, options.instrument)
         )
-        parts = (own, process, self.closed, tasks, limits, writer, initialization, guards, held, calls)
-        channel = Channel(*parts) if options.instrument is None else InstrumentedChannel(*parts, options.instrument)
-        remote = side.remote(channel)
-        own.make_handler(factory, remote)
-        dispatch = Dispatch(
-            own,
-            options,
-            self.reader,
-            limits,
-            writer,
-            initialization,
-            negotiation,
-            guards,
-            sessions,
-            requests,
-            calls,
-        )
-        self.remote: Any = remote
-        self.sessions: Sessions = sessions
-        self.requests: Requests = requests
-        self.calls: Calls = calls
-        self.channel: Channel = channel
-        self.dispatch: Dispatch = dispatch
-        self.receive: Callable[[list[bytes]], object] = dispatch.receive
+        self.remote: Any = side.remote(self.channel)
+        sides.handler = side.make_handler(factory, self.remote)
+        parts = (sides, options, self.reader, limits, writer, negotiation, guards, self.sessions)
+        self.dispatch = Dispatch(*parts, self.requests, self.calls)
+        self.receive = self.dispatch.receive
 
     def stop(self, reason: str = "The connection was closed by this side.") -> None:
         """End the connection from this side."""

@@ -10,16 +10,15 @@ from functools import partial
 from logging import DEBUG, WARNING, getLogger
 from typing import Any
 
+from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.guards import Guards, may_come_first
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
-from acp_runtime.connection.initialization import Initialization
 from acp_runtime.connection.limits import MODEL_BYTES, Limits
 from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.on_frame import frame_observer
-from acp_runtime.connection.own_side import OwnSide
 from acp_runtime.connection.reader import Reader
-from acp_runtime.connection.request import Requests, cancelled_line
+from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
@@ -44,23 +43,21 @@ class Dispatch:
     """Decodes received lines, and passes on the messages, also those that are refused, held or invalid.
 
     Attributes:
-        own: this side, with its handler.
+        sides: this side with its handler, and whether the connection is open.
         options: `on_frame` sees each line, `instrument` each message.
         reader: knows whether more lines may come.
         limits: count the messages that are held.
         writer: sends the answers to messages that are refused.
-        initialization: says whether the connection is open.
         negotiation: reads requests that open the connection in another version of the protocol.
         guards: say which messages may come.
         sessions, requests, calls: handle the messages.
     """
 
-    own: OwnSide
+    sides: BothSides
     options: Options
     reader: Reader
     limits: Limits
     writer: Writer
-    initialization: Initialization
     negotiation: Negotiation
     guards: Guards
     sessions: Sessions
@@ -68,9 +65,9 @@ class Dispatch:
     calls: Calls
 
     def __post_init__(self) -> None:
-        self._handler = self.own.handler
-        self._profile = self.own.profile
-        self._side = side = self.own.side.with_extensions(self._handler)
+        self._handler = self.sides.handler
+        self._profile = self.sides.profile
+        self._side = side = self.sides.own.with_extensions(self._handler)
         self._default = self.requests.cancel_by_default
         self._decode = decoder_of(side).decode
         self._observe = frame_observer(self.options)
@@ -95,7 +92,7 @@ class Dispatch:
     def _opening_ended(self) -> None:
         """Handle the held messages, unless a request that opens the connection is in flight and none has succeeded."""
         self._opening -= 1
-        if not self._opening or self.initialization.done:
+        if not self._opening or self.sides.is_open:
             for message, line in self._take_held():
                 self.dispatch(message, line)
 
@@ -159,11 +156,12 @@ class Dispatch:
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", message.method, method, message.id, session, message.params)
             handle = partial(_inside, self.options.instrument, about, handle)
-        on_end = None
+        on_end, size = None, len(line) + MODEL_BYTES
         if method is not None and method.opens:
             self._opening += 1
             on_end = self._opening_ended
-        self.requests.start(message, method, handle, session, len(line), on_end)
+        about_it = message.method, handle, message.params, size, self.limits, self._default
+        self.requests.start(InFlightRequest(*about_it, message.id, method, session, on_end))
 
     def _notification(self, message: IncomingNotification, line: bytes) -> None:
         """Put a notification into its session, after acting on a cancellation."""
@@ -194,7 +192,7 @@ class Dispatch:
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", wire, self._side.notifications.get(wire), None, session, argument)
             handle = partial(_inside, self.options.instrument, about, handle)
-        notification = InFlightNotification(wire, handle, argument, length, self.limits, self._default)
+        notification = InFlightNotification(wire, handle, argument, length + MODEL_BYTES, self.limits, self._default)
         self.sessions.queue_of(session).put(notification)
 
     def _refuse(self, message: Refused, line: bytes) -> None:
@@ -236,7 +234,7 @@ class Dispatch:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
         name = getattr(message, "method", "")
         method = self._side.requests.get(name) or self._side.notifications.get(name)
-        return method is not None and not self.initialization.done and not may_come_first(method)
+        return method is not None and not self.sides.is_open and not may_come_first(method)
 
     def _hold(self, message: Message, line: bytes) -> None:
         self.limits.add_queued(len(line) + MODEL_BYTES)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
 from acp_runtime.connection.in_flight import InFlight
-from acp_runtime.connection.initialization import Initialization
-from acp_runtime.connection.own_side import OwnSide
 from acp_runtime.connection.session import Sessions
 from acp_runtime.stubs.methods import Request
 
@@ -22,18 +21,14 @@ class Effects:
     """Tells the parts of a connection what a call or its result changes.
 
     Args:
-        own: this side, with its handler.
-        initialization: is told what opens the connection.
+        sides: are told what opens the connection.
         guards: are told what the peer has created.
         sessions, held: are told which sessions are used, created and ended.
     """
 
-    def __init__(
-        self, own: OwnSide, initialization: Initialization, guards: Guards, sessions: Sessions, held: HeldLines
-    ) -> None:
-        self._own = own
-        self._attribute = own.profile.session_attribute
-        self._initialization = initialization
+    def __init__(self, sides: BothSides, guards: Guards, sessions: Sessions, held: HeldLines) -> None:
+        self._attribute = sides.profile.session_attribute
+        self._sides = sides
         self._guards = guards
         self._sessions = sessions
         self._held = held
@@ -50,7 +45,7 @@ class Effects:
     def succeeded(self, method: Method, params: Any, session: str | None, result: Any) -> None:
         """Note that a call has a result."""
         if method.opens:
-            self._initialization.record_peer(result)
+            self._sides.record_peer(result)
         self._guards.record_result(method, params, result)
         self._end(method, session)
 
@@ -69,8 +64,8 @@ class Effects:
 
     def opened(self, request: InFlight, result: Any) -> None:
         """Note that a request that opens the connection is answered with this result."""
-        self._initialization.record_peer(request.argument)
-        self._initialization.advertise(self._own.handler, result)
+        self._sides.record_peer(request.argument)
+        self._sides.advertise(result)
 
     def answered(self, method: Method, session: str | None, request: InFlight, result: Any) -> None:
         """Note that a request of the peer was answered with a result, or FAILED."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_snake
 
-from acp_runtime.connection.initialization import Initialization, Missing
+from acp_runtime.connection.both_sides import BothSides, Missing
 from acp_runtime.connection.recent_ids import RecentIds
 from acp_runtime.errors import (
     CapabilityError,
@@ -41,12 +41,12 @@ class Guards:
     """Checks the messages of one connection.
 
     Args:
-        initialization: has the peer's capabilities.
+        sides: has the peer's capabilities.
         options: `guards` decides what happens to forbidden messages.
     """
 
-    def __init__(self, initialization: Initialization, options: Options) -> None:
-        self._initialization = initialization
+    def __init__(self, sides: BothSides, options: Options) -> None:
+        self._sides = sides
         self._mode = options.guards
         # The sessions and terminals that the peer has created, by the field that names them.
         self._created: defaultdict[str, RecentIds] = defaultdict(RecentIds)
@@ -60,10 +60,10 @@ class Guards:
         """
         if self._mode == "off" or method.side == "protocol":
             return
-        if self._initialization.done:
-            missing = self._initialization.missing.get(method)
+        if self._sides.is_open:
+            missing = self._sides.missing.get(method)
             if missing is None:
-                missing = self._initialization.missing[method] = self._find_missing(method)
+                missing = self._sides.missing[method] = self._find_missing(method)
             if missing and (
                 method.exempt is None or getattr(params, method.exempt) not in self._created[method.exempt]
             ):
@@ -86,7 +86,7 @@ class Guards:
             params: its params; None if they are invalid.
         """
         error: RequestError | None = None
-        if not self._initialization.done and not may_come_first(method):
+        if not self._sides.is_open and not may_come_first(method):
             error = InvalidRequest("The first request has to be initialize", {"method": method.wire})
         elif method.paths and params is not None:
             error = _invalid_paths(method, params)
@@ -96,9 +96,9 @@ class Guards:
 
     def supports(self, method: AnyMethod) -> bool:
         """Whether a call of a method is allowed, regardless of its params."""
-        if not self._initialization.done:
+        if not self._sides.is_open:
             return may_come_first(method)
-        return method.capability is None or self._initialization.has(method.capability)
+        return method.capability is None or self._sides.has(method.capability)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
         """Record a session or terminal that the peer created or closed."""
@@ -108,9 +108,9 @@ class Guards:
             self._created[method.ends].discard(getattr(params, method.ends))
 
     def _find_missing(self, method: AnyMethod) -> Missing:
-        has, missing = self._initialization.has, Missing()
+        has, missing = self._sides.has, Missing()
         if method.capability is not None and not has(method.capability):
-            missing[""] = {"": (method.wire, self._initialization.path_of(method.capability))}
+            missing[""] = {"": (method.wire, self._sides.path_of(method.capability))}
         for part, capability in method.content:
             if not has(capability):
                 field, _, tag = part.partition(".")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from logging import WARNING
 from typing import Any, TypeAlias, cast
 
-from acp_runtime.connection.limits import MODEL_BYTES, Limits
+from acp_runtime.connection.limits import Limits
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.stubs import roles
@@ -20,6 +21,7 @@ Default: TypeAlias = Callable[[AnyMethod, Any], None]
 _WRONG_SIGNATURE = "Handlers are `async def` methods with one argument; `ext_request` and `ext_notification` have two."
 
 
+@dataclass(slots=True, eq=False)
 class InFlight:
     """A request or a notification of the peer, from its arrival to the end of its handler.
 
@@ -33,18 +35,15 @@ class InFlight:
         done: whether its handler has ended. Tasks that it started may still run in its context.
     """
 
-    __slots__ = ("_peer_waits", "argument", "default", "done", "handle", "limits", "size", "wire")
-
-    def __init__(self, wire: str, handle: Handle, argument: Any, length: int, limits: Limits, default: Default) -> None:
-        self.wire: str = wire
-        self.handle: Handle = handle
-        self.argument: Any = argument
-        self.size: int = length + MODEL_BYTES
-        self.limits: Limits = limits
-        self.default: Default = default
-        self.done: bool = False
-        # How many times its handler is waiting for the peer; it may wait in several tasks.
-        self._peer_waits = 0
+    wire: str
+    handle: Handle
+    argument: Any
+    size: int
+    limits: Limits
+    default: Default
+    done: bool = field(default=False, init=False)
+    # How many times its handler is waiting for the peer; it may wait in several tasks.
+    _peer_waits: int = field(default=0, init=False)
 
     def end(self) -> None:
         """Note that its handler has ended."""

@@ -25,18 +25,17 @@ from functools import partial
 from logging import ERROR, getLogger
 from typing import Any, Literal
 
+from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
 from acp_runtime.connection.groups import Groups
-from acp_runtime.connection.in_flight import Default, Handle, InFlight, InFlightNotification, current, log_failure
-from acp_runtime.connection.limits import Limits
+from acp_runtime.connection.in_flight import InFlight, InFlightNotification, current, log_failure
 from acp_runtime.connection.negotiation import Negotiation
-from acp_runtime.connection.own_side import OwnSide
 from acp_runtime.connection.tasks import Tasks
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
-from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
+from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.stubs import methods
@@ -56,6 +55,7 @@ class State(IntEnum):
     ENDED = auto()
 
 
+@dataclass(slots=True, eq=False)
 class InFlightRequest(InFlight):
     """A request whose task was created.
 
@@ -63,35 +63,21 @@ class InFlightRequest(InFlight):
         id: as it was received.
         method: None if the schema doesn't have it.
         session: the id of the session that it belongs to, if any.
+        on_end: called when it was answered.
         state: where it is on its way.
         task: runs its handler; None after that has ended.
         turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
         cancelled_by: who has cancelled it: the peer, the end of the connection.
-        on_end: called when it was answered.
     """
 
-    __slots__ = ("cancelled_by", "id", "method", "on_end", "session", "state", "task", "turn_cancelled")
-
-    def __init__(
-        self,
-        message: IncomingRequest,
-        handle: Handle,
-        method: Method | None,
-        session: str | None,
-        length: int,
-        limits: Limits,
-        default: Default,
-        on_end: Callable[[], None] | None,
-    ) -> None:
-        InFlight.__init__(self, message.method, handle, message.params, length, limits, default)
-        self.id: RequestId = message.id
-        self.method: Method | None = method
-        self.session: str | None = session
-        self.state: State = State.SCHEDULED
-        self.task: asyncio.Task[None] | None = None
-        self.turn_cancelled: bool = False
-        self.cancelled_by: tuple[str, ...] = ()
-        self.on_end: Callable[[], None] | None = on_end
+    id: RequestId
+    method: Method | None
+    session: str | None
+    on_end: Callable[[], None] | None
+    state: State = field(default=State.SCHEDULED, init=False)
+    task: asyncio.Task[None] | None = field(default=None, init=False)
+    turn_cancelled: bool = field(default=False, init=False)
+    cancelled_by: tuple[str, ...] = field(default=(), init=False)
 
     def enter(self, state: State) -> None:
         """Change the state."""
@@ -121,10 +107,9 @@ class Requests:
     """The peer's requests that one side handles.
 
     Attributes:
-        own: this side, with its handler.
+        sides: this side, with its handler.
         disclose: whether answers have the details of errors.
         tasks: for the tasks that handle the requests.
-        limits: count the requests.
         writer: sends the answers.
         negotiation: knows the version in the answer to a request that opens the connection.
         effects: are told what the requests open, create and end.
@@ -132,17 +117,16 @@ class Requests:
         cancellations: the notifications of the peer that cancel requests.
     """
 
-    own: OwnSide
+    sides: BothSides
     disclose: bool
     tasks: Tasks
-    limits: Limits
     writer: Writer
     negotiation: Negotiation
     effects: Effects
     by_id: Groups[InFlightRequest] = field(default_factory=Groups, init=False)
 
     def __post_init__(self) -> None:
-        side = self.own.side
+        side = self.sides.own
         by_id = [method.wire for method in side.notifications.values() if method.cancels is not None]
         turns = [method.cancelled[0] for method in side.requests.values() if method.cancelled is not None]
         self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
@@ -150,23 +134,14 @@ class Requests:
         self._turns: Groups[InFlightRequest] = Groups()
         self._log = ThrottledLogger(_logger)
 
-    def start(
-        self,
-        message: IncomingRequest,
-        method: Method | None,
-        handle: Handle,
-        session: str | None,
-        length: int,
-        on_end: Callable[[], None] | None = None,
-    ) -> None:
-        """Start the handler of a request of `length` bytes. Call `on_end` when it was answered."""
-        limits = self.limits
-        request = InFlightRequest(message, handle, method, session, length, limits, self.cancel_by_default, on_end)
+    def start(self, request: InFlightRequest) -> None:
+        """Start the handler of a request."""
+        method, session = request.method, request.session
         self.effects.received(method, session, request)
         self.by_id.put(request.id, request)
         if session is not None and method is not None and method.cancelled is not None:
             self._turns.put(session, request)
-        limits.add(request.size)
+        request.limits.add(request.size)
         request.task = self.tasks.create(self._run(request), partial(self._ended, request))
 
     @property
@@ -186,8 +161,8 @@ class Requests:
             for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
                 request.cancel("peer")
             return
-        is_overridden = self.own.overrides(method)
-        for request in self._of_turn(method.wire, self.own.profile.session_of(params)):
+        is_overridden = self.sides.overrides(method)
+        for request in self._of_turn(method.wire, self.sides.profile.session_of(params)):
             request.turn_cancelled = True
             if not is_overridden or request.state is State.SCHEDULED:
                 request.cancel("peer")
@@ -200,7 +175,7 @@ class Requests:
         """
         message = current.get()
         has_arrived = isinstance(message, InFlightNotification) and message.wire == method.wire
-        for request in self._of_turn(method.wire, self.own.profile.session_of(params)):
+        for request in self._of_turn(method.wire, self.sides.profile.session_of(params)):
             request.turn_cancelled |= not has_arrived
             if request.turn_cancelled:
                 request.cancel("peer")
@@ -284,7 +259,7 @@ class Requests:
             raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
         result = as_declared(method, result)
         if method.creates_session:
-            str(getattr(result, self.own.profile.session_attribute))  # if it has none, that is the answer
+            str(getattr(result, self.sides.profile.session_attribute))  # if it has none, that is the answer
         if not method.opens:
             return result_line(request.id, result)
         result = self.negotiation.own_result(result)

@@ -109,7 +109,9 @@ class SessionQueue:
             try:
                 await message.handle(message.argument)
             except BaseException as error:
-                sessions.handler_failed(message, error)
+                if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
+                    raise
+                log_failure(sessions.log, message.wire, error)  # the notifications behind it are handled as well
             finally:
                 message.end()
             if self.task is not None and self.task.cancelling():
@@ -150,7 +152,7 @@ class Sessions:
         self.used: RecentIds = RecentIds()
         self.creating_calls: int = 0
         self._loop = asyncio.get_running_loop()
-        self._log = ThrottledLogger(_logger)
+        self.log: ThrottledLogger = ThrottledLogger(_logger)
 
     def queue_of(self, id: str | None) -> SessionQueue:
         """Return the queue of a session, to put a notification into it."""
@@ -175,12 +177,6 @@ class Sessions:
         """Handle no further notification."""
         for session in tuple(self.by_id.values()):
             session.discard(reason)
-
-    def handler_failed(self, notification: InFlightNotification, error: BaseException) -> None:
-        """Log the error of a handler, so that the notifications behind it are handled as well."""
-        if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
-            raise error
-        log_failure(self._log, notification.wire, error)
 
     # New sessions of this side's calls: their queues are held.
 

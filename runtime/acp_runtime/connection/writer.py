@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from acp_runtime.connection.interfaces import ByteWriter
@@ -18,48 +19,41 @@ from acp_runtime.connection.tasks import Tasks
 from acp_runtime.options import Options
 
 
+@dataclass(eq=False, repr=False)
 class Writer:
     """Writes what one side sends.
 
-    Args:
-        writer: where the bytes go.
+    Attributes:
+        target: where the bytes go.
         options: a send waits while more bytes than `write_high_water_bytes` are unwritten; `on_frame` sees each line.
         limits: count the answers that the peer doesn't read.
         tasks: for the tasks that wait until it reads them.
         peer_left: done when the peer has closed its side. From then on a failure and unread answers don't matter.
         stop: ends the connection, because writing has failed.
-
-    Attributes:
         broken: whether writing has failed; nothing more is written.
     """
 
-    def __init__(
-        self,
-        writer: ByteWriter,
-        options: Options,
-        limits: Limits,
-        tasks: Tasks,
-        peer_left: asyncio.Future[Any],
-        stop: Callable[[str], object],
-    ) -> None:
-        self._writer = writer
-        self._limits = limits
-        self._tasks = tasks
-        self._peer_left = peer_left
-        self._stop = stop
-        self._high_water = options.write_high_water_bytes
-        self._observe = frame_observer(options)
+    target: ByteWriter
+    options: Options
+    limits: Limits
+    tasks: Tasks
+    peer_left: asyncio.Future[Any]
+    stop: Callable[[str], object]
+    broken: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._high_water = self.options.write_high_water_bytes
+        self._observe = frame_observer(self.options)
         self._lines: list[bytes] = []
         self._size = 0
         self._loop = asyncio.get_running_loop()
         self._wrote_in_iteration = False
-        self.broken: bool = False
-        writer.on_failure(self._break)
+        self.target.on_failure(self._break)
 
     @property
     def is_full(self) -> bool:
         """Whether a sender should wait in `drain`."""
-        return self._size > self._high_water or self._writer.unwritten > self._high_water
+        return self._size > self._high_water or self.target.unwritten > self._high_water
 
     def send(self, line: bytes, *, flush: bool = False) -> None:
         """Write a line: at once if it is the first in this iteration of the event loop, otherwise when that ends.
@@ -82,9 +76,9 @@ class Writer:
     def answer(self, line: bytes, *, flush: bool = False) -> None:
         """Write an answer. Those that the peer doesn't read count as a flood at last."""
         self.send(line, flush=flush)
-        if self.is_full and not self._peer_left.done():
-            self._limits.add(size := len(line) + MODEL_BYTES)
-            self._tasks.create(self.drain(), lambda _: self._limits.remove(size))
+        if self.is_full and not self.peer_left.done():
+            self.limits.add(size := len(line) + MODEL_BYTES)
+            self.tasks.create(self.drain(), lambda _: self.limits.remove(size))
 
     def write_all(self) -> None:
         """Write the lines of this iteration now."""
@@ -96,7 +90,7 @@ class Writer:
         """Wait while too much is unwritten."""
         self.write_all()
         try:
-            await self._writer.drain()
+            await self.target.drain()
         except OSError as error:
             self._break(error)
         # Even with a fast peer, a sender in a loop must let other tasks run.
@@ -108,14 +102,14 @@ class Writer:
         try:
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(deadline):
-                    await self._writer.close()
+                    await self.target.close()
         finally:
-            self._writer.abort()
+            self.target.abort()
 
     def _write(self, data: bytes) -> None:
         try:
             if not self.broken:
-                self._writer.write(data)
+                self.target.write(data)
         except OSError as error:
             self._break(error)
 
@@ -126,5 +120,5 @@ class Writer:
     def _break(self, error: OSError) -> None:
         if not self.broken:
             self.broken = True
-            if not self._peer_left.done():
-                self._stop(f"Writing to the peer failed: {error}.")
+            if not self.peer_left.done():
+                self.stop(f"Writing to the peer failed: {error}.")

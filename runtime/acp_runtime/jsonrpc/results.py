@@ -13,13 +13,14 @@ from pydantic import BaseModel, GetCoreSchemaHandler, TypeAdapter, ValidationErr
 from pydantic_core import core_schema, from_json
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.errors import InvalidResponse
+from acp_runtime.errors import InvalidResponse, RemoteError
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.models import union_members
+from acp_runtime.models.json_values import as_object
 from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import AnyMethod, Request
 
@@ -49,6 +50,19 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     except Exception as error:  # raised by a validator of an extension's result
         raise InvalidResponse(method.wire, f"a validator raised {type(error).__name__}") from error
     raise InvalidResponse(method.wire, reason)
+
+
+def parse_error(wire: str, response: IncomingResponse) -> RemoteError:
+    """Return the error in a response.
+
+    Raises:
+        InvalidResponse: if it is malformed.
+    """
+    body = as_object(response.error) or {}
+    code, message = body.get("code"), body.get("message")
+    if not isinstance(code, int) or isinstance(code, bool) or not isinstance(message, str):
+        raise InvalidResponse(wire, "its error has no integer `code` and string `message`")
+    return RemoteError.of(code, message, body.get("data"))
 
 
 def plain_result(response: IncomingResponse) -> Any:

@@ -56,12 +56,12 @@ class Channel(Protocol):
 
     Attributes:
         loop: the event loop that the connection belongs to.
-        initialization: has `peer_capabilities` and `peer_info`, which are None before `initialize` was answered.
+        sides: has `peer_capabilities` and `peer_info`, which are None before `initialize` was answered.
         process: the peer's subprocess; None if this side started none.
     """
 
     loop: AbstractEventLoop
-    initialization: Any
+    sides: Any
     process: ProcessInfo | None
 
     async def request(self, method: Request[P, R], params: P) -> R:
@@ -228,12 +228,12 @@ class Remote:
     @property
     def capabilities(self) -> Any:
         """The capabilities in the peer's `initialize` message; None before `initialize` was answered."""
-        return self._channel.initialization.peer_capabilities
+        return self._channel.sides.peer_capabilities
 
     @property
     def peer_info(self) -> Any:
         """The peer's name and version; None before `initialize` was answered, or if the peer didn't send them."""
-        return self._channel.initialization.peer_info
+        return self._channel.sides.peer_info
 
     @property
     def process(self) -> ProcessInfo | None:

@@ -1,4 +1,4 @@
-"""What both sides advertise when the connection opens (rules 25, 27 and 30)."""
+"""Both sides of a connection, and what they advertise when it opens (rules 25, 27 and 30)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pydantic.alias_generators import to_snake
 from acp_runtime.jsonrpc.encoding import to_plain_json
 from acp_runtime.logs import log
 from acp_runtime.models.json_values import as_array, as_object
-from acp_runtime.stubs.methods import AnyMethod, Capability
-from acp_runtime.stubs.roles import Handler
+from acp_runtime.stubs.methods import AnyMethod, Capability, Profile
 from acp_runtime.stubs.sides import Side
 
 # For each field of a method's params, what needs a capability that the peer lacks, by the tag of its values: a text to
@@ -22,29 +21,38 @@ Missing: TypeAlias = dict[str, dict[str, tuple[str, str]]]
 _logger = getLogger(__name__)
 
 
-class Initialization:
-    """What both sides have advertised in the messages that open the connection.
+class BothSides:
+    """This side with its handler, and what the peer has advertised.
 
     Args:
-        side: this side.
+        side: the methods that this side handles and calls.
 
     Attributes:
-        done: whether `initialize` was answered.
-        peer: the peer's message, as plain JSON; empty before.
+        own: this side.
+        profile: its version of the protocol.
+        handler: handles its methods; None until the factory has returned it.
+        is_open: whether `initialize` was answered.
+        peer: the peer's message that opened the connection, as plain JSON; empty before.
         peer_capabilities: its capabilities, as a model; None before.
         peer_info: its name and version, as a model; None before, or if it sent none.
         missing: for each method, what needs a capability that the peer has not advertised. The guards fill it in.
     """
 
     def __init__(self, side: Side[Any]) -> None:
-        self._side = side
         self._of_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
-        self._advertised: Mapping[str, Any] | None = None
+        self._has_advertised = False
+        self.own: Side[Any] = side
+        self.profile: Profile = side.profile
+        self.handler: Any = None
         self.missing: dict[AnyMethod, Missing] = {}
-        self.done: bool = False
+        self.is_open: bool = False
         self.peer: Mapping[str, Any] = {}
         self.peer_capabilities: Any = None
         self.peer_info: Any = None
+
+    def overrides(self, method: AnyMethod) -> bool:
+        """Whether the handler overrides the default of a method."""
+        return self.own.overrides(self.handler, method)
 
     def has(self, capability: Capability) -> bool:
         """Whether the peer advertised a capability."""
@@ -63,27 +71,27 @@ class Initialization:
     def record_peer(self, message: Any) -> None:
         """Record the peer's request or result that opens the connection."""
         capabilities, info = self._of_peer
-        self.done = True
+        self.is_open = True
         self.missing.clear()
         self.peer = to_plain_json(message)
         self.peer_capabilities = getattr(message, to_snake(capabilities), None)
         self.peer_info = getattr(message, to_snake(info), None)
 
-    def advertise(self, handler: Handler, message: Any) -> None:
+    def advertise(self, message: Any) -> None:
         """Record what this side advertises, once. Log the methods that it advertises or implements, but not both."""
-        if self._advertised is not None:
+        if self._has_advertised or self.handler is None:
             return
-        self._advertised = advertised = to_plain_json(message)
+        self._has_advertised, advertised = True, to_plain_json(message)
         missing, unused = list[str](), list[str]()
-        for method in self._side.requests.values():
-            if isinstance(method.capability, str) and method.side == self._side.role:
+        for method in self.own.requests.values():
+            if isinstance(method.capability, str) and method.side == self.own.role:
                 is_advertised = _is_advertised(advertised, method.capability.split("."))
                 logins = as_array(advertised.get(method.capability)) or ()
                 if logins and all((as_object(each) or {}).get("type") == "terminal" for each in logins):
                     continue  # the client runs these itself
-                if is_advertised != self._side.overrides(handler, method):
+                if is_advertised != self.overrides(method):
                     (missing if is_advertised else unused).append(method.wire)
-        name = type(handler).__name__
+        name = type(self.handler).__name__
         if missing:
             message = "%s advertises methods that it does not implement; calls to them are answered with an error: %s"
             log(_logger, ERROR, message, name, ", ".join(missing))
