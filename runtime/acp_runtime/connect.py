@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter
-from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.options import DEFAULT_OPTIONS, Options
+from acp_runtime.shielded_waits import ShieldedWaits
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe

@@ -12,9 +12,9 @@ from logging import ERROR, WARNING, getLogger
 from typing import Any
 
 from acp_runtime.connection.connection import Connection
-from acp_runtime.connection.shielded_waits import ShieldedWaits, forget
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
+from acp_runtime.shielded_waits import ShieldedWaits, forget
 
 _logger = getLogger(__name__)
 

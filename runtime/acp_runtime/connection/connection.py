@@ -97,8 +97,8 @@ class Connection:
         )
         self.remote: Any = side.remote(self.channel)
         sides.handler = side.make_handler(factory, self.remote)
-        parts = (sides, options, self.reader, limits, writer, negotiation, guards, self.sessions)
-        self.dispatch = Dispatch(*parts, self.requests, self.calls)
+        receiving = (sides, options, self.reader, limits, writer, negotiation, guards, self.sessions)
+        self.dispatch = Dispatch(*receiving, self.requests, self.calls)
         self.receive = self.dispatch.receive
 
     def stop(self, reason: str = "The connection was closed by this side.") -> None:

@@ -138,14 +138,13 @@ class Dispatch:
     def _request(self, message: IncomingRequest, line: bytes) -> None:
         """Start the handler of a request, refuse it, or let it wait for `initialize`."""
         method = self._side.requests.get(message.method)
+        session = (self._profile if method is None else method.profile).session_of(message.params)
         if method is None:
-            session = self._profile.session_of(message.params)
             handle: Handle = partial(self._handler.ext_request, message.method)
         else:
-            session = method.profile.session_of(message.params)
             refused = self.guards.refuse(method, message.params)
             if refused is None and method.opens:
-                refused = self.negotiation.refuse(getattr(message.params, method.profile.version_attribute))
+                refused = self.negotiation.refuse(getattr(message.params, self._profile.version_attribute))
             if refused is not None:
                 self.writer.answer(safe_error_line(message.id, refused))
                 return
@@ -165,32 +164,33 @@ class Dispatch:
 
     def _notification(self, message: IncomingNotification, line: bytes) -> None:
         """Put a notification into its session, after acting on a cancellation."""
-        method, profile = self._side.notifications.get(message.method), self._profile
+        method = self._side.notifications.get(message.method)
         if method is None:
             handle: Handle = partial(self._handler.ext_notification, message.method)
         elif self.guards.refuse(method, message.params) is not None:
             self._log.log(WARNING, "refused", "Ignored %s: it was received before initialize", message.method)
             return
         else:
-            handle, profile = getattr(self._handler, method.name), method.profile
+            handle = getattr(self._handler, method.name)
             if message.method in self.requests.cancellations:
                 self.requests.cancel_on_arrival(method, message.params)
                 if self._held and method.side == "protocol":  # it may cancel one of them
                     self._hold(message, line)
                     return
-        self._put(profile.session_of(message.params), message.method, handle, message.params, len(line))
+        self._put(message.method, handle, message.params, len(line))
 
     def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
         faults = summary(message.error.data, "params")
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
         handle = partial(self._handler.invalid_notification, message.method, error=message.error)
-        session = self._profile.session_of(message.params)
-        self._put(session, message.method, handle, message.params, len(line))
+        self._put(message.method, handle, message.params, len(line))
 
-    def _put(self, session: str | None, wire: str, handle: Handle, argument: Any, length: int) -> None:
+    def _put(self, wire: str, handle: Handle, argument: Any, length: int) -> None:
+        method = self._side.notifications.get(wire)
+        session = (self._profile if method is None else method.profile).session_of(argument)
         if self.options.instrument is not None:
-            about = InstrumentedMessage("in", wire, self._side.notifications.get(wire), None, session, argument)
+            about = InstrumentedMessage("in", wire, method, None, session, argument)
             handle = partial(_inside, self.options.instrument, about, handle)
         notification = InFlightNotification(wire, handle, argument, length + MODEL_BYTES, self.limits, self._default)
         self.sessions.queue_of(session).put(notification)

@@ -1,12 +1,5 @@
 """The peer's requests: each has a handler in a task of its own, and exactly one answer (rules 8, 13 and 20 to 22).
 
-A request goes through these states:
-
-    SCHEDULED   its task was created, its handler has not begun
-    RUNNING     its handler has begun
-    ANSWERED    it was answered without waiting for its handler, which was cancelled
-    ENDED       its handler has ended, and it was answered
-
 The answer is made at the end of the handler's task. A task that is cancelled before its first step never gets there;
 its done-callback answers instead.
 
@@ -20,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import IntEnum, auto
 from functools import partial
 from logging import ERROR, getLogger
 from typing import Any, Literal
@@ -46,15 +38,6 @@ Method = methods.Request[Any, Any]
 _logger = getLogger(__name__)
 
 
-class State(IntEnum):
-    """See the top of the module. A request can skip states, but never goes back."""
-
-    SCHEDULED = auto()
-    RUNNING = auto()
-    ANSWERED = auto()
-    ENDED = auto()
-
-
 @dataclass(slots=True, eq=False)
 class InFlightRequest(InFlight):
     """A request whose task was created.
@@ -64,8 +47,9 @@ class InFlightRequest(InFlight):
         method: None if the schema doesn't have it.
         session: the id of the session that it belongs to, if any.
         on_end: called when it was answered.
-        state: where it is on its way.
         task: runs its handler; None after that has ended.
+        has_begun: whether its handler has begun.
+        is_answered: whether it was answered. If its turn was cancelled by this side, its handler may still run.
         turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
         cancelled_by: who has cancelled it: the peer, the end of the connection.
     """
@@ -74,15 +58,11 @@ class InFlightRequest(InFlight):
     method: Method | None
     session: str | None
     on_end: Callable[[], None] | None
-    state: State = field(default=State.SCHEDULED, init=False)
     task: asyncio.Task[None] | None = field(default=None, init=False)
+    has_begun: bool = field(default=False, init=False)
+    is_answered: bool = field(default=False, init=False)
     turn_cancelled: bool = field(default=False, init=False)
     cancelled_by: tuple[str, ...] = field(default=(), init=False)
-
-    def enter(self, state: State) -> None:
-        """Change the state."""
-        assert state > self.state, f"{self.wire} goes from {self.state.name} to {state.name}."
-        self.state = state
 
     def is_cancelled_by(self, wire: str) -> bool:
         """Whether a notification for its session cancels it."""
@@ -164,7 +144,7 @@ class Requests:
         is_overridden = self.sides.overrides(method)
         for request in self._of_turn(method.wire, self.sides.profile.session_of(params)):
             request.turn_cancelled = True
-            if not is_overridden or request.state is State.SCHEDULED:
+            if not is_overridden or not request.has_begun:
                 request.cancel("peer")
 
     def cancel_by_default(self, method: AnyMethod, params: Any) -> None:
@@ -183,8 +163,8 @@ class Requests:
     def answer_cancelled_turn(self, wire: str, session: str) -> None:
         """Answer the peer's requests that belong to a turn which this side cancels with a notification."""
         for request in self._of_turn(wire, session):
-            if request.state is not State.ANSWERED:
-                request.enter(State.ANSWERED)
+            if not request.is_answered:
+                request.is_answered = True
                 self.writer.answer(cancelled_line(request.id, request.method))
                 request.cancel("peer")
 
@@ -202,7 +182,7 @@ class Requests:
 
     async def _run(self, request: InFlightRequest) -> None:
         current.set(request)
-        request.enter(State.RUNNING)
+        request.has_begun = True
         try:
             result = await request.handle(request.argument)
             line = self._result_line(request, result)
@@ -219,7 +199,7 @@ class Requests:
 
     def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
         """Answer a request whose task ended before it could answer."""
-        if request.state is not State.ENDED:
+        if request.task is not None:
             error = asyncio.CancelledError() if task.cancelled() else task.exception()
             self._finish(request, self._error_line(request, error or asyncio.CancelledError()))
 
@@ -231,11 +211,11 @@ class Requests:
         self.by_id.remove(request.id, request)
         self._turns.remove(request.session, request)
         request.end()
-        if request.state is State.ANSWERED:
+        if request.is_answered:
             result = FAILED
         else:
+            request.is_answered = True
             self.writer.answer(line, flush=not self.by_id)
-        request.enter(State.ENDED)
         if method is not None:
             self.effects.answered(method, request.session, request, result)
         if request.on_end is not None:
@@ -270,7 +250,7 @@ class Requests:
     def _error_line(self, request: InFlightRequest, error: BaseException) -> bytes:
         """Return the line for an exception, and log it unless it is the handler's own `RequestError`."""
         is_own = isinstance(error, RequestError) and not isinstance(error, (RemoteError, RequestCancelled))
-        if not is_own and not _is_end(error) and request.state is not State.ANSWERED:
+        if not is_own and not _is_end(error) and not request.is_answered:
             log_failure(self._log, request.wire, error)
         if request.turn_cancelled and not is_own:
             return cancelled_line(request.id, request.method)

@@ -11,11 +11,11 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import cast
 
-from acp_runtime.connection.shielded_waits import ShieldedWaits
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
 from acp_runtime.processes import start, start_errors
+from acp_runtime.shielded_waits import ShieldedWaits
 from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.signals import interrupts_between_callbacks
 from acp_runtime.transports.stderr import StderrCopy

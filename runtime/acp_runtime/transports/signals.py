@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from threading import current_thread, main_thread
@@ -106,17 +105,3 @@ class _Handler:
         current: object = signal.getsignal(self._number)
         if current is self and current_thread() is main_thread():
             signal.signal(self._number, self.previous)
-
-
-def _put_back() -> None:
-    """In a forked child, which has nothing to close, set the handlers that were there before.
-
-    Python wouldn't call ours for a signal that comes just before a system call in which the child waits.
-    """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        while isinstance(handler := signal.getsignal(number), _Handler):
-            signal.signal(number, handler.previous)
-
-
-if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_put_back)

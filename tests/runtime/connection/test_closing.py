@@ -20,7 +20,7 @@ from acp_bindings.v1 import (
     serve_streams,
 )
 from acp_runtime import Options
-from acp_runtime.connection.shielded_waits import ShieldedWaits
+from acp_runtime.shielded_waits import ShieldedWaits
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 
 LONG = 60.0
