@@ -25,17 +25,18 @@ _LAYERS = {
         {"models"},
         {"stubs"},
         {"jsonrpc"},
-        {"logs", "options"},
+        {"logs", "options", "shielded_waits"},
         {"connection"},
         {"transports"},
         {"connect", "versions"},
     ),
     "acp_runtime.connection": (
-        {"limits", "on_frame", "own_side", "shielded_waits", "tasks", "transport"},
-        {"guards", "in_flight", "reader", "writer"},
-        {"answers", "held"},
-        {"sessions"},
-        {"calls", "requests"},
+        {"groups", "interfaces", "limits", "negotiation", "on_frame", "recent_ids", "tasks"},
+        {"both_sides", "in_flight", "reader", "writer"},
+        {"guards", "held", "session"},
+        {"effects"},
+        {"request"},
+        {"call"},
         {"channel", "dispatch"},
         {"connection"},
         {"closing"},
@@ -183,7 +184,8 @@ def _is_folder(name: str) -> bool:
 @pytest.mark.parametrize("package", _PACKAGES)
 def test_there_are_no_circular_imports(package: str) -> None:
     try:
-        TopologicalSorter(_graph(package, for_checkers=package == "acp_runtime")).prepare()
+        # The kit still has three circles that only type checkers see.
+        TopologicalSorter(_graph(package, for_checkers=package != "acp_kit")).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 

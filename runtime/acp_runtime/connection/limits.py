@@ -4,8 +4,8 @@
   `high_water_bytes` that are queued, and goes on below half of that.
 * It doesn't pause while a handler is itself waiting for the peer, or a session is being created: what they need may
   come behind the queued messages.
-* It goes on, too, if no handler ends for a long time: the end of the peer may come next, or what the application waits
-  for. When a handler has ended, it may pause again.
+* It goes on, too, if no handler ends for `handler_deadline`: the end of the peer may come next, or what the application
+  waits for. Each time that happens, twice as much may be queued, until the queue is short again.
 * All messages that are not handled to the end count as a flood, above `flood_factor` times `high_water_bytes`.
 """
 
@@ -38,7 +38,7 @@ class Limits:
         self._max_messages = options.high_water_messages
         self._max_bytes = options.high_water_bytes
         self._flood_bytes = options.high_water_bytes * options.flood_factor
-        self._stalled_at = -1
+        self._factor = 1
         self.on_room: Callable[[], object] = lambda: None
         self.messages: int = 0
         self.bytes: int = 0
@@ -59,7 +59,7 @@ class Limits:
         """Count a message that was queued as handled now."""
         self.queued -= 1
         self.queued_bytes -= size
-        if self.is_paused:
+        if self.is_paused or self._factor > 1:
             self._maybe_resume()
 
     def add(self, size: int) -> None:
@@ -76,22 +76,20 @@ class Limits:
     def block(self) -> None:
         """Don't pause reading, until `unblock` was called as often."""
         self.blocked += 1
-        if self.is_paused:
-            self._maybe_resume()
+        self._maybe_resume()
 
     def unblock(self) -> None:
         """Undo one `block`."""
         self.blocked -= 1
 
     def read_on(self) -> None:
-        """Don't pause reading until another message was handled to the end, because none was for a long time."""
-        self._stalled_at = self.ended
+        """Let twice as much be queued, because no handler ends."""
+        self._factor *= 2
         self._maybe_resume()
 
     def must_pause(self) -> bool:
         """Whether reading has to pause. If so, `on_room` is called when it may go on."""
-        is_full = self.is_full or self.queued_bytes >= self._max_bytes
-        self.is_paused = is_full and not self.blocked and self._stalled_at != self.ended
+        self.is_paused = not self.blocked and self._exceeds(self._factor)
         return self.is_paused
 
     @property
@@ -104,9 +102,14 @@ class Limits:
         """Whether the peer sent so much that the connection has to end. One message alone is no flood."""
         return self.bytes >= self._flood_bytes and self.messages > 1
 
+    def _exceeds(self, share: float) -> bool:
+        """Whether more is queued than this share of the marks."""
+        return self.queued >= self._max_messages * share or self.queued_bytes >= self._max_bytes * share
+
     def _maybe_resume(self) -> None:
+        if not self._exceeds(0.5):
+            self._factor = 1
         # At half of the mark, so that reading doesn't stop and start with every message.
-        has_room = 2 * self.queued < self._max_messages and 2 * self.queued_bytes < self._max_bytes
-        if has_room or self.blocked or self._stalled_at == self.ended:
+        if self.is_paused and (self.blocked or not self._exceeds(self._factor / 2)):
             self.is_paused = False
             self.on_room()

@@ -19,10 +19,10 @@ from acp_runtime.transports.files import FileReader, FileWriter
 _CHUNK = 64 * 1024
 # The maximum capacity of a pipe for unprivileged processes.
 _MAX_PIPE = 1024 * 1024
-# Seconds between two looks whether the peer has closed its side while reading is paused. The event loop can't wait for
-# that alone: it would also wake up for the bytes that have to wait.
+# While reading is paused, seconds between two checks whether the peer has closed its side. The event loop can't wait
+# for that alone: it would also wake up for the bytes that have to wait.
 _LOOK_FOR_END = 0.25
-# Sockets tell of a half-closed one only on request, and only on Linux. A closed pipe is always told of.
+# A closed pipe is always reported; a socket that the peer has half-closed only on request, and only on Linux.
 _HALF_CLOSED: int = getattr(select, "POLLRDHUP", 0)
 
 
@@ -95,8 +95,9 @@ class FdReader(FileReader):
         return bool(data)
 
     def _close(self, error: OSError | None) -> None:
-        self.pause()
-        self._file.close()
+        if not self._file.closed:
+            self._loop.remove_reader(self._file)
+            self._file.close()
         self._ended(error)
 
 

@@ -1,0 +1,202 @@
+"""Rule 18: a pause has an exit: the end of the peer, or that no handler ends for a long time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tracemalloc
+from io import FileIO
+
+import pytest
+
+from acp_bindings.v1 import PromptResponse, RemoteAgent, SessionNotification, spawn_agent
+from acp_runtime import ConnectionClosed, Options
+from acp_runtime.connection.interfaces import ByteSource
+from acp_runtime.connection.limits import Limits
+from acp_runtime.transports.descriptors import FdReader
+from acp_runtime.transports.memory import MemoryPipe
+from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, line, prompt, serving, update
+
+MARKS = {"high_water_messages": 5, "handler_deadline": 0.1, "eof_grace": 0.05}
+
+
+class HangingClient(PlainClient):
+    async def session_update(self, notification: SessionNotification, /) -> None:
+        await asyncio.Event().wait()
+
+
+class HangingAgent(PlainAgent):
+    async def ext_notification(self, method: str, params: object, /) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_rule_18_a_client_notices_that_its_agent_has_gone_while_reading_is_paused(link: Link) -> None:
+    async with calling(link, HangingClient, **MARKS) as (agent, peer):
+        call = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        await peer.receive()
+        await peer.send(*(update("s", "x") for _ in range(100)))
+        await peer.end()
+        with pytest.raises(ConnectionClosed, match="The peer closed the connection"):
+            await call
+
+
+async def test_rule_18_an_agent_notices_that_its_client_has_gone_while_reading_is_paused(link: Link) -> None:
+    async with serving(link, HangingAgent, **MARKS) as peer:
+        await peer.send(*({"method": "_note", "params": {}} for _ in range(100)))
+        await peer.end()
+        assert await peer.rest() == []
+
+
+FLOODING_AGENT = """
+import sys
+for line in sys.stdin:
+    print(RESULT, flush=True)
+    if "session/prompt" in line:
+        print(UPDATE * 5000, flush=True)
+        sys.exit(3)
+"""
+
+
+async def test_rule_18_a_prompt_fails_when_a_spawned_agent_exits_while_reading_is_paused() -> None:
+    result = line({"id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}).decode().strip()
+    program = FLOODING_AGENT.replace("RESULT", repr(result)).replace("UPDATE", repr(line(update("s", "x")).decode()))
+    options = Options(handler_deadline=0.2)
+    async with spawn_agent(HangingClient, sys.executable, "-c", program, options=options) as agent:
+        await agent.initialize(protocol_version=1)
+        with pytest.raises(ConnectionClosed) as closed:
+            await agent.session_prompt(session_id="s", prompt=[])
+    assert closed.value.exit_code == 3
+
+
+SERVING = """
+import asyncio
+from acp_runtime import Options
+from acp_bindings.v1 import serve_stdio
+from tests.runtime.connection.test_pauses import HangingAgent
+
+asyncio.run(serve_stdio(HangingAgent, options=Options(handler_deadline=0.2)))
+"""
+
+
+def test_rule_18_an_agent_on_stdio_exits_when_its_client_goes_while_reading_is_paused() -> None:
+    initialize = line({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}})
+    notes = line({"method": "_note", "params": {}}) * 5000
+    command = [sys.executable, "-c", SERVING]
+    ended = subprocess.run(command, input=initialize + notes, capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout.count(b"\n")) == (0, 1)
+
+
+async def test_rule_18_reading_goes_on_when_no_handler_ends_so_that_a_worker_gets_its_answer(link: Link) -> None:
+    queue = asyncio.Queue[str](1)
+    worked: list[str] = []
+
+    class Queueing(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await queue.put("update")
+
+    async def work(agent: RemoteAgent) -> None:
+        while True:
+            worked.append(await queue.get())
+            await agent.ext_request("_save", None)
+
+    async with calling(link, Queueing, **MARKS) as (agent, peer):
+        worker = asyncio.create_task(work(agent))
+        await peer.send(update("s", "first"))
+        saving = await peer.receive()
+        await peer.send(*(update("s", str(number)) for number in range(100)))
+        await peer.send({"id": saving["id"], "result": {}})
+        while len(worked) < 100:
+            saving = await peer.receive()
+            await peer.send({"id": saving["id"], "result": {}})
+        worker.cancel()
+        await asyncio.wait([worker])
+
+
+async def test_rule_18_a_flood_closes_the_connection_although_no_handler_ends(link: Link) -> None:
+    marks = {**MARKS, "high_water_bytes": 10_000, "flood_factor": 2}
+    async with calling(link, HangingClient, **marks) as (agent, peer):
+        peer.writer.write(b"".join(line(update("s", "x" * 1000)) for _ in range(1000)))
+        closed = await agent.wait_closed()
+        peer.writer.abort()
+    assert "more than can be handled" in closed.reason
+
+
+async def test_rule_18_reading_goes_on_in_steps_and_pauses_as_before_when_the_queue_is_short() -> None:
+    limits, resumed = Limits(Options(high_water_messages=10)), list[int]()
+    limits.on_room = lambda: resumed.append(limits.queued)
+    for step in (10, 20, 40):
+        while not limits.must_pause():
+            limits.add_queued(1)
+        assert limits.queued == step
+        limits.read_on()
+    while limits.queued > 4:
+        limits.begin(1)
+    assert not limits.must_pause()
+    while not limits.must_pause():
+        limits.add_queued(1)
+    assert limits.queued == 10
+
+
+class _Received:
+    def __init__(self) -> None:
+        self.data = b""
+        self.ended_with = asyncio.get_running_loop().create_future()
+
+    def received(self, data: bytes, /) -> None:
+        self.data += data
+
+    def ended(self, error: OSError | None, /) -> None:
+        self.ended_with.set_result(error)
+
+
+def _pipe() -> tuple[ByteSource, FileIO]:
+    reading, writing = os.pipe()
+    return FdReader(FileIO(reading, "rb")), FileIO(writing, "wb")
+
+
+def _sockets() -> tuple[ByteSource, FileIO]:
+    ours, theirs = socket.socketpair()
+    return FdReader(FileIO(ours.detach(), "rb")), FileIO(theirs.detach(), "wb")
+
+
+@pytest.mark.parametrize("make", [_pipe, _sockets])
+async def test_a_paused_reader_of_a_descriptor_notices_that_its_peer_has_closed(make: object) -> None:
+    assert callable(make)
+    source, target = make()
+    receiver = _Received()
+    source.start(receiver)
+    source.pause()
+    target.write(b"last")
+    target.close()
+    assert await receiver.ended_with is None
+    assert receiver.data == b"last"
+
+
+async def test_a_paused_pipe_in_memory_delivers_the_rest_when_its_writer_has_closed() -> None:
+    pipe, receiver = MemoryPipe(1000), _Received()
+    pipe.start(receiver)
+    pipe.pause()
+    pipe.write(b"last")
+    await pipe.close()
+    assert await receiver.ended_with is None
+    assert receiver.data == b"last"
+
+
+async def test_rule_18_sessions_that_the_peer_names_are_not_kept_without_a_bound() -> None:
+    class Refusing(PlainAgent):
+        async def session_prompt(self, request: object, /) -> PromptResponse:
+            raise ValueError("unknown session")
+
+    async with serving(LINKS["memory"], Refusing) as peer:
+        await peer.call("session/prompt", prompt(0)["params"])
+        tracemalloc.start()
+        try:
+            for number in range(60):
+                await peer.call("session/prompt", prompt(0, f"{number}{'x' * 100_000}")["params"])
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert kept < 1_000_000
