@@ -35,6 +35,8 @@ from tests.support.runtime.peer import (
 )
 from tests.support.runtime.random_peer import iterations
 
+pytestmark = pytest.mark.every_link
+
 
 async def test_rule_18_reading_continues_while_the_handler_of_a_request_runs(link: Link) -> None:
     class Stuck(PlainAgent):

@@ -23,6 +23,8 @@ from acp_runtime import Options
 from acp_runtime.connection.shielded_waits import ShieldedWaits
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 
+pytestmark = pytest.mark.every_link
+
 LONG = 60.0
 
 

@@ -18,6 +18,8 @@ from tests.support.runtime.peer import Link, PlainClient, calling, line, load, r
 from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
+pytestmark = pytest.mark.every_link
+
 SCRIPT = """
 import json, os, sys
 def say(**message): sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")

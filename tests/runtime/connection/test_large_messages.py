@@ -10,7 +10,7 @@ import pytest
 from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
 from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, line, prompt, serving, update
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.every_link]
 
 MIB = 2**20
 

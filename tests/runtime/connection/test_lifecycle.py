@@ -23,6 +23,8 @@ from acp_bindings.v1 import (
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
+pytestmark = pytest.mark.every_link
+
 
 async def test_rule_22_pending_calls_fail_when_the_peer_closes(link: Link) -> None:
     async with calling(link) as (agent, peer):

@@ -20,7 +20,7 @@ from acp_runtime.jsonrpc.messages import (
 )
 from acp_runtime.jsonrpc.strict_json import parse
 from tests.support.runtime.odd_json import message
-from tests.support.runtime.peer import prompt, update
+from tests.support.runtime.peer import Link, prompt, serving, update
 
 CUT = "cut \ud83d"
 
@@ -104,6 +104,25 @@ def test_rule_4_a_frame_without_a_method_is_a_response_or_is_refused_without_an_
         assert type(found) is expected
         if isinstance(found, Refused):
             assert (found.error.code, found.id) == (-32600, None)
+
+
+NOT_A_MESSAGE = (
+    *("[]", '[{"jsonrpc":"2.0","id":1,"method":"a"}]', "17", "null", '"hello"', "{}", '{"id":1}'),
+    *('{"id":1,"method":"session/prompt"}', '{"jsonrpc":"1.0","id":1,"method":"a"}', '{"jsonrpc":2.0,"method":"a"}'),
+    *('{"jsonrpc":"2.0","id":1,"method":5}', '{"jsonrpc":"2.0","id":1.5,"method":"a"}', '{"jsonrpc":"2.0"}'),
+    *('{"jsonrpc":"2.0","id":{},"method":"a"}', '{"jsonrpc":"2.0","id":1e999,"method":"_x"}'),
+    '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":""},"result":1}',
+    '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"error":null}',
+)
+
+
+async def test_rule_4_json_that_is_not_a_message_is_refused_and_the_connection_stays_open(link: Link) -> None:
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
+    async with serving(link) as peer:
+        for each in NOT_A_MESSAGE:
+            await peer.send(each.encode() + b"\n")
+            assert await peer.receive() == refusal, each
+        assert await peer.until_quiet() == []
 
 
 @pytest.mark.parametrize("name", ["result", "error"])

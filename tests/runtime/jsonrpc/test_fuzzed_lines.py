@@ -36,7 +36,6 @@ def test_rule_3_mutated_messages_are_decoded_as_by_a_strict_parser(seed: int) ->
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("link", ["memory"], indirect=True)
 @pytest.mark.parametrize("seed", range(count(2, 100)))
 async def test_rule_3_every_request_among_mutated_messages_gets_one_response(link: Link, seed: int) -> None:
     decoder = Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
