@@ -18,7 +18,6 @@ from acp_bindings.v1 import (
     spawn_agent,
 )
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
-from tests.support.forked import ran
 from tests.support.marked_processes import alive, marked
 from tests.support.runtime.peer import PlainClient
 from tests.support.runtime.processes import command_of, opened, script, spawned
@@ -293,24 +292,6 @@ async def test_rule_23_the_death_of_an_agent_is_noticed_while_its_child_keeps_th
         with pytest.raises(ConnectionClosed) as caught:
             await agent.initialize(protocol_version=1)
     assert caught.value.exit_code == 3
-
-
-def test_a_forked_child_of_the_client_does_not_end_the_agent() -> None:
-    code = """
-import asyncio, os, sys
-from tests.support.runtime.processes import spawned
-async def main():
-    async with spawned("echo") as agent:
-        await agent.initialize(protocol_version=1)
-        pid = os.fork()
-        if pid == 0:
-            sys.exit(7)
-        code = os.waitstatus_to_exitcode((await asyncio.to_thread(os.waitpid, pid, 0))[1])
-        print(code, (await agent.session_new(cwd="/", mcp_servers=[])).session_id)
-asyncio.run(main())
-"""
-    exit_code, out, err = ran("-c", code)
-    assert (exit_code, out) == (0, b"7 s1\n"), err
 
 
 @pytest.mark.slow
