@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import pytest
@@ -91,14 +90,6 @@ def test_validators_of_a_subclass_run() -> None:
     remark = replace(Remark(text="a"), text=" b ")
     assert (remark.text, remark.rank) == ("b", 1)
     assert remark.model_fields_set == {"text", "type"}
-
-
-@pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is new in Python 3.13")
-def test_copy_replace_does_the_same() -> None:
-    import copy
-
-    changed: Any = copy.replace(CALL, status="completed")  # type: ignore[attr-defined, unused-ignore]
-    assert changed == replace(CALL, status="completed")
 
 
 def test_the_method_that_copy_replace_calls_validates() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Annotated, Any, get_args
 
 import pytest
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, TypeAdapter, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from acp_bindings import v1, v2_draft
@@ -32,26 +31,18 @@ def errors_of(cls: Any, /, **arguments: Any) -> list[tuple[tuple[int | str, ...]
     return [(each["loc"], each["msg"]) for each in caught.value.errors()]
 
 
-def refusal(cls: Any, arguments: dict[str, Any]) -> ValidationError | None:
-    try:
-        cls(**arguments)
-    except ValidationError as error:
-        return error
-    return None
-
-
 def test_a_wrong_value_of_any_argument_is_reported_at_its_name(samples: Samples) -> None:
     tried = 0
     for sample, cls, arguments in constructor_calls(samples):
         for name in arguments:
             schema = sample.shape.properties[json_key(cls, name)]
             for wrong in [each for each in WRONG if not samples.oracle.is_valid(schema, each)]:
-                error = refusal(cls, {**arguments, name: wrong})
-                if error is not None:
-                    tried += 1
-                    assert error.title == cls.__name__
-                    assert {each["loc"][0] for each in error.errors()} == {name}
-                    assert not any(str(step).startswith("[") for each in error.errors() for step in each["loc"])
+                tried += 1
+                with pytest.raises(ValidationError) as caught:
+                    cls(**{**arguments, name: wrong})
+                assert caught.value.title == cls.__name__
+                assert {each["loc"][0] for each in caught.value.errors()} == {name}
+                assert not any(str(step).startswith("[") for each in caught.value.errors() for step in each["loc"])
     assert tried > 1_000
 
 
@@ -223,19 +214,6 @@ def test_no_error_for_a_peer_has_the_label_of_an_alternative(profile: Profile) -
             tried += 1
             assert not any(str(step).startswith("[") for step in error["loc"]), error
     assert tried > 100
-
-
-def test_the_errors_of_a_long_list_of_untagged_unions_are_found_quickly() -> None:
-    class Params(BaseModel):
-        resources: list[v1.EmbeddedResourceResource]
-
-    with pytest.raises(ValidationError) as caught:
-        Params.model_validate({"resources": [1] * 4_000})
-    errors = caught.value.errors(include_url=False)
-    start = time.process_time()
-    found = meant(errors)
-    assert time.process_time() - start < 5
-    assert [each["loc"] for each in found] == [("resources", index) for index in range(4_000)]
 
 
 def test_a_known_tag_for_an_unknown_variant_is_reported_with_the_tag() -> None:
