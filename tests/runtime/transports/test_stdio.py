@@ -84,9 +84,8 @@ def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.slow
 @pytest.mark.stress
-@pytest.mark.parametrize("closed", ["2", "0,1,2", *sample(["0", "1", "0,1", "0,2", "1,2"], 2)])
+@pytest.mark.parametrize("closed", ["2", *sample(["0,1,2", "0", "1", "0,1", "0,2", "1,2"], 1)])
 def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) -> None:
     command = "exec " + " ".join(f"{fd}>&-" for fd in closed.split(",")) + ' "$@"'
     arguments = ["/bin/sh", "-c", command, "sh", sys.executable, "-m", "tests.support.runtime.agents", "printing"]
