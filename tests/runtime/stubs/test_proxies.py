@@ -107,7 +107,3 @@ async def test_a_call_may_begin_while_the_factory_makes_the_handler(link: Link) 
     async with calling(link, factory, ready=False) as (_, peer):
         assert (await peer.receive())["method"] == "initialize"
         calls[0].close()
-
-
-def test_the_attributes_of_a_proxy_are_in_its_class() -> None:
-    assert {"capabilities", "peer_info", "handler", "process", "supports", "wait_closed"} <= set(dir(RemoteAgent))

@@ -117,12 +117,6 @@ def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
     process.stdin.close()
 
 
-def test_rule_2_and_6_a_whole_conversation_can_be_piped_in() -> None:
-    process = start("echo")
-    out, _ = process.communicate(OPENING + line({"id": 5, "method": "_pid"}).strip(), timeout=100)
-    assert [json.loads(each)["id"] for each in out.splitlines()] == [0, 5]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_rule_24_signals_end_the_agent_cleanly(number: signal.Signals) -> None:
     process = start("echo")
@@ -152,10 +146,3 @@ def test_rule_24_a_handler_that_ignores_its_cancellation_does_not_keep_the_proce
     _, err = close(process)
     assert process.returncode == 0
     assert b"A handler did not end when it was cancelled" in err
-
-
-@pytest.mark.slow
-def test_a_message_of_20_megabytes_is_sent_through_a_pipe() -> None:
-    process = start("echo")
-    out, _ = process.communicate(OPENING + line({"id": 1, "method": "_large", "params": 20_000_000}), timeout=60)
-    assert len(json.loads(out.splitlines()[1])["result"]) == 20_000_000
