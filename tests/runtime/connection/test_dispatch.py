@@ -39,20 +39,13 @@ async def test_rule_11_an_unknown_request_is_answered_method_not_found(link: Lin
 
 
 @pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt", "session/update"])
-async def test_rule_11_an_unknown_notification_or_a_request_without_an_id_is_ignored(link: Link, method: str) -> None:
-    async with serving(link) as peer:
-        await peer.send({"method": method, "params": prompt(1)["params"]})
-        assert await peer.until_quiet() == []
-
-
-@pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt"])
-async def test_rule_11_an_ignored_notification_is_logged_at_debug(
+async def test_rule_11_an_unknown_notification_or_a_request_without_an_id_is_ignored(
     link: Link, method: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG", "acp_runtime")
     async with serving(link) as peer:
         await peer.send({"method": method, "params": prompt(1)["params"]})
-        await peer.until_quiet()
+        assert await peer.until_quiet() == []
     assert [record.levelname for record in caplog.records if method in record.getMessage()] == ["DEBUG"]
 
 
@@ -322,25 +315,10 @@ async def test_rule_13_a_failing_notification_handler_does_not_affect_other_noti
     assert "broken" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("authenticate", {"methodId": "x"}),
-        ("logout", {}),
-        ("session/load", {"sessionId": "s", "cwd": "/", "mcpServers": []}),
-        ("session/list", {}),
-        ("session/resume", {"sessionId": "s", "cwd": "/"}),
-        ("session/close", {"sessionId": "s"}),
-        ("session/delete", {"sessionId": "s"}),
-        ("session/set_mode", {"sessionId": "s", "modeId": "m"}),
-        ("session/set_config_option", {"sessionId": "s", "configId": "c", "value": "v"}),
-    ],
-)
-async def test_rule_14_methods_that_are_not_implemented_are_answered_method_not_found(
-    link: Link, method: str, params: Any
-) -> None:
+@pytest.mark.parametrize("method", ["session/list", "logout"])
+async def test_rule_14_methods_that_are_not_implemented_are_answered_method_not_found(link: Link, method: str) -> None:
     async with serving(link) as peer:
-        assert (await peer.call(method, params))["error"]["code"] == -32601
+        assert (await peer.call(method, {}))["error"]["code"] == -32601
 
 
 @pytest.mark.slow
