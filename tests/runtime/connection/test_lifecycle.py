@@ -94,7 +94,7 @@ async def test_rule_22_a_handler_that_calls_the_peer_after_its_end_does_not_hang
 async def test_rule_22_closing_does_not_wait_for_a_peer_that_never_reads(link: Link) -> None:
     class Large(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
-            return "x" * 3_000_000
+            return "x" * 1_000_000
 
     async with serving(link, Large, flush_deadline=0.1, eof_grace=0.05) as peer:
         await peer.send({"id": 1, "method": "_large"})
