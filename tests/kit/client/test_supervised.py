@@ -26,6 +26,7 @@ from acp_kit.client import (
 )
 from acp_runtime import CapabilityError, ConnectionClosed, Options, ResourceNotFound
 from tests.support.kit import mortal_agent
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow  # they start many processes
 
@@ -68,9 +69,9 @@ def starting(folder: Path, *can: str) -> Start:
 
     @asynccontextmanager
     async def start() -> AsyncGenerator[v1.RemoteAgent]:
-        command = [sys.executable, mortal_agent.__file__, *can]
-        options = Options(stderr="capture", exit_deadline=60)
-        async with v1.spawn_agent(PlainClient, *command, cwd=folder, options=options) as agent:
+        options, env = Options(stderr="capture", exit_deadline=60), {"PYTHONPATH": str(ROOT)}
+        command = [*mortal_agent.COMMAND, *can]
+        async with v1.spawn_agent(PlainClient, *command, cwd=folder, env=env, options=options) as agent:
             await agent.initialize(protocol_version=1)
             yield agent
 

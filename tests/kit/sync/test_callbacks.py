@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from typing import Any
 
@@ -12,13 +11,12 @@ import pytest
 from acp_bindings import v1
 from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, allow
 from acp_kit.sync import SyncAgent, SyncSession, in_waiting_thread, spawn_agent
+from tests.support.kit import acting_agent
 from tests.support.paths import ROOT
-
-ACTING = (sys.executable, "-m", "tests.support.kit.acting_agent")
 
 
 def acting(**keywords: Any) -> SyncAgent:
-    return spawn_agent(*ACTING, cwd=ROOT, **keywords)
+    return spawn_agent(*acting_agent.COMMAND, cwd=ROOT, **keywords)
 
 
 def option(request: v1.RequestPermissionRequest, kind: str) -> str:

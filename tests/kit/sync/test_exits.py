@@ -26,7 +26,7 @@ from acp_kit.sync import spawn_agent
 def say(*words):
     print(*words, flush=True)
 
-agent = spawn_agent(sys.executable, "-m", "tests.support.kit.acting_agent", sys.argv[1])
+agent = spawn_agent(sys.executable, "-S", "-m", "tests.support.kit.acting_agent", sys.argv[1])
 session = agent.open_session()
 """
 

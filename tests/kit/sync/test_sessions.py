@@ -15,12 +15,11 @@ from acp_bindings import v1
 from acp_kit.client import UnfinishedTurn
 from acp_kit.sync import SyncAgent, spawn_agent
 from acp_runtime import CapabilityError, ConnectionClosed, Options
+from tests.support.kit.acting_agent import COMMAND as ACTING
 from tests.support.kit.turns import KeepingClient
 from tests.support.marked_processes import marked, wait_until_left
 from tests.support.paths import ROOT
 
-ECHO = (sys.executable, str(ROOT / "examples/echo_agent.py"))
-ACTING = (sys.executable, "-m", "tests.support.kit.acting_agent")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +36,7 @@ def in_threads(*works: object) -> list[threading.Thread]:
 
 
 def test_a_script_asks_and_gets_the_reply() -> None:
-    with spawn_agent(*ECHO) as agent, agent.open_session() as session:
+    with spawn_agent(*ACTING, cwd=ROOT) as agent, agent.open_session() as session:
         assert session.ask("hello") == "hello"
         assert session.ask([v1.ContentBlockText(text="a"), v1.ContentBlockText(text="b")]) == "a\nb"
 
@@ -49,7 +48,7 @@ def test_the_updates_of_a_turn_are_read_with_for(agent: SyncAgent) -> None:
 
 
 def test_text_state_and_stop_reason_can_be_read_when_the_agent_is_closed() -> None:
-    with spawn_agent(*ECHO) as agent, agent.open_session() as session, session.prompt("hello") as turn:
+    with spawn_agent(*ACTING, cwd=ROOT) as agent, agent.open_session() as session, session.prompt("hello") as turn:
         response = turn.wait()
     assert (session.state.text, turn.text, turn.response, turn.stop_reason) == ("hello", "hello", response, "end_turn")
 
@@ -138,7 +137,7 @@ def test_other_methods_of_the_agent_can_be_called(agent: SyncAgent) -> None:
 
 
 def test_objects_can_be_used_without_blocks_and_closed_twice() -> None:
-    agent = spawn_agent(*ECHO)
+    agent = spawn_agent(*ACTING, cwd=ROOT)
     session = agent.open_session()
     assert session.ask("hello") == "hello"
     for _ in range(2):
@@ -153,7 +152,7 @@ def test_objects_can_be_used_without_blocks_and_closed_twice() -> None:
 
 
 def test_closing_the_agent_in_the_block_of_a_turn_that_has_ended_is_no_error() -> None:
-    agent = spawn_agent(*ECHO)
+    agent = spawn_agent(*ACTING, cwd=ROOT)
     with agent.open_session().prompt("hello") as turn:
         turn.wait()
         agent.close()
@@ -198,18 +197,18 @@ def test_an_agent_that_does_not_answer_is_ended() -> None:
 
 def test_nothing_is_left_of_a_closed_agent() -> None:
     before = threading.enumerate()
-    spawn_agent(*ECHO).close()
+    spawn_agent(*ACTING, cwd=ROOT).close()
     assert [thread for thread in threading.enumerate() if thread not in before and thread.name == "acp-sync"] == []
 
 
 def test_a_client_of_its_own_can_be_used() -> None:
-    with spawn_agent(*ECHO, client=KeepingClient) as agent:
+    with spawn_agent(*ACTING, cwd=ROOT, client=KeepingClient) as agent:
         kept = cast("KeepingClient", agent.remote.handler)
         with agent.open_session() as session, session.prompt("hello") as turn:
             turn.wait()
     assert [update.content.text for update in kept.updates] == ["hello"]
     with pytest.raises(ValueError, match="Pass `client`, or"):
-        spawn_agent(*ECHO, client=KeepingClient, ask=lambda request: None)
+        spawn_agent(*ACTING, cwd=ROOT, client=KeepingClient, ask=lambda request: None)
 
 
 def test_a_call_in_an_event_loop_is_refused(agent: SyncAgent, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +220,7 @@ def test_a_call_in_an_event_loop_is_refused(agent: SyncAgent, monkeypatch: pytes
         ):
             agent.open_session()
         with pytest.raises(RuntimeError, match=r"Use acp_kit\.client with `await` there"):
-            spawn_agent(*ECHO)
+            spawn_agent(*ACTING, cwd=ROOT)
 
     asyncio.run(calls())
 
@@ -236,7 +235,7 @@ def test_a_call_in_a_handler_of_the_client_is_refused_also_in_a_notebook(monkeyp
                 session.ask("again")
             refused.append(str(raised.value))
 
-    with spawn_agent(*ECHO, client=Waiting) as agent, agent.open_session() as session:
+    with spawn_agent(*ACTING, cwd=ROOT, client=Waiting) as agent, agent.open_session() as session:
         session.ask("hello")
     assert refused == ["A handler of the agent's client can't wait for the agent without `await`."]
 
@@ -254,6 +253,6 @@ def test_a_call_in_the_event_loop_of_a_notebook_works(agent: SyncAgent, monkeypa
 def test_options_reach_the_connection() -> None:
     frames: list[str] = []
     options = Options(on_frame=lambda direction, line, seconds: frames.append(direction))
-    with spawn_agent(*ECHO, options=options):
+    with spawn_agent(*ACTING, cwd=ROOT, options=options):
         pass
     assert frames == ["out", "in"]

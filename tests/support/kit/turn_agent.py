@@ -29,8 +29,9 @@ from acp_kit.client import (
     client_capabilities,
     open_session,
 )
+from acp_kit.content import to_text
 from acp_runtime import CapabilityError, RequestError, ResourceNotFound
-from tests.support.kit.acting_agent import ActingAgent
+from tests.support.kit.turns import ActingAgent
 from tests.support.paths import ROOT
 
 Connect: TypeAlias = Callable[[Any], AbstractAsyncContextManager[v1.RemoteAgent]]
@@ -175,8 +176,11 @@ _turns: list[Turn] = []
 
 
 class TurnAgent(ActingAgent):
-    async def act(self, turn: Turn, prompt: str) -> None:
-        name, args, options = json.loads(prompt)
+    def __init__(self, client: v1.RemoteClient) -> None:
+        super().__init__(client, [], [])
+
+    async def act(self, turn: Turn, request: v1.PromptRequest) -> None:
+        name, args, options = json.loads(to_text(request.prompt))
         _turns.append(turn)
         await globals()[name](turn, *args, **options)
 

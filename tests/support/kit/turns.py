@@ -52,8 +52,11 @@ class ActingAgent(Agent):
 
     async def session_prompt(self, request: PromptRequest) -> PromptResponse:
         async with self.sessions[request.session_id].turn(request.prompt) as turn:
-            await self.acts.pop(0)(turn)
+            await self.act(turn, request)
         return turn.response
+
+    async def act(self, turn: Turn, request: PromptRequest) -> None:
+        await self.acts.pop(0)(turn)
 
 
 class KeepingClient(Client):
