@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1_unstable
 from acp_bindings.v1 import (
     PermissionOption,
     RequestPermissionRequest,
@@ -348,18 +347,3 @@ async def test_an_answer_after_the_cancellation_does_not_count() -> None:
     await asked.wait()
     again.cancel()
     await asyncio.gather(again, return_exceptions=True)
-
-
-async def test_requests_of_the_unstable_profile_get_its_responses() -> None:
-    policy: Any = PermissionPolicy(allow(kinds={"read"}, under="/root"))
-    options = [v1_unstable.PermissionOption(option_id=kind, name=kind, kind=kind) for kind in ("allow_once",)]
-    for path, outcome in (
-        ("/root/a", v1_unstable.RequestPermissionOutcomeSelected(option_id="allow_once")),
-        ("/a", v1_unstable.RequestPermissionOutcomeCancelled()),
-    ):
-        location = v1_unstable.ToolCallLocation(path=path)
-        call = v1_unstable.ToolCallUpdate(tool_call_id="1", kind="read", locations=[location])
-        request = v1_unstable.RequestPermissionRequest(session_id="s", tool_call=call, options=options)
-        assert await policy.session_request_permission(request) == v1_unstable.RequestPermissionResponse(
-            outcome=outcome
-        )

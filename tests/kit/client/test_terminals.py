@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1_unstable
 from acp_bindings.v1 import (
     CreateTerminalRequest,
     EnvVariable,
@@ -357,25 +356,6 @@ async def test_no_terminals_are_created_after_the_end() -> None:
     await terminals.aclose()
     with pytest.raises(InternalError, match="closing"):
         await _create(terminals, "exit")
-
-
-async def test_requests_of_the_unstable_profile_get_its_responses() -> None:
-    async with Terminals() as v1_terminals:
-        terminals: Any = v1_terminals
-        request = v1_unstable.CreateTerminalRequest(session_id="s", command="true")
-        created = await terminals.terminal_create(request)
-        assert isinstance(created, v1_unstable.CreateTerminalResponse)
-        same: Any = {"session_id": "s", "terminal_id": created.terminal_id}
-        status = await terminals.terminal_wait_for_exit(v1_unstable.WaitForTerminalExitRequest(**same))
-        assert status == v1_unstable.WaitForTerminalExitResponse(exit_code=0)
-        output = await terminals.terminal_output(v1_unstable.TerminalOutputRequest(**same))
-        assert output == v1_unstable.TerminalOutputResponse(
-            output="", truncated=False, exit_status=v1_unstable.TerminalExitStatus(exit_code=0)
-        )
-        killed = await terminals.terminal_kill(v1_unstable.KillTerminalRequest(**same))
-        assert killed == v1_unstable.KillTerminalResponse()
-        released = await terminals.terminal_release(v1_unstable.ReleaseTerminalRequest(**same))
-        assert released == v1_unstable.ReleaseTerminalResponse()
 
 
 def test_a_negative_number_of_kept_terminals_is_refused() -> None:

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from acp_bindings import v1_unstable
 from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest, connect_in_process
 from acp_kit.agent import Turn
 from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
@@ -214,41 +213,6 @@ async def test_a_prompt_that_is_no_content_leaves_the_session_usable() -> None:
             async with session.prompt("again") as turn:
                 await turn.wait()
     assert turn.stop_reason == "end_turn"
-
-
-class ExtendedAgent(v1_unstable.Agent):
-    """Sends an update that no schema has, and has an option."""
-
-    def __init__(self, client: v1_unstable.RemoteClient) -> None:
-        self.client = client
-
-    async def initialize(self, request: v1_unstable.InitializeRequest) -> v1_unstable.InitializeResponse:
-        return v1_unstable.InitializeResponse(protocol_version=1)
-
-    async def session_new(self, request: v1_unstable.NewSessionRequest) -> v1_unstable.NewSessionResponse:
-        return v1_unstable.NewSessionResponse(session_id="s")
-
-    async def session_set_config_option(self, request: Any) -> v1_unstable.SetSessionConfigOptionResponse:
-        option = v1_unstable.SessionConfigOptionBoolean(id="o", name="O", current_value=True)
-        return v1_unstable.SetSessionConfigOptionResponse(config_options=[option])
-
-    async def session_prompt(self, request: v1_unstable.PromptRequest) -> v1_unstable.PromptResponse:
-        return v1_unstable.PromptResponse(stop_reason="end_turn")
-
-
-class ExtendedClient(UpdateHandlers, v1_unstable.Client):  # type: ignore[misc]
-    def __init__(self, agent: Any) -> None:
-        self.agent = agent
-
-    async def session_request_permission(self, request: Any) -> Any: ...
-
-
-async def test_an_option_of_the_unstable_profile_is_set_and_in_the_state() -> None:
-    async with v1_unstable.connect_in_process(ExtendedAgent, ExtendedClient) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(cast("Any", agent), cwd="/work") as session:
-            await session.set_config_option("o", value=True)
-            assert [option.id for option in session.state.config_options] == ["o"]
 
 
 async def test_updates_of_unknown_kinds_are_counted_in_the_state() -> None:

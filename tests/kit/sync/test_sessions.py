@@ -21,7 +21,6 @@ from tests.support.marked_processes import marked, wait_until_left
 from tests.support.paths import ROOT
 
 
-
 @pytest.fixture(scope="module")
 def agent() -> Iterator[SyncAgent]:
     with spawn_agent(*ACTING, cwd=ROOT) as agent:

@@ -49,11 +49,12 @@ def ask(session: str) -> None:
 def decide(number: int, outcome: Any) -> None:
     for session in [session for session, prompt in waiting.items() if prompt == number]:
         if outcome["outcome"] == "cancelled":
-            return end(session, "cancelled")
-        is_allowed = outcome["optionId"].startswith("allow")
-        show(session, "tool_call_update", toolCallId="1", status="completed" if is_allowed else "failed")
-        say(session, "yes" if is_allowed else "no")
-        end(session)
+            end(session, "cancelled")
+        else:
+            is_allowed = outcome["optionId"].startswith("allow")
+            show(session, "tool_call_update", toolCallId="1", status="completed" if is_allowed else "failed")
+            say(session, "yes" if is_allowed else "no")
+            end(session)
 
 
 def act(session: str, prompt: str) -> None:

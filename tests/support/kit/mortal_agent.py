@@ -14,7 +14,6 @@ from typing import Any
 
 from tests.support.kit.acting_agent import answer, end, say, send, waiting
 
-
 COMMAND = (sys.executable, "-S", "-m", "tests.support.kit.mortal_agent")
 
 
