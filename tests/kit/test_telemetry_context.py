@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,39 +18,28 @@ from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
 from tests.support.kit.traced import Traced, parent, say, session, span_id
-from tests.support.kit.traced_agent import agent_of, described
+from tests.support.kit.traced_agent import AskingAgent, described
 from tests.support.paths import ROOT
-from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{SPAN}-01"
 
 
-def client_of(profile: Any, traced: Traced) -> type:
-    class TracingClient(profile.Client):
-        def __init__(self, agent: Any) -> None:
-            self.agent = agent
+async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Path) -> None:
+    traced, file = Traced(), tmp_path / "spans.json"
+    command = (sys.executable, "-m", "tests.support.kit.traced_agent", str(file))
 
-        async def session_update(self, notification: Any) -> None:
+    class TracingClient(PlainClient):
+        async def session_update(self, notification: Any, /) -> None:
             with traced.tracer.start_as_current_span("show"):
                 pass
 
-        async def session_request_permission(self, request: Any) -> Any:
-            return profile.RequestPermissionResponse(outcome=profile.RequestPermissionOutcomeCancelled())
-
-    return TracingClient
-
-
-@pytest.mark.parametrize("name", ["v1", "v1_unstable"])
-async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(name: str, tmp_path: Path) -> None:
-    profile, traced, file = import_module(f"acp_bindings.{name}"), Traced(), tmp_path / "spans.json"
-    command = (sys.executable, "-m", "tests.support.kit.traced_agent", name, str(file))
-    client = client_of(profile, traced)
-    async with profile.spawn_agent(client, *command, cwd=ROOT, options=traced.options) as agent:
+    async with v1.spawn_agent(TracingClient, *command, cwd=ROOT, options=traced.options) as agent:
         await agent.initialize(protocol_version=1)
         await agent.session_new(cwd="/work", mcp_servers=[])
         with traced.tracer.start_as_current_span("user"):
-            await agent.session_prompt(session_id="s1", prompt=[profile.ContentBlockText(text="hi")])
+            await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="hi")])
     theirs = json.loads(file.read_text())
     both = [*map(described, traced.spans), *theirs]
     by_key = {(each["name"], each["kind"]): each for each in both}
@@ -97,7 +85,7 @@ async def test_without_a_provider_what_is_sent_is_the_same(link: Link) -> None:
 
 
 async def test_without_a_provider_a_handler_passes_on_the_context_that_it_received(link: Link) -> None:
-    async with serving(link, agent_of(v1), instrument=Tracing()) as peer:
+    async with serving(link, AskingAgent, instrument=Tracing()) as peer:
         await peer.send(with_meta(prompt(1), {"traceparent": TRACEPARENT, "baggage": "user=ann"}))
         update, permission = await peer.receive(), await peer.receive()
         assert update["params"]["_meta"] == {"traceparent": TRACEPARENT, "baggage": "user=ann"}

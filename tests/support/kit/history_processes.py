@@ -1,7 +1,7 @@
 """Processes that use one `SqlHistory`: killed while they append, several at once, and one that replays it.
 
-`main` takes `<what> <database> <another database> <count> [<seed>]`. The databases are paths or URLs. It forks, so that all
-processes share the time of importing. What it measured is printed as JSON.
+`main` takes `<what> <database> <another database> <count> [<seed>]`. The databases are paths or URLs. It forks, so that
+all processes share the time of importing. What it measured is printed as JSON.
 """
 
 from __future__ import annotations
