@@ -18,14 +18,12 @@ from acp_kit.client import (
     AgentChange,
     AgentFailed,
     ClientSession,
-    PermissionHandlers,
-    PermissionPolicy,
     SessionLost,
     Supervised,
-    UpdateHandlers,
 )
 from acp_runtime import CapabilityError, ConnectionClosed, Options, ResourceNotFound
 from tests.support.kit import mortal_agent
+from tests.support.kit.turns import Viewer
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow  # they start many processes
@@ -34,12 +32,6 @@ Start = Callable[[], AbstractAsyncContextManager[v1.RemoteAgent]]
 # An agent that ran for no time at all has all attempts again.
 FORGET = 0.0
 NEVER_FORGET = 1e9
-
-
-class PlainClient(UpdateHandlers, PermissionHandlers, v1.Client):
-    def __init__(self, agent: v1.RemoteAgent) -> None:
-        self.agent = agent
-        self.permissions = PermissionPolicy()
 
 
 class Changes(list[AgentChange]):
@@ -71,7 +63,7 @@ def starting(folder: Path, *can: str) -> Start:
     async def start() -> AsyncGenerator[v1.RemoteAgent]:
         options, env = Options(stderr="capture", exit_deadline=60), {"PYTHONPATH": str(ROOT)}
         command = [*mortal_agent.COMMAND, *can]
-        async with v1.spawn_agent(PlainClient, *command, cwd=folder, env=env, options=options) as agent:
+        async with v1.spawn_agent(Viewer, *command, cwd=folder, env=env, options=options) as agent:
             await agent.initialize(protocol_version=1)
             yield agent
 
@@ -187,7 +179,7 @@ async def test_a_command_that_does_not_exist_raises_at_once() -> None:
     changes = Changes()
 
     def start() -> AbstractAsyncContextManager[v1.RemoteAgent]:
-        return v1.spawn_agent(PlainClient, "no-such-agent")
+        return v1.spawn_agent(Viewer, "no-such-agent")
 
     with pytest.raises(FileNotFoundError, match="no-such-agent"):
         async with Supervised(start, delays=[60], on_change=changes):

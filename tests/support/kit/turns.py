@@ -29,6 +29,7 @@ from acp_bindings.v1 import (
     connect_in_process,
 )
 from acp_kit.agent import Sessions, Turn
+from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
 
@@ -77,6 +78,23 @@ class KeepingClient(Client):
         if choice is None:
             return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
         return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=choice))
+
+
+class Viewer(UpdateHandlers, PermissionHandlers, Client):
+    """Passes updates on to the sessions of `open_session`, and rejects what it is asked for."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy()
+
+
+@asynccontextmanager
+async def opened(*acts: Act, client: Callable[[RemoteAgent], Client] = Viewer) -> AsyncIterator[ClientSession]:
+    """A session whose turns run these functions."""
+    async with connect_in_process(lambda peer: ActingAgent(peer, [*acts], []), client) as agent:
+        await agent.initialize(protocol_version=1)
+        async with open_session(agent, cwd="/work") as session:
+            yield session
 
 
 class Conversation:
