@@ -131,3 +131,10 @@ async def conversation(
         await agent.initialize(protocol_version=1, client_capabilities=capabilities or v1.ClientCapabilities())
         session = await agent.session_new(cwd=str(cwd), mcp_servers=[])
         yield Conversation(agent, session.session_id, acts, recorded)
+
+
+async def updates_of(act: Act, *choices: str | None) -> list[Any]:
+    """Return the updates of a turn that ends by itself."""
+    async with conversation() as talk:
+        assert await talk.prompt(act, *choices) == "end_turn"
+        return talk.updates
