@@ -13,6 +13,7 @@ from acp_bindings import v1
 from acp_kit.agent import Sessions
 from acp_kit.client import SessionState
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, UnknownSession, replay
+from tests.support.kit.histories import opened
 from tests.support.kit.shown import shown
 
 # The group shares the import of sqlalchemy.
@@ -84,8 +85,7 @@ async def test_a_replay_that_stops_early_closes_the_history(cancelled: bool, tmp
             await super().session_update(session_id=session_id, update=update)
             raise RuntimeError("gone")
 
-    async with SqlHistory(tmp_path / "history.db") as store:
-        await store.create("s", cwd="/")
+    async with opened(tmp_path / "history.db", "s") as store:
         await store.append("s", *(call(number) for number in range(100)))
         client = SlowClient() if cancelled else Failing()
         replaying = asyncio.create_task(replay(store, "s", client))

@@ -16,7 +16,7 @@ from sqlalchemy import event
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
-from tests.support.kit.histories import kept, read
+from tests.support.kit.histories import kept, opened, read
 from tests.support.kit.session_updates import text_chunk
 from tests.support.models.fresh_process import run_in_fork
 
@@ -26,8 +26,7 @@ pytestmark = pytest.mark.xdist_group("packages")
 
 async def written(path: Path, count: int = 300) -> None:
     """Write a history of some pages."""
-    async with SqlHistory(path) as store:
-        await store.create("s", cwd="/")
+    async with opened(path, "s") as store:
         await store.append("s", *(text_chunk("x" * 100, message_id=str(number)) for number in range(count)))
 
 
@@ -141,8 +140,7 @@ async def test_a_closed_history_is_opened_again(database: str) -> None:
 
 
 async def test_an_append_that_is_cancelled_is_finished(database: str) -> None:
-    async with SqlHistory(database) as store:
-        await store.create("s", cwd="/")
+    async with opened(database, "s") as store:
         for steps in range(30):
             task = asyncio.create_task(store.append("s", text_chunk(f"{steps}.")))
             for _ in range(steps):
@@ -230,8 +228,7 @@ print("done")
 
 async def test_a_long_message_is_not_read_again_for_each_chunk(database: str) -> None:
     executed: list[str] = []
-    async with SqlHistory(database) as store:
-        await store.create("s", cwd="/")
+    async with opened(database, "s") as store:
         await store.append("s", *(text_chunk("a") for _ in range(1000)))
         event.listen(
             store._engine.sync_engine,  # type: ignore[union-attr]
