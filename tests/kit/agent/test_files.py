@@ -65,6 +65,8 @@ async def test_without_such_a_client_files_are_those_on_the_disk(tmp_path: Path)
         await turn.write_text_file("sub/notes.txt", "one\ntwo\nthree\n")
         read.append(await turn.read_text_file("sub/notes.txt", line=2, limit=1))
         read.append(await turn.read_text_file(tmp_path / "sub" / "notes.txt"))
+        with pytest.raises(ResourceNotFound):
+            await turn.read_text_file("missing")
 
     async with conversation(cwd=tmp_path) as talk:
         await talk.prompt(act)
@@ -113,20 +115,6 @@ async def test_nothing_outside_of_the_roots_is_read_or_written(tmp_path: Path, p
     async with conversation(cwd=root) as talk:
         assert await talk.prompt(act) == "end_turn"
     assert (tmp_path / "outside.txt").read_text() == "secret"
-
-
-@pytest.mark.parametrize("capabilities", [ClientCapabilities(), READS])
-async def test_a_missing_file_is_the_same_error_in_both_cases(capabilities: ClientCapabilities, tmp_path: Path) -> None:
-    codes: list[int] = []
-
-    async def act(turn: Turn) -> None:
-        with pytest.raises(ResourceNotFound) as raised:
-            await turn.read_text_file("missing")
-        codes.append(raised.value.code)
-
-    async with conversation(Editor, capabilities, cwd=tmp_path) as talk:
-        await talk.prompt(act)
-        assert codes == [-32002]
 
 
 async def test_a_change_of_a_file_is_shown_as_a_diff_from_its_text_in_the_editor() -> None:

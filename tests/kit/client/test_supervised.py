@@ -251,17 +251,6 @@ async def test_an_agent_that_ran_long_enough_has_all_attempts_again(tmp_path: Pa
         assert "prompt 4" in await prompted(session, "go on")
 
 
-async def test_one_that_keeps_dying_soon_has_not(tmp_path: Path) -> None:
-    async with (
-        Supervised(starting(tmp_path, "load"), delays=[0], stable_after=NEVER_FORGET) as agents,
-        agents.open_session(cwd=tmp_path) as session,
-    ):
-        await die(session)
-        await die(session)
-        with pytest.raises(AgentFailed, match="2 times in a row"):
-            await prompted(session, "go on")
-
-
 async def test_leaving_the_block_ends_the_wait_for_the_next_attempt(tmp_path: Path) -> None:
     changes = Changes()
     async with Supervised(starting(tmp_path), delays=[10_000], on_change=changes) as agents:
