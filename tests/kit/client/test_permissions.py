@@ -146,24 +146,25 @@ async def test_always_holds_for_one_tool_in_one_session(always: str, again: str)
     policy.forget("never seen")
 
 
-async def test_once_is_asked_again() -> None:
-    user = _User("allow_once", "reject_once")
-    policy = PermissionPolicy(ask=user)
-    assert [await _answer(policy, _request(name="n")) for _ in range(2)] == ["allow_once", "reject_once"]
+@pytest.mark.parametrize(
+    ("first", "answer", "second"),
+    [
+        ({"name": "n"}, "allow_once", {"name": "n"}),
+        ({"kind": "execute", "title": "ls"}, "allow_always", {"kind": "execute", "title": "rm -r /"}),
+        ({"kind": "execute", "title": "ls"}, "allow_always", {"kind": "other", "title": "ls"}),
+        ({"kind": None, "title": None}, "allow_always", {"kind": None, "title": None}),
+    ],
+    ids=["once", "another title", "another kind", "nothing known"],
+)
+async def test_what_was_not_decided_is_asked(first: dict[str, Any], answer: str, second: dict[str, Any]) -> None:
+    policy = PermissionPolicy(ask=_User(answer, "reject_once"))
+    assert [await _answer(policy, _request(**call)) for call in (first, second)] == [answer, "reject_once"]
 
 
 async def test_a_tool_without_a_name_is_known_by_its_kind_and_title() -> None:
-    policy = PermissionPolicy(ask=_User("allow_always", "reject_once", "reject_once"))
-    assert await _answer(policy, _request(kind="execute", title="ls")) == "allow_always"
-    assert await _answer(policy, _request(kind="execute", title="ls")) == "allow_once"
-    assert await _answer(policy, _request(kind="execute", title="rm -r /")) == "reject_once"
-    assert await _answer(policy, _request(kind="other", title="ls")) == "reject_once"
-
-
-async def test_always_is_not_remembered_for_a_tool_of_which_nothing_is_known() -> None:
-    policy = PermissionPolicy(ask=_User("allow_always", "reject_once"))
-    for answer in ("allow_always", "reject_once"):
-        assert await _answer(policy, _request(kind=None, title=None)) == answer
+    policy = PermissionPolicy(ask=_User("allow_always"))
+    call = {"kind": "execute", "title": "ls"}
+    assert [await _answer(policy, _request(**call)) for _ in range(2)] == ["allow_always", "allow_once"]
 
 
 async def test_what_the_user_allowed_always_is_chosen_again_if_nothing_else_is_offered() -> None:
@@ -202,17 +203,6 @@ async def test_always_holds_only_for_what_the_same_rule_asks_about() -> None:
     for answer in ("reject_always", "reject_once"):
         assert await _answer(policy, _request(name="n", title="Read a secret", locations=SECRET)) == answer
     assert user.asked == ["Read a", "Read a secret"]
-
-
-async def test_an_agent_that_remembers_always_can_not_get_round_a_rule() -> None:
-    """The agent asks only until it was told "always", as agents do."""
-    policy = PermissionPolicy(reject(under="/etc"), ask=_User("allow_always"))
-    always, allowed = False, list[bool]()
-    for locations in ([], [], SECRET):
-        answer = "allow_always" if always else await _answer(policy, _request(name="n", locations=locations))
-        always = always or answer == "allow_always"
-        allowed.append(answer.startswith("allow"))
-    assert allowed == [True, True, False]
 
 
 @pytest.mark.parametrize(
