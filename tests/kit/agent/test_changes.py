@@ -75,9 +75,18 @@ def question(talk: Conversation) -> Any:
 
 
 @pytest.mark.parametrize("error", ANSWERS)
-async def test_a_missing_file_is_shown_as_new_after_any_error(error: RequestError, tmp_path: Path) -> None:
+async def test_a_missing_file_is_not_found_and_shown_as_new_after_any_error(
+    error: RequestError, tmp_path: Path
+) -> None:
     written: dict[str, str] = {}
+
+    async def read(turn: Turn) -> None:
+        with pytest.raises(ResourceNotFound, match=r"missing' doesn't exist \(ENOENT: No such file") as caught:
+            await turn.read_text_file("missing")
+        assert isinstance(caught.value, RemoteError)  # so that it is never sent as the answer to the prompt
+
     async with conversation(refusing(error, written), SERVES_FILES, tmp_path) as talk:
+        assert await talk.prompt(read) == "end_turn"
         await talk.prompt(write("new.txt"), "allow_once")
         diff = question(talk)
         assert (diff.path, diff.old_text, diff.new_text) == (str(tmp_path / "new.txt"), None, "new")
@@ -155,20 +164,6 @@ async def test_a_write_that_the_disk_refuses_is_the_reason_that_the_tool_call_fa
             await talk.prompt(write("/elsewhere/new.txt"), "allow_once")
         assert talk.updates[-1].status == "failed"
         assert "is outside of" in talk.updates[-1].content[-1].content.text
-
-
-@pytest.mark.parametrize("error", ANSWERS)
-async def test_a_missing_file_is_read_as_not_found_after_any_error(error: RequestError, tmp_path: Path) -> None:
-    raised: list[Exception] = []
-
-    async def act(turn: Turn) -> None:
-        with pytest.raises(ResourceNotFound, match=r"missing' doesn't exist \(ENOENT: No such file") as caught:
-            await turn.read_text_file("missing")
-        raised.append(caught.value)
-
-    async with conversation(refusing(error), READS, tmp_path) as talk:
-        await talk.prompt(act)
-    assert isinstance(raised[0], RemoteError)  # so that it is never sent as the answer to the prompt
 
 
 async def test_a_file_that_exists_is_read_with_the_clients_own_error(tmp_path: Path) -> None:

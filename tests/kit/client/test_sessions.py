@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 
@@ -96,31 +97,39 @@ class DeliveringClient(KeepingClient):
         self.delivered.append(deliver_update(self.agent, notification))
 
 
+@dataclass
 class Pair:
-    def __init__(self, agent: RemoteAgent, handler: SessionAgent, acts: list[Act]) -> None:
-        self.agent = agent
-        self.handler = handler
-        self.acts = acts
-        self.client: DeliveringClient = agent.handler
+    agent: RemoteAgent
+    handler: SessionAgent
+
+    @property
+    def client(self) -> DeliveringClient:
+        client: DeliveringClient = self.agent.handler
+        return client
 
 
 @asynccontextmanager
 async def connected(*acts: Act) -> AsyncIterator[Pair]:
-    remaining = [*acts]
     made: list[SessionAgent] = []
 
     def make(client: RemoteClient) -> SessionAgent:
-        made.append(SessionAgent(client, remaining))
+        made.append(SessionAgent(client, [*acts]))
         return made[0]
 
     async with connect_in_process(make, DeliveringClient) as agent:
         await agent.initialize(protocol_version=1)
-        yield Pair(agent, made[0], remaining)
+        yield Pair(agent, made[0])
 
 
-async def says_three(turn: Turn) -> None:
-    for word in ("one ", "two ", "three"):
-        await turn.say(word)
+def says(*texts: str) -> Act:
+    async def act(turn: Turn) -> None:
+        for text in texts:
+            await turn.say(text)
+
+    return act
+
+
+says_three = says("one ", "two ", "three")
 
 
 def text_of(update: SessionUpdate) -> str:
@@ -150,8 +159,7 @@ async def test_the_updates_of_a_turn_are_read_and_its_stop_reason_known() -> Non
 
 async def test_what_an_agent_sends_while_it_creates_a_session_is_in_its_state() -> None:
     async with connected(says_three) as pair, open_session(pair.agent, cwd="/welcome") as session:
-        async with session.prompt("hello") as turn:
-            await turn.wait()
+        await session.ask("hello")
         assert session.state.text == "Welcome. one two three"
 
 
@@ -197,9 +205,7 @@ async def test_leaving_the_block_early_cancels_the_turn_and_waits_for_its_end() 
         assert ended == ["yes"]
         assert turn.stop_reason == "cancelled"
         assert session.state.text == "begun ended"
-        async with session.prompt("again") as turn:
-            await turn.wait()
-        assert turn.stop_reason == "end_turn"
+        assert await session.ask("again") == "one two three"
 
 
 async def test_an_exception_of_the_block_cancels_the_turn_and_leaves_it() -> None:
@@ -228,20 +234,12 @@ async def test_two_turns_of_a_session_at_a_time_are_refused() -> None:
 
 
 async def test_sessions_of_one_agent_get_their_own_updates() -> None:
-    async def first(turn: Turn) -> None:
-        await turn.say("a")
-
-    async def second(turn: Turn) -> None:
-        await turn.say("b")
-
     async with (
-        connected(first, second) as pair,
+        connected(says("a"), says("b")) as pair,
         open_session(pair.agent, cwd="/work") as one,
         open_session(pair.agent, cwd="/work") as two,
     ):
-        for session in (one, two):
-            async with session.prompt("hello") as turn:
-                await turn.wait()
+        assert [await session.ask("hello") for session in (one, two)] == ["a", "b"]
         assert (one.state.text, two.state.text) == ("a", "b")
 
 
@@ -263,9 +261,7 @@ async def test_a_loaded_session_has_its_history() -> None:
 
 async def test_a_resumed_session_has_its_id() -> None:
     async with connected(says_three) as pair, open_session(pair.agent, cwd="/work", resume="old") as session:
-        async with session.prompt("hello") as turn:
-            await turn.wait()
-        assert (session.id, session.state.text) == ("old", "one two three")
+        assert (session.id, await session.ask("hello")) == ("old", "one two three")
 
 
 async def test_a_session_that_can_not_be_loaded_is_not_open() -> None:
@@ -339,6 +335,4 @@ async def test_a_new_session_with_the_id_of_an_open_one_is_refused(monkeypatch: 
             async with open_session(pair.agent, cwd="/"):
                 raise AssertionError
         assert find_session(pair.agent, session.id) is session
-        async with session.prompt("go") as turn:
-            await turn.wait()
-        assert session.state.text == "one two three"
+        assert await session.ask("go") == "one two three"

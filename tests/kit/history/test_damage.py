@@ -97,7 +97,7 @@ async def test_a_limit_may_be_larger_than_the_integers_of_databases(where: str) 
 async def test_appends_of_several_tasks_share_a_commit(database: str) -> None:
     commits: list[Any] = []
     async with opened(database, "s", "t") as store:
-        event.listen(store._engine.sync_engine, "commit", commits.append)  # type: ignore[union-attr]
+        event.listen(store._engine.sync_engine, "commit", commits.append)
         await asyncio.gather(*(store.append("st"[number % 2], text_chunk(f"{number}.")) for number in range(20)))
         assert len(commits) < 5
         assert await read(store, "s") == [text_chunk("".join(f"{number}." for number in range(0, 20, 2)))]

@@ -82,7 +82,7 @@ async def test_nothing_is_appended_twice_if_the_connection_is_lost_after_a_commi
             connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
 
     async with opened(url, "s") as store:
-        event.listen(store._engine.sync_engine, "commit", lose_the_second)  # type: ignore[union-attr]
+        event.listen(store._engine.sync_engine, "commit", lose_the_second)
         appends = [store.append("s", text_chunk(f"{number}.")) for number in range(5)]
         # The first one has a commit of its own. The others wait for it, and then share one.
         first, *others = await asyncio.gather(*appends, return_exceptions=True)

@@ -231,7 +231,7 @@ async def test_a_long_message_is_not_read_again_for_each_chunk(database: str) ->
     async with opened(database, "s") as store:
         await store.append("s", *(text_chunk("a") for _ in range(1000)))
         event.listen(
-            store._engine.sync_engine,  # type: ignore[union-attr]
+            store._engine.sync_engine,
             "before_cursor_execute",
             lambda _connection, _cursor, statement, *_: executed.append(statement),
         )

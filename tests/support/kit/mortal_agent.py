@@ -40,7 +40,7 @@ def receive(message: Any) -> None:
 def initialize(number: int) -> None:
     if Path("broken").exists():
         os._exit(4)
-    resume = {"resume": {}} if "resume" in sys.argv else {}
+    resume: dict[str, Any] = {"resume": {}} if "resume" in sys.argv else {}
     can = {"loadSession": "load" in sys.argv, "sessionCapabilities": resume}
     answer(number, protocolVersion=1, agentCapabilities=can)
 
