@@ -14,49 +14,22 @@ from acp_bindings.v1 import (
     BooleanConfigOptionCapabilities,
     ClientCapabilities,
     ClientSessionCapabilities,
-    NewSessionRequest,
     NewSessionResponse,
     RemoteAgent,
     SessionConfigOptionsCapabilities,
     SessionConfigSelectGroup,
     SessionConfigSelectOption,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
     connect_in_process,
 )
 from acp_kit.agent import Session, Settings, select, toggle
 from acp_runtime import RemoteError
-from tests.support.kit.turns import ActingAgent, KeepingClient
+from tests.support.kit.turns import AgentWithSettings, KeepingClient
 
 BOOLEANS = ClientCapabilities(
     session=ClientSessionCapabilities(
         config_options=SessionConfigOptionsCapabilities(boolean=BooleanConfigOptionCapabilities())
     )
 )
-OPTIONS = [
-    select("mode", "Mode", {"ask": "Ask first", "code": "Write code"}, category="mode"),
-    select("model", "Model", {"small": "Small", "large": "Large"}, current="large", category="model"),
-    toggle("web", "Web search"),
-]
-
-
-class AgentWithSettings(ActingAgent):
-    settings: Settings
-
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        session = self.sessions.create(self.client, cwd=request.cwd)
-        self.settings = Settings(session, OPTIONS)
-        return NewSessionResponse(
-            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
-        )
-
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
-        return await self.settings.set_mode(request)
-
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
-        return await self.settings.set_config_option(request)
 
 
 @dataclass

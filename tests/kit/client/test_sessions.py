@@ -29,20 +29,16 @@ from acp_bindings.v1 import (
     SessionNotification,
     SessionResumeCapabilities,
     SessionUpdate,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
     connect_in_process,
 )
-from acp_kit.agent import Settings, Turn, select
+from acp_kit.agent import Turn
 from acp_kit.client import deliver_update, find_session, open_session
 from acp_runtime import InvalidResponse, ResourceNotFound
-from tests.support.kit.turns import Act, ActingAgent, KeepingClient
+from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient, says
 
 
-class SessionAgent(ActingAgent):
-    """Loads, resumes and closes sessions, and has settings."""
+class SessionAgent(AgentWithSettings):
+    """Loads, resumes and closes sessions."""
 
     def __init__(self, client: RemoteClient, acts: list[Act]) -> None:
         super().__init__(client, acts, [])
@@ -56,14 +52,11 @@ class SessionAgent(ActingAgent):
         )
 
     async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        session = self.sessions.create(self.client, cwd=request.cwd)
-        self.settings = Settings(session, [select("mode", "Mode", {"ask": "Ask", "code": "Code"}, category="mode")])
+        response = await super().session_new(request)
         if request.cwd == "/welcome":
-            async with session.turn() as turn:
+            async with self.sessions[response.session_id].turn() as turn:
                 await turn.say("Welcome. ")
-        return NewSessionResponse(
-            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
-        )
+        return response
 
     async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
         if request.session_id == "missing":
@@ -80,12 +73,6 @@ class SessionAgent(ActingAgent):
     async def session_close(self, request: CloseSessionRequest) -> CloseSessionResponse:
         self.closed.append(request.session_id)
         return CloseSessionResponse()
-
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
-        return await self.settings.set_mode(request)
-
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
-        return await self.settings.set_config_option(request)
 
 
 class DeliveringClient(KeepingClient):
@@ -119,14 +106,6 @@ async def connected(*acts: Act) -> AsyncIterator[Pair]:
     async with connect_in_process(make, DeliveringClient) as agent:
         await agent.initialize(protocol_version=1)
         yield Pair(agent, made[0])
-
-
-def says(*texts: str) -> Act:
-    async def act(turn: Turn) -> None:
-        for text in texts:
-            await turn.say(text)
-
-    return act
 
 
 says_three = says("one ", "two ", "three")
@@ -246,12 +225,12 @@ async def test_sessions_of_one_agent_get_their_own_updates() -> None:
 async def test_a_new_session_has_its_modes_and_options() -> None:
     async with connected() as pair, open_session(pair.agent, cwd="/work") as session:
         assert session.state.current_mode_id == "ask"
-        assert [option.id for option in session.state.config_options] == ["mode"]
+        assert [option.id for option in session.state.config_options] == ["mode", "model"]
         await session.set_mode("code")
         assert session.state.current_mode_id == "code"
         options = await session.set_config_option("mode", "ask")
-        assert [option.current_value for option in options] == ["ask"]
-        assert [option.current_value for option in session.state.config_options] == ["ask"]
+        assert [option.current_value for option in options] == ["ask", "large"]
+        assert [option.current_value for option in session.state.config_options] == ["ask", "large"]
 
 
 async def test_a_loaded_session_has_its_history() -> None:

@@ -8,22 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest, StopReason
+from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest
 from acp_kit.agent import Turn
 from acp_kit.client import PermissionHandlers, PermissionPolicy, UnfinishedTurn, UpdateHandlers, open_session
 from acp_runtime import CapabilityError, ResourceNotFound
-from tests.support.kit.turns import Act, Viewer, opened
+from tests.support.kit.turns import Act, Viewer, opened, says
 from tests.support.runtime.peer import LINKS, calling, update
-
-
-def says(*texts: str, stop_reason: StopReason = "end_turn") -> Act:
-    async def act(turn: Turn) -> None:
-        for text in texts:
-            await turn.think("hm")
-            await turn.say(text)
-        turn.stop_reason = stop_reason
-
-    return act
 
 
 async def hangs(turn: Turn) -> None:
@@ -59,14 +49,17 @@ async def test_a_turn_is_used_only_inside_of_its_block() -> None:
         with pytest.raises(RuntimeError, match="once"):
             async with turn:
                 pass
-        assert [update.session_update async for update in turn] == ["agent_thought_chunk", "agent_message_chunk"]
+        assert [update.session_update async for update in turn] == ["agent_message_chunk"]
     with pytest.raises(RuntimeError, match="closed"):
         async with session.prompt("hello"):
             pass
 
 
 async def test_the_text_of_a_turn_has_nothing_of_the_turns_before() -> None:
-    async with opened(says("one ", "two"), says("three"), says()) as session:
+    async def thinks(turn: Turn) -> None:
+        await turn.think("hm")
+
+    async with opened(says("one ", "two"), says("three"), thinks) as session:
         turns = [session.prompt("go") for _ in range(3)]
         for turn in turns:
             async with turn:

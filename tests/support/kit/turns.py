@@ -26,9 +26,14 @@ from acp_bindings.v1 import (
     RequestPermissionRequest,
     RequestPermissionResponse,
     SessionNotification,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+    SetSessionModeResponse,
+    StopReason,
     connect_in_process,
 )
-from acp_kit.agent import Sessions, Turn
+from acp_kit.agent import Sessions, Settings, Turn, select, toggle
 from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
@@ -58,6 +63,43 @@ class ActingAgent(Agent):
 
     async def act(self, turn: Turn, request: PromptRequest) -> None:
         await self.acts.pop(0)(turn)
+
+
+def says(*texts: str, stop_reason: StopReason = "end_turn") -> Act:
+    """Say texts, and end for a reason."""
+
+    async def act(turn: Turn) -> None:
+        for text in texts:
+            await turn.say(text)
+        turn.stop_reason = stop_reason
+
+    return act
+
+
+class AgentWithSettings(ActingAgent):
+    """Has two options, one of which is the mode, and a toggle."""
+
+    settings: Settings
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        session = self.sessions.create(self.client, cwd=request.cwd)
+        self.settings = Settings(
+            session,
+            [
+                select("mode", "Mode", {"ask": "Ask first", "code": "Write code"}, category="mode"),
+                select("model", "Model", {"small": "Small", "large": "Large"}, current="large", category="model"),
+                toggle("web", "Web search"),
+            ],
+        )
+        return NewSessionResponse(
+            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
+        )
+
+    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+        return await self.settings.set_mode(request)
+
+    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+        return await self.settings.set_config_option(request)
 
 
 class KeepingClient(Client):
