@@ -75,13 +75,10 @@ async def test_the_methods_arguments_and_variables_are_added_and_have_precedence
     assert (tmp_path / "seen").read_text("utf-8") == "--acp --login own method"
 
 
-async def test_the_exit_code_is_reported() -> None:
-    assert await log_in_from_terminal(METHOD, *python("import sys; sys.exit(3)")) == 3
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-async def test_a_signal_is_a_negative_exit_code() -> None:
-    assert await log_in_from_terminal(METHOD, *python("import os; os.kill(os.getpid(), 9)")) == -9
+@pytest.mark.parametrize(("end", "code"), [("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", -9)])
+async def test_the_exit_code_is_reported_and_a_signal_is_a_negative_one(end: str, code: int) -> None:
+    assert await log_in_from_terminal(METHOD, *python(f"import os, sys; {end}")) == code
 
 
 async def test_a_method_of_the_unstable_profile_works() -> None:

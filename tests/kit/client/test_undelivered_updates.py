@@ -42,19 +42,13 @@ async def test_a_client_that_delivers_no_updates_is_warned_once(caplog: pytest.L
     class ForgetfulClient(KeepingClient):
         """A class of its own, because each class is warned of once."""
 
-    (warning,) = await warnings_of(ForgetfulClient, caplog, (speak, speak), (speak,))
-    assert "ForgetfulClient.session_update doesn't call `deliver_update`" in warning
-
-
-async def test_a_client_that_overrides_the_handler_without_calling_it_is_warned(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
     class OverridingClient(UpdateHandlers, KeepingClient):
         async def session_update(self, notification: v1.SessionNotification) -> None:
             self.updates.append(notification.update)
 
-    (warning,) = await warnings_of(OverridingClient, caplog, (speak,))
-    assert "deliver_update" in warning
+    for client in (ForgetfulClient, OverridingClient):
+        (warning,) = await warnings_of(client, caplog, (speak, speak), (speak,))
+        assert f"{client.__name__}.session_update doesn't call `deliver_update`" in warning
 
 
 async def test_a_client_that_delivers_updates_is_not_warned_of_a_later_turn_without_any(

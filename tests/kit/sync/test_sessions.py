@@ -89,18 +89,6 @@ def test_another_thread_cancels_a_turn_whose_updates_are_read(agent: SyncAgent) 
     assert turn.stop_reason == "cancelled"
 
 
-def test_two_threads_use_two_sessions_at_a_time(agent: SyncAgent) -> None:
-    replies: list[str] = []
-
-    def work(name: str) -> None:
-        with agent.open_session() as session:
-            replies.extend(session.ask(f"{name}{number}") for number in range(20))
-
-    for thread in in_threads(lambda: work("a"), lambda: work("b")):
-        thread.join()
-    assert sorted(replies) == sorted(f"{name}{number}" for name in "ab" for number in range(20))
-
-
 def test_a_second_turn_of_a_session_is_refused_while_the_first_one_runs(agent: SyncAgent) -> None:
     with agent.open_session() as session, session.prompt("wait"):
         refused: list[str] = []
