@@ -44,7 +44,7 @@ def run() -> Iterator[Callable[..., Any]]:
 def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(
     run: Callable[..., Any], database: str, other_database: str
 ) -> None:
-    kills = count(10, 200)
+    kills = count(5, 200)
     assert run("kill", database, other_database, kills, SEED)["appended"] > kills
 
 
