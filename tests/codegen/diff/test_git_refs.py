@@ -13,19 +13,17 @@ import pytest
 from codegen.__main__ import main
 from codegen.read.methods import METHODS_TOML
 from codegen.read.renames_file import FILE as RENAMES, Rename, as_toml
-from tests.codegen.diff.cases.methods import request
-from tests.support.codegen.build import Schema, acp_schema, model, part_of, write_schema
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, request, write_schema
 from tests.support.diff.cases import around, holds
 from tests.support.diff.report_schema import SCHEMA as REPORT
 from tests.support.diff.repository import commit
 
 pytestmark = pytest.mark.slow
 
-STRING: Schema = {"type": "string"}
 CURRENT = METHODS_TOML.read_text("utf-8")
 BASE = around("request", model())
-RENAMED = BASE | request("session/mode_before", "SetMode", params=holds(STRING))
-NOW = BASE | request("session/set_mode", "SetMode", params=holds(STRING))
+RENAMED = BASE | request("session/mode_before", "SetMode", holds(STRING))
+NOW = BASE | request("session/set_mode", "SetMode", holds(STRING))
 BEFORE = CURRENT.replace('"session/set_mode"', '"session/mode_before"')
 Repository = Callable[..., Path]
 Compare = Callable[..., tuple[int, str, str]]

@@ -15,8 +15,8 @@ from codegen.diff.verdict.rules import RULES
 from codegen.read.old_names import keep_old_names
 from codegen.regen import read_schema
 from tests.codegen.diff.cases import CASES, METHOD_CASES
-from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, request, stable
-from tests.support.codegen.build import STRING, Schema, model, part_of, tagged
+from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
+from tests.support.codegen.build import STRING, Schema, model, request, tagged
 
 
 def side(profiles: dict[str, Schema]) -> Side:
@@ -64,12 +64,7 @@ def test_a_method_that_becomes_stable_or_unstable_is_neither_added_nor_removed()
 
 def loading(wire: str, name: str) -> dict[str, Schema]:
     """Return a method with params and a result that no other definition is like."""
-    return stable(
-        {
-            f"{name}Request": part_of(wire, "agent", model(cwd=STRING, label=STRING)),
-            f"{name}Response": part_of(wire, "agent", model(title=STRING, note=STRING)),
-        }
-    )
+    return stable(request(wire, name, model(cwd=STRING, label=STRING), model(title=STRING, note=STRING)))
 
 
 def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> None:

@@ -9,7 +9,7 @@ import pytest
 from codegen.diff.match.renames import match, similar
 from codegen.diff.report import compare
 from codegen.regen import read_schema
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.released import side_of
 from tests.support.diff.sides import side
 from tests.support.releases import DIFFERENT
@@ -131,11 +131,7 @@ def test_equal_structures_without_evidence_are_not_one_renamed_definition(old: S
 
 
 def takes_a_session(wire: str, name: str) -> Schema:
-    return {
-        f"{name}Request": part_of(wire, "agent", model(["session"], session=ref("Session"))),
-        f"{name}Response": part_of(wire, "agent", model()),
-        "Session": STRING,
-    }
+    return request(wire, name, model(["session"], session=ref("Session"))) | {"Session": STRING}
 
 
 @pytest.mark.parametrize(("name", "renamed"), [("Mode", True), ("Option", False)])

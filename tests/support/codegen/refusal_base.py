@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, request, tagged
 
 Case = tuple[Schema, str, str]
 PAIR = {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]}
@@ -20,8 +20,7 @@ BASE: Schema = acp_schema(
             items={"type": "array", "items": ref("Text")},
             extra={"type": "object", "additionalProperties": True},
         ),
-        "NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=STRING)),
-        "NewResponse": part_of("session/new", "agent", model()),
+        **request("session/new", "New", model(["cwd"], cwd=STRING)),
         "CancelNotification": part_of("session/cancel", "agent", model(["sessionId"], sessionId=STRING)),
     }
 )
