@@ -21,11 +21,8 @@ from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.escaping import inert_code
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.support.codegen.build import acp_schema, write_schema
-from tests.support.diff.exhaustive_code import exhaustive_code
 from tests.support.diff.report_schema import SCHEMA
 from tests.support.diff.repository import USER_CODE, repository
-from tests.support.releases import schemas_of
-from tests.support.scale import STRESS
 
 # In one process, so that mypy reads the standard library and pydantic once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("releases")]
@@ -101,25 +98,6 @@ def test_a_report_without_user_code_does_not_mention_it(report: Report) -> None:
     assert json.loads(json_text(plain))["userCode"] is None
     jsonschema.validate(json.loads(json_text(plain)), SCHEMA)
     assert "User code" not in markdown(plain)
-
-
-# Whole releases
-
-
-if STRESS:  # `make test` checks code that uses a whole release in tests/codegen/compatibility/
-
-    @pytest.mark.stress
-    @pytest.mark.parametrize("pair", [("1.7.0", "1.8.0"), ("1.8.0", "1.9.0")], ids="..".join)
-    def test_every_failure_in_code_that_uses_a_whole_release_is_predicted(
-        pair: tuple[str, str], tmp_path: Path
-    ) -> None:
-        old, new = map(schemas_of, pair)
-        profiles = read_side(str(old), tmp_path).profiles
-        code = {f"{name}_.py": exhaustive_code(name, snapshot.schema) for name, snapshot in profiles.items()}
-        found = checked(repository(tmp_path / "repository", old, code), new)
-        assert found.user_code is not None
-        assert found.user_code.failures > 5
-        assert found.unpredicted == ()
 
 
 # The command
