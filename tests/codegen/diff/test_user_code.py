@@ -118,27 +118,28 @@ def test_an_unpredicted_failure_gives_exit_code_1_even_if_the_schema_is_the_same
     assert "User code: 1 failure in 1 file, 1 that no finding predicts." in out
 
 
-BAD: dict[str, tuple[str, str, str]] = {
-    "a folder that isn't there": ("nowhere", "x.py", "has no nowhere"),
-    "a folder without Python": ("schema", "x.py", "not a folder with Python files"),
-    "a file": (f"{USER_CODE}/x.py", "x.py", "not a folder with Python files"),
-    "a syntax error": (USER_CODE, "broken.py", "user/code/broken.py of HEAD can't be parsed"),
-    "a module that mypy refuses": (USER_CODE, "typing.py", "mypy can't check user/code"),
+BAD = {
+    "a folder that isn't there": ("nowhere", "has no nowhere"),
+    "a folder without Python": ("schema", "not a folder with Python files"),
+    "a file": (f"{USER_CODE}/good/x.py", "not a folder with Python files"),
+    "a syntax error": (f"{USER_CODE}/bad", "user/code/bad/broken.py of HEAD can't be parsed"),
+    "a module that mypy refuses": (f"{USER_CODE}/hiding", "mypy can't check user/code/hiding"),
 }
 
 
-@pytest.mark.parametrize(("folder", "name", "expected"), BAD.values(), ids=BAD)
+@pytest.fixture(scope="module")
+def unchecked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    code = {"good/x.py": "X = 1\n", "bad/broken.py": "def", "hiding/typing.py": "X = 1\n"}
+    folder = tmp_path_factory.mktemp("unchecked")
+    return repository(folder / "repository", before(folder), code)
+
+
+@pytest.mark.parametrize(("folder", "expected"), BAD.values(), ids=BAD)
 def test_user_code_that_cannot_be_checked_gives_one_error_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    folder: str,
-    name: str,
-    expected: str,
+    unchecked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str, expected: str
 ) -> None:
-    home = repository(tmp_path / "repository", before(tmp_path), {name: "def" if name == "broken.py" else "X = 1\n"})
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", home)
-    code = main(["diff", "--base", "HEAD", "--head", str(home / "schema"), "--user-code", folder])
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", unchecked)
+    code = main(["diff", "--base", "HEAD", "--head", str(unchecked / "schema"), "--user-code", folder])
     out, err = capsys.readouterr()
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert expected in err
