@@ -1,4 +1,4 @@
-"""Changes pinned schemas in random places: drops, renames, retypes, copies, wraps and refers.
+"""Changes pinned schemas in random places: drops, replaces, renames, adds, copies and wraps.
 
 The results need not be valid or make sense, unlike those of `mutations`. A seed always gives the same schema.
 """
@@ -128,20 +128,6 @@ def _add(random: Random, schema: Schema, path: Path) -> Schema:
     return _with(schema, path, {**node, random.choice(_KEYWORDS): _value(random, schema)})
 
 
-def _repeat(random: Random, schema: Schema, path: Path) -> Schema:
-    parent, node = _at(schema, path[:-1]), _at(schema, path)
-    if isinstance(parent, list):
-        return _with(schema, path[:-1], [*parent, node])
-    return _with(schema, path[:-1], {**parent, f"{path[-1]}{random.choice(['2', 'Copy'])}": node})
-
-
-def _shuffle(random: Random, schema: Schema, path: Path) -> Schema:
-    node = _at(schema, path)
-    items = list(node.items() if isinstance(node, dict) else node) if isinstance(node, (dict, list)) else []
-    random.shuffle(items)
-    return _with(schema, path, dict(items) if isinstance(node, dict) else items) if items else schema
-
-
 def _put_elsewhere(random: Random, schema: Schema, path: Path) -> Schema:
     other = random.choice(list(_places(schema)))
     return _with(schema, path, _at(schema, other))
@@ -165,8 +151,6 @@ _ACTIONS: list[Callable[[Random, Schema, Path], Schema]] = [
     _replace,
     _rename,
     _add,
-    _repeat,
-    _shuffle,
     _put_elsewhere,
     _wrap,
 ]
