@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from codegen.__main__ import ROOT, main
+from codegen.__main__ import main
 from codegen.diff.verdict.rules import RULES
 from codegen.pinned.pins import sha256
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, write_schema
@@ -265,22 +264,15 @@ def test_wrong_usage_gives_one_error_line(capsys: pytest.CaptureFixture[str], op
 # Git
 
 
-def test_a_git_ref_is_read_with_its_own_schema_and_methods(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_acceptances_of_a_git_ref_are_those_of_its_commit(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    repository = tmp_path / "repository"
-    write_schema(repository / "schema", acp_schema(BEFORE))
-    (repository / "codegen").mkdir()
-    shutil.copy(ROOT / "codegen/methods.toml", repository / "codegen")
-    commit(repository)
-    write_schema(repository / "schema", acp_schema(AFTER))
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", repository)
-    assert main(["diff", "--base", "HEAD", "--head", str(repository / "schema"), "--fail-on", "breaking"]) == 1
-    assert "property-required-added" in capsys.readouterr().out
-    accept(repository / "schema", STALE)
-    commit(repository)
-    (repository / "schema/accepted.toml").unlink()
-    assert main(["diff", "--base", "HEAD~", "--head", "HEAD"]) == 2
+    (folders / "head").rename(folders / "schema")
+    accept(folders / "schema", STALE)
+    commit(folders)
+    (folders / "schema/accepted.toml").unlink()
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    assert main(["diff", "--base", str(folders / "base"), "--head", "HEAD"]) == 2
     assert f"accepts {STALE}" in capsys.readouterr().err
 
 

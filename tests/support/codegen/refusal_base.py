@@ -31,24 +31,35 @@ def changed(**definitions: Any) -> Schema:
     return acp_schema({**_definitions(), **definitions})
 
 
-def at(path: str, **keywords: Any) -> Schema:
+def at(pointer: str, **keywords: Any) -> Schema:
     """Return the base schema with keywords added or replaced in one place."""
     schema = json.loads(json.dumps(BASE))
-    node: Any = schema
-    for key in path.strip("/").split("/") if path else []:
-        node = node[int(key) if isinstance(node, list) else key]
-    node.update(keywords)
+    _find(schema, pointer).update(keywords)
     return schema
 
 
-def without(*path: str) -> Schema:
+def put(pointer: str, value: Any) -> Schema:
+    """Return the base schema with another value in one place."""
+    schema = json.loads(json.dumps(BASE))
+    parent, _, key = pointer.rpartition("/")
+    node = _find(schema, parent)
+    node[int(key) if isinstance(node, list) else key] = value
+    return schema
+
+
+def without(pointer: str) -> Schema:
     """Return the base schema without one place."""
     schema = json.loads(json.dumps(BASE))
-    node: Any = schema
-    for key in path[:-1]:
-        node = node[key]
-    del node[path[-1]]
+    parent, _, key = pointer.rpartition("/")
+    del _find(schema, parent)[key]
     return schema
+
+
+def _find(schema: Schema, pointer: str) -> Any:
+    node: Any = schema
+    for key in pointer.split("/")[1:]:
+        node = node[int(key) if isinstance(node, list) else key]
+    return node
 
 
 def _definitions() -> Schema:
