@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from myst_parser.slugs import github_slugify
 
 import acp_bindings.v1
@@ -71,7 +72,8 @@ def _models() -> set[str]:
     return {name for name, each in schema().definitions.items() if type(each).__name__ == "Model"}
 
 
-def test_the_command_writes_the_pages_and_removes_others(tmp_path: Path) -> None:
+def test_the_command_writes_the_pages_and_removes_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codegen.reference.command.reference", pages)
     (tmp_path / "stale.md").write_text("old", "utf-8")
     assert main(["reference", str(tmp_path)]) == 0
     assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == pages()
