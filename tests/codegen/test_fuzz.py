@@ -7,14 +7,10 @@ whenever a package is written.
 from __future__ import annotations
 
 import itertools
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from codegen.__main__ import ROOT
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import FileError, SchemaError
 from codegen.files import write_files
@@ -22,6 +18,7 @@ from codegen.ir import Schema
 from codegen.regen import read_schema
 from tests.support.codegen.fuzz import Fuzzed, fuzzed
 from tests.support.codegen.made_up import made_up
+from tests.support.import_generated import import_errors
 from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
@@ -68,11 +65,7 @@ def test_the_packages_of_accepted_schemas_can_be_imported(tmp_path: Path) -> Non
         folder = tmp_path / str(len(folders))
         write(folder, case, schema)
         folders[str(folder)] = case.changes
-    command = [sys.executable, "-m", "tests.support.import_generated", *folders]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=3600)
-    assert done.returncode == 0, done.stderr
-    failed: dict[str, str] = json.loads(done.stdout)
-    assert {folders[folder]: why for folder, why in failed.items()} == {}
+    assert {folders[folder]: why for folder, why in import_errors(map(Path, folders)).items()} == {}
 
 
 def write(folder: Path, case: Fuzzed, schema: Schema) -> None:
