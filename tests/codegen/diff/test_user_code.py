@@ -103,43 +103,43 @@ def test_a_report_without_user_code_does_not_mention_it(report: Report) -> None:
 # The command
 
 
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a folder of user code for each of the following tests."""
+    code = {"good/runtime.py": CODE["runtime.py"], "bad/broken.py": "def", "hiding/typing.py": "X = 1\n"}
+    folder = tmp_path_factory.mktemp("folders")
+    return repository(folder / "repository", before(folder), code)
+
+
 def test_an_unpredicted_failure_gives_exit_code_1_even_if_the_schema_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = repository(tmp_path / "repository", before(tmp_path), {"runtime.py": CODE["runtime.py"]})
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder)
-    arguments = ["diff", "--base", "HEAD", "--head", str(folder / "schema"), "--fail-on", "breaking"]
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    arguments = ["diff", "--base", "HEAD", "--head", str(folders / "schema"), "--fail-on", "breaking"]
     assert main(arguments) == 0
     assert "User code" not in capsys.readouterr().out
-    assert main([*arguments, "--user-code", f"{USER_CODE}/"]) == 1
+    assert main([*arguments, "--user-code", f"{USER_CODE}/good/"]) == 1
     out = capsys.readouterr().out
     assert UNPREDICTED in out
-    assert f"{USER_CODE}/runtime.py:3: " in out
+    assert f"{USER_CODE}/good/runtime.py:3: " in out
     assert "User code: 1 failure in 1 file, 1 that no finding predicts." in out
 
 
 BAD = {
     "a folder that isn't there": ("nowhere", "has no nowhere"),
     "a folder without Python": ("schema", "not a folder with Python files"),
-    "a file": (f"{USER_CODE}/good/x.py", "not a folder with Python files"),
+    "a file": (f"{USER_CODE}/good/runtime.py", "not a folder with Python files"),
     "a syntax error": (f"{USER_CODE}/bad", "user/code/bad/broken.py of HEAD can't be parsed"),
     "a module that mypy refuses": (f"{USER_CODE}/hiding", "mypy can't check user/code/hiding"),
 }
 
 
-@pytest.fixture(scope="module")
-def unchecked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    code = {"good/x.py": "X = 1\n", "bad/broken.py": "def", "hiding/typing.py": "X = 1\n"}
-    folder = tmp_path_factory.mktemp("unchecked")
-    return repository(folder / "repository", before(folder), code)
-
-
 @pytest.mark.parametrize(("folder", "expected"), BAD.values(), ids=BAD)
 def test_user_code_that_cannot_be_checked_gives_one_error_line(
-    unchecked: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str, expected: str
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str, expected: str
 ) -> None:
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", unchecked)
-    code = main(["diff", "--base", "HEAD", "--head", str(unchecked / "schema"), "--user-code", folder])
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    code = main(["diff", "--base", "HEAD", "--head", str(folders / "schema"), "--user-code", folder])
     out, err = capsys.readouterr()
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert expected in err
