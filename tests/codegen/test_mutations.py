@@ -12,7 +12,8 @@ from codegen.errors import SchemaError
 from codegen.pinned.pins import Pinned, load
 from codegen.regen import read_schema
 from tests.support import scale
-from tests.support.codegen.mutations import Mutation, Schema, sample
+from tests.support.codegen.build import Schema
+from tests.support.codegen.mutations import Mutation, sample
 
 PINNED = {each.profile.file: each for each in load(SCHEMA, pinned=True)}
 

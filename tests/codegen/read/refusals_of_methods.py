@@ -65,7 +65,7 @@ METHODS: dict[str, Case] = {
     "another dialect": (at("", **{"$schema": "http://json-schema.org/draft-07/schema#"}), "/$schema", "2020-12"),
     "another title": (at("", title="Some Other Protocol"), "/title", "Agent Client Protocol"),
     "a message of an unknown sender": (at("/anyOf/0", title="Server"), "/anyOf/0/title", "'Server'"),
-    "a message without its version": (without("/anyOf/0/required"), "/anyOf/0/required", "jsonrpc"),  # type: ignore[arg-type]
+    "a message without its version": (without("/anyOf/0/required"), "/anyOf/0/required", "jsonrpc"),
     "an envelope that is not JSON-RPC": (
         at("/$defs/ClientRequest/properties", extra=STRING),
         "/$defs/ClientRequest",

@@ -60,8 +60,8 @@ def request(
 
 def initialize(params: Schema | None = None, result: Schema | None = None) -> Schema:
     """Return the request that opens a connection, with further properties of its params and its result."""
-    payloads = [model(["protocolVersion"], protocolVersion=VERSION, **(more or {})) for more in (params, result)]
-    return request("initialize", "Initialize", *payloads)
+    opening, answer = (model(["protocolVersion"], protocolVersion=VERSION, **(more or {})) for more in (params, result))
+    return request("initialize", "Initialize", opening, answer)
 
 
 def acp_schema(definitions: Schema) -> Schema:
