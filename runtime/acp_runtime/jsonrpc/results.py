@@ -61,23 +61,29 @@ def build_result(method: Request[Any, Any], json: bytes) -> Any:
     return _adapter(method).validator.validate_json(b'{"result":%b}' % json)["result"]
 
 
-def is_result(method: Request[Any, Any], value: Any) -> bool:
-    """Return whether a handler's return value is a result of its method."""
-    models = _result_models(method)
-    return not models or type(value) in models or isinstance(value, models)
+def as_result(method: Request[Any, Any], returned: Any) -> Any:
+    """Return what a handler returned as the result of its method: as the class that it declares, not a user's subclass.
 
-
-def as_declared(method: Request[Any, Any], result: Any) -> Any:
-    """Return a result as an instance of the class that its method declares, not of a user's subclass.
-
-    Return the result of an extension method as plain JSON.
+    None is a result without fields. The result of an extension method becomes plain JSON.
 
     Raises:
+        TypeError: if it has another type.
         PydanticSerializationError: if it contains something that is not JSON.
     """
+    models = _result_models(method)
+    if returned is None and models and not any(model.model_fields.keys() - {"meta"} for model in models):
+        returned = build_result(method, b"{}")
+    if models and type(returned) not in models and not isinstance(returned, models):
+        raise TypeError(_wrong_result(method, returned))
     if method.side == "extension":
-        return _plain_json(_extension_adapter(method), result)
-    return union_members.as_declared(result, _result_models(method))
+        return _plain_json(_extension_adapter(method), returned)
+    return union_members.as_declared(returned, models)
+
+
+def _wrong_result(method: Request[Any, Any], returned: Any) -> str:
+    kind = "None" if returned is None else type(returned).__name__
+    advice = "Return an instance of it for success; raise ResourceNotFound for what doesn't exist."
+    return f"The handler of {method.wire} returned {kind}, not {method.result}. {advice if returned is None else ''}"
 
 
 def dump_params(method: AnyMethod, params: Any) -> Any:
@@ -90,12 +96,6 @@ def dump_params(method: AnyMethod, params: Any) -> Any:
     if not isinstance(params, method.params_type):
         raise TypeError(f"{method.wire} takes {method.params}, not {type(params).__name__}.")
     return _plain_json(params_adapter(method), params)
-
-
-def can_be_empty(method: Request[Any, Any]) -> bool:
-    """Return whether `{}` is a valid result of a method."""
-    models = _result_models(method)
-    return bool(models) and not any(field.is_required() for model in models for field in model.model_fields.values())
 
 
 @cache
