@@ -29,7 +29,7 @@ from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
-from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
+from acp_runtime.jsonrpc.results import as_result, build_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage
 from acp_runtime.stubs import methods
@@ -280,11 +280,7 @@ class Requests:
         method = request.method
         if method is None:
             return result_line(request.id, result)
-        if result is None and can_be_empty(method):
-            result = build_result(method, b"{}")
-        if not is_result(method, result):
-            raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
-        result = as_declared(method, result)
+        result = as_result(method, result)
         if method.creates_session:
             str(getattr(result, self._connection.profile.session_attribute))  # if it has none, that is the answer
         if not method.opens:
