@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, cached_property
-from logging import getLogger
+from logging import DEBUG, getLogger
 from typing import Annotated, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from acp_runtime.errors import InternalError, InvalidParams, InvalidRequest, MethodNotFound, ParseError
 from acp_runtime.escaping import printable
+from acp_runtime.jsonrpc.dropped_values import log_dropped
 from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.jsonrpc.frames import METHOD, FrameSchema, params_adapter
 from acp_runtime.jsonrpc.messages import (
@@ -78,6 +79,8 @@ class Decoder:
         method = frame.get("method")
         if method is None:
             return _response(frame, line) if "result" in frame or "error" in frame else self._explain(line)
+        if _logger.isEnabledFor(DEBUG):
+            log_dropped(self._built[method], "params", line)
         # The schema requires an id of requests and forbids it for notifications (rule 11).
         if "id" in frame:
             return IncomingRequest(frame["id"], method, frame["params"])
@@ -121,9 +124,9 @@ class Decoder:
             return _response(frame, line)
         if fault := _fault_of_call(frame, null_ids=self._null_ids):
             return _not_a_message(line, fault)
-        return self._explain_call(frame, frame["method"], frame.get("params"))
+        return self._explain_call(frame, frame["method"], frame.get("params"), line)
 
-    def _explain_call(self, frame: dict[str, Any], method: str, params: Any) -> Message:
+    def _explain_call(self, frame: dict[str, Any], method: str, params: Any, line: bytes) -> Message:
         is_request = "id" in frame
         known = (self._requests if is_request else self._notifications).get(method)
         if known is None:
@@ -136,6 +139,8 @@ class Decoder:
             return _invalid_params(frame, known, explain(fault, 0))
         except Exception as fault:  # raised by a validator of an extension's params
             return _not_validated(frame, fault)
+        if _logger.isEnabledFor(DEBUG):
+            log_dropped(known, "params", line)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
 
 

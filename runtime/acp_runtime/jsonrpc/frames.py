@@ -97,6 +97,23 @@ class FrameSchema:
         return core_schema.typed_dict_schema(fields, extra_behavior="ignore")
 
 
+class MemberSchema:
+    """An annotation with the schema of a message of which only one member is kept.
+
+    Args:
+        name: the name of the member.
+        kind: its type.
+    """
+
+    def __init__(self, name: str, kind: Any) -> None:
+        self._name = name
+        self._kind = kind
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        member = _field(handler.generate_schema(self._kind))
+        return core_schema.typed_dict_schema({self._name: member}, extra_behavior="ignore")
+
+
 @cache
 def params_adapter(method: AnyMethod) -> TypeAdapter[Any]:
     """Return the adapter that validates the params of a method on their own."""

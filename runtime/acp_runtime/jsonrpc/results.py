@@ -7,32 +7,24 @@ uses the aliases of their fields.
 from __future__ import annotations
 
 from functools import cache
+from logging import DEBUG, getLogger
 from typing import Annotated, Any
 
-from pydantic import BaseModel, GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import core_schema, from_json
-from pydantic_core.core_schema import CoreSchema
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from acp_runtime.errors import InvalidResponse
+from acp_runtime.jsonrpc.dropped_values import log_dropped
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import explain, summary
-from acp_runtime.jsonrpc.frames import params_adapter
+from acp_runtime.jsonrpc.frames import MemberSchema, params_adapter
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.models import union_members
 from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import AnyMethod, Request
 
-
-class _ResponseFrame:
-    """An annotation with the schema of a response's frame, which keeps only the result."""
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        result = core_schema.typed_dict_field(handler.generate_schema(self._result))
-        return core_schema.typed_dict_schema({"result": result}, extra_behavior="ignore")
+_logger = getLogger(__name__)
 
 
 def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
@@ -43,11 +35,15 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     """
     line = b'{"result":{}}' if response.is_null and _result_models(method) else response.line
     try:
-        return read(_adapter(method).validator.validate_json, line)["result"]
+        result = read(_adapter(method).validator.validate_json, line)["result"]
     except ValidationError as error:
         reason = "the result is null" if response.is_null else summary(explain(error, 1), "result")
     except Exception as error:  # raised by a validator of an extension's result
         raise InvalidResponse(method.wire, f"a validator raised {type(error).__name__}") from error
+    else:
+        if _logger.isEnabledFor(DEBUG):
+            log_dropped(method, "result", line)
+        return result
     raise InvalidResponse(method.wire, reason)
 
 
@@ -106,7 +102,7 @@ def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(Annotated[Any, _ResponseFrame(method.result_type)])
+    return TypeAdapter(Annotated[Any, MemberSchema("result", method.result_type)])
 
 
 @cache
