@@ -58,7 +58,7 @@ async def nothing(*_: Any) -> None:
     """A handler that returns None."""
 
 
-async def answer_to_none(method: str, params: Any) -> dict[str, Any]:
+async def answer_to_none(method: str, params: Any) -> Any:
     """Return the answer to a request whose handler returns None."""
     silent = {method.replace("/", "_"): nothing}
     if method in methods.AGENT_REQUESTS:
