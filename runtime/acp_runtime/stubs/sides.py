@@ -40,7 +40,8 @@ class Side(Generic[RemoteT]):
         """Call a factory, and check what it returns.
 
         Raises:
-            TypeError: if it can't be called with a proxy, or returns no handler but None or a coroutine, for example.
+            TypeError: if it can't be called with a proxy, or returns no handler of this side but that of the other
+                side, None or a coroutine, for example.
         """
         given: object = factory
         if isinstance(given, Handler):
@@ -53,13 +54,16 @@ class Side(Generic[RemoteT]):
                 name, proxy = getattr(factory, "__qualname__", repr(factory)), type(remote).__name__
                 raise TypeError(f"{name} must take one argument, the {proxy} that it may call: {error}") from error
             raise
-        if isinstance(handler, Handler):
+        if isinstance(handler, self.base) or type(handler) is Handler:  # which is for no side yet
             return handler
         if isinstance(handler, CoroutineType):
             handler.close()  # or Python would also warn that nobody awaited it
             raise TypeError("The factory is a coroutine function. It must be an ordinary one that returns the handler.")
-        name = f"{self.base.__module__.rpartition('.')[0]}.{self.base.__name__}"
-        raise TypeError(f"The factory returned {handler!r:.200} instead of an instance of {name}.")
+        returned = f"{handler!r:.200}"
+        if isinstance(handler, Handler):
+            bases = [_public_name(each) for each in type(handler).__mro__ if "_acp_schema" in vars(each)]
+            returned = f"an instance of {type(handler).__name__}, which is an {bases[0]},"
+        raise TypeError(f"The factory returned {returned} instead of an instance of {_public_name(self.base)}.")
 
     def overrides(self, handler: Handler, method: AnyMethod) -> bool:
         """Return whether a handler overrides the default of a method."""
@@ -80,6 +84,10 @@ def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
         requests={**side.requests, **{each.wire: each for each in methods if isinstance(each, Request)}},
         notifications={**side.notifications, **{each.wire: each for each in methods if isinstance(each, Notification)}},
     )
+
+
+def _public_name(base: type[Handler]) -> str:
+    return f"{base.__module__.rpartition('.')[0]}.{base.__name__}"
 
 
 def _takes_one_argument(factory: Callable[..., object]) -> bool:
