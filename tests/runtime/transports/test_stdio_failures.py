@@ -271,7 +271,7 @@ def test_rule_24_a_child_forked_for_a_notification_does_not_disturb_the_agent(ho
     assert (process.returncode, out) == (0, b"")
 
 
-def test_stdin_and_stdout_may_be_a_terminal() -> None:
+def test_rule_30_stdin_and_stdout_may_be_a_terminal_which_is_said_on_stderr() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     process = start("echo", stdin=theirs, stdout=theirs)
@@ -286,4 +286,6 @@ def test_stdin_and_stdout_may_be_a_terminal() -> None:
     finally:
         os.close(ours)
     assert json.loads(response.splitlines()[-1])["id"] == 0, err
+    assert err.startswith(b"Waiting for an ACP client on stdin. It is a terminal: ")
+    assert err.count(b"\n") == 1
     assert process.returncode == 0
