@@ -99,6 +99,12 @@ MISTAKES: dict[str, Mistake] = {
         FORM.format("agent/session~1prompt/cancelled/result"),
         "The key is missing",
     ),
+    "cancelled by its id, but not true": (
+        'by = "session/cancel",',
+        'by = "session/cancel", by_id = false,',
+        FORM.format("agent/session~1prompt/cancelled/by_id"),
+        "Input should be True, found False",
+    ),
     "cancelled with another key": (
         'by = "session/cancel",',
         'by = "session/cancel", at = 1,',
