@@ -65,7 +65,8 @@ class InFlightRequest(Message):
         session: the id of the session that it belongs to, if any.
         state: where it is on its way.
         task: runs its handler; None after that has ended.
-        turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
+        turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21);
+            or has cancelled it by its id, if the answer is the same then (rule 20).
         cancelled_by: who has cancelled it: the peer, the end of the connection.
     """
 
@@ -170,6 +171,8 @@ class Requests:
         connection = self._connection
         if method.cancels is not None:
             for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
+                cancelled = None if request.method is None else request.method.cancelled
+                request.turn_cancelled |= cancelled is not None and cancelled[2]
                 request.cancel("peer")
             return
         is_overridden = connection.side.overrides(connection.handler, method)
