@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from logging import DEBUG, getLogger
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError, SchemaValidator, core_schema
@@ -18,6 +18,7 @@ from acp_runtime.jsonrpc.frames import MemberSchema
 from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.logs import log
 from acp_runtime.models.errors import meant
+from acp_runtime.models.json_values import as_object
 from acp_runtime.stubs.methods import AnyMethod
 
 Member: TypeAlias = Literal["params", "result"]
@@ -40,13 +41,7 @@ def log_dropped(method: AnyMethod, member: Member, line: bytes) -> None:
     if method.side == "extension":
         return
     if len(line) > _MAX_LINE:
-        log(
-            _logger,
-            DEBUG,
-            "The %s of %s are too long to look for invalid values that were dropped",
-            member,
-            method.wire,
-        )
+        log(_logger, DEBUG, "Not looking for dropped values in the %s of %s: too long", member, method.wire)
         return
     try:
         read(_validator(method, member).validate_json, line)
@@ -73,12 +68,13 @@ def _validator(method: AnyMethod, member: Member) -> SchemaValidator:
 
 def _tracing(schema: Any) -> Any:
     """Return a schema where each place that drops invalid values reports them as errors."""
-    kind: Any = schema.__class__
-    if kind in (list, tuple):
-        return kind(map(_tracing, schema))
-    if kind is not dict:
+    if isinstance(schema, (list, tuple)):
+        parts = [_tracing(part) for part in cast("list[Any]", schema)]
+        return parts if isinstance(schema, list) else tuple(parts)
+    members = as_object(schema)
+    if members is None:
         return schema
-    changed: dict[str, Any] = {key: _tracing(value) for key, value in schema.items()}
+    changed = {key: _tracing(value) for key, value in members.items()}
     if changed.pop("on_error", None):
         changed["schema"] = core_schema.no_info_wrap_validator_function(_report, changed["schema"])
     if changed.get("type") == "model":

@@ -107,16 +107,21 @@ def test_validators_of_a_subclass_run(change: Change) -> None:
     assert remark.model_fields_set == {"text", "type"}
 
 
-def test_a_copy_keeps_private_attributes_and_is_deep_if_asked() -> None:
-    class Counted(ToolCall):
-        _seen: list[int] = PrivateAttr(default_factory=list)
+class Counted(ToolCall):
+    _seen: list[int] = PrivateAttr(default_factory=list[int])
 
+    @property
+    def seen(self) -> list[int]:
+        return self._seen
+
+
+def test_a_copy_keeps_private_attributes_and_is_deep_if_asked() -> None:
     call = Counted(tool_call_id="1", title="t", raw_input={"a": [1]})
-    call._seen.append(7)
+    call.seen.append(7)
     for deep in (False, True):
         copied = call.model_copy(update={"title": "u"}, deep=deep)
-        assert (copied.title, copied.raw_input, copied._seen) == ("u", {"a": [1]}, [7])
-        assert (copied.raw_input is call.raw_input, copied._seen is call._seen) == (not deep, not deep)
+        assert (copied.title, copied.raw_input, copied.seen) == ("u", {"a": [1]}, [7])
+        assert (copied.raw_input is call.raw_input, copied.seen is call.seen) == (not deep, not deep)
     assert call.model_copy() == call.model_copy(update={}) == call
 
 
