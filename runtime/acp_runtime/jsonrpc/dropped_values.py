@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from logging import DEBUG, getLogger
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError, SchemaValidator, core_schema
@@ -21,8 +21,6 @@ from acp_runtime.models.errors import meant
 from acp_runtime.models.json_values import as_object
 from acp_runtime.stubs.methods import AnyMethod
 
-Member: TypeAlias = Literal["params", "result"]
-
 _DROPPED = "dropped"
 # Python remembers each dropped value of a longer message, which would take too much memory.
 _MAX_LINE = 256 * 1024
@@ -30,12 +28,12 @@ _MAX_LINE = 256 * 1024
 _logger = getLogger(__name__)
 
 
-def log_dropped(method: AnyMethod, member: Member, line: bytes) -> None:
+def log_dropped(method: AnyMethod, member: str, line: bytes) -> None:
     """Log the path of each dropped value and the reason, without values.
 
     Args:
         method: the method of the message. An extension's models have no leniency.
-        member: the member of the message that is the model.
+        member: the member of the message that is the model, "params" or "result".
         line: the message, which is valid.
     """
     if method.side == "extension":
@@ -61,7 +59,7 @@ class _Untyped:
 
 
 @cache
-def _validator(method: AnyMethod, member: Member) -> SchemaValidator:
+def _validator(method: AnyMethod, member: str) -> SchemaValidator:
     kind: Any = getattr(method, f"{member}_type")
     return SchemaValidator(_tracing(TypeAdapter(Annotated[Any, MemberSchema(member, kind)]).core_schema))
 

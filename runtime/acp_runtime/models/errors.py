@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 
-from acp_runtime.models.union_members import alternatives
+from acp_runtime.models.union_members import alternatives, concrete_models
 
 Errors: TypeAlias = list[ErrorDetails]
 
@@ -88,7 +88,7 @@ def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, st
     name = str(error["loc"][0]) if error["loc"] else ""
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1 and name in intended:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
-    models = [each for each in _types_at(cls, error["loc"]) if isinstance(each, type) and issubclass(each, BaseModel)]
+    models = [model for each in _types_at(cls, error["loc"]) for model in concrete_models(each)]
     found: type[Any] = type(cast("object", error["input"]))
     if error["type"] in _WRONG_MODEL and models and found is not dict:
         message = f"Input should be {_one_of(models, found)}"

@@ -26,9 +26,7 @@ def alternatives(annotation: Any) -> Iterator[Any]:
 
 def concrete_models(alias: Any) -> list[type[BaseModel]]:
     """Return the model classes of a model or of a generated union of models; none for anything else."""
-    if get_origin(alias) is not Annotated:
-        return [alias] if isinstance(alias, type) and issubclass(alias, BaseModel) else []
-    return [model for member in members_of(get_args(alias)[0]) for model in concrete_models(member)]
+    return [each for each in alternatives(alias) if isinstance(each, type) and issubclass(each, BaseModel)]
 
 
 def as_declared(value: Any, classes: tuple[type[BaseModel], ...]) -> Any:

@@ -59,11 +59,8 @@ class Side(Generic[RemoteT]):
         if isinstance(handler, CoroutineType):
             handler.close()  # or Python would also warn that nobody awaited it
             raise TypeError("The factory is a coroutine function. It must be an ordinary one that returns the handler.")
-        returned = f"{handler!r:.200}"
-        if isinstance(handler, Handler):
-            bases = [_public_name(each) for each in type(handler).__mro__ if "_acp_schema" in vars(each)]
-            returned = f"an instance of {type(handler).__name__}, which is an {bases[0]},"
-        raise TypeError(f"The factory returned {returned} instead of an instance of {_public_name(self.base)}.")
+        name = f"{self.base.__module__.rpartition('.')[0]}.{self.base.__name__}"
+        raise TypeError(f"The factory returned {handler!r:.200} instead of an instance of {name}.")
 
     def overrides(self, handler: Handler, method: AnyMethod) -> bool:
         """Return whether a handler overrides the default of a method."""
@@ -84,10 +81,6 @@ def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
         requests={**side.requests, **{each.wire: each for each in methods if isinstance(each, Request)}},
         notifications={**side.notifications, **{each.wire: each for each in methods if isinstance(each, Notification)}},
     )
-
-
-def _public_name(base: type[Handler]) -> str:
-    return f"{base.__module__.rpartition('.')[0]}.{base.__name__}"
 
 
 def _takes_one_argument(factory: Callable[..., object]) -> bool:

@@ -223,8 +223,7 @@ async def coroutine_factory(_: RemoteAgent) -> Any:
         (lambda _: Client, r"The factory returned <class .*Client'> instead of an instance"),
         (
             PlainAgent,
-            r"The factory returned an instance of PlainAgent, which is an acp_bindings\.v1\.Agent, instead of an "
-            r"instance of acp_bindings\.v1\.Client\.",
+            r"The factory returned <.*\.PlainAgent object at .*> instead of an instance of acp_bindings\.v1\.Client\.",
         ),
         (coroutine_factory, r"The factory is a coroutine function\. It must be an ordinary one"),
         (Unconnected(), r"^Pass the class Unconnected, or a function that makes its instance, not an instance\."),
