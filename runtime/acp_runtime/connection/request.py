@@ -29,7 +29,7 @@ from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
-from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
+from acp_runtime.jsonrpc.results import as_result, build_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage
 from acp_runtime.stubs import methods
@@ -65,7 +65,8 @@ class InFlightRequest(Message):
         session: the id of the session that it belongs to, if any.
         state: where it is on its way.
         task: runs its handler; None after that has ended.
-        turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
+        turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21);
+            or has cancelled it by its id, if the answer is the same then (rule 20).
         cancelled_by: who has cancelled it: the peer, the end of the connection.
     """
 
@@ -170,6 +171,8 @@ class Requests:
         connection = self._connection
         if method.cancels is not None:
             for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
+                cancelled = None if request.method is None else request.method.cancelled
+                request.turn_cancelled |= cancelled is not None and cancelled[2]
                 request.cancel("peer")
             return
         is_overridden = connection.side.overrides(connection.handler, method)
@@ -280,11 +283,7 @@ class Requests:
         method = request.method
         if method is None:
             return result_line(request.id, result)
-        if result is None and can_be_empty(method):
-            result = build_result(method, b"{}")
-        if not is_result(method, result):
-            raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
-        result = as_declared(method, result)
+        result = as_result(method, result)
         if method.creates_session:
             str(getattr(result, self._connection.profile.session_attribute))  # if it has none, that is the answer
         if not method.opens:

@@ -53,6 +53,12 @@ FORM = {
         "",
         "agent/session~1prompt/cancelled/result: The key is missing",
     ),
+    "cancelled by its id, but not true": (
+        'by = "session/cancel",',
+        'by = "session/cancel", by_id = false,',
+        FORM.format("agent/session~1prompt/cancelled/by_id"),
+        "Input should be True, found False",
+    ),
     "cancelled with another key": (
         f"{BY},",
         f"{BY}, at = 1,",

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+<<<<<<< HEAD
+=======
+import random
+from contextlib import nullcontext, suppress
+from importlib import import_module
+>>>>>>> h-small
 from typing import Any
 
 import pytest
@@ -84,6 +90,40 @@ async def test_rule_20_a_cancelled_request_is_answered_request_cancelled(link: L
         await peer.send(prompt(9), {"method": "$/cancel_request", "params": {"requestId": 9}})
         assert (await peer.receive())["error"]["code"] == -32800
         assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
+async def test_rule_20_a_cancelled_permission_request_of_v2_has_the_outcome_cancelled(link: Link, profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    started = asyncio.Event()
+
+    class Asking(acp.Client):  # type: ignore[misc]
+        async def session_update(self, notification: Any, /) -> None:
+            pass
+
+        async def session_request_permission(self, request: Any, /) -> Any:
+            started.set()
+            with suppress(asyncio.CancelledError) if request.title == "kept" else nullcontext():
+                await asyncio.Event().wait()
+            return acp.RequestPermissionResponse(outcome=acp.RequestPermissionOutcomeSelected(option_id="o"))
+
+    side = import_module(f"acp_bindings.{profile}.connecting").CLIENT_SIDE
+    option = {"optionId": "o", "name": "n", "kind": "allow_once"}
+    async with calling(link, lambda _: Asking(), ready=False, side=side, guards="off") as (_, peer):
+        for title, outcome in {"x": {"outcome": "cancelled"}, "kept": {"outcome": "selected", "optionId": "o"}}.items():
+            params = {"sessionId": "s", "title": title, "options": [option]}
+            await peer.send({"id": 9, "method": "session/request_permission", "params": params})
+            async with asyncio.timeout(30):
+                await started.wait()
+            await peer.send({"method": "$/cancel_request", "params": {"requestId": 9}})
+            assert (await peer.receive())["result"]["outcome"] == outcome
+            started.clear()
+        # Cancelled before its handler begins.
+        await peer.send(
+            {"id": 7, "method": "session/request_permission", "params": params},
+            {"method": "$/cancel_request", "params": {"requestId": 7}},
+        )
+        assert (await peer.receive())["result"]["outcome"] == {"outcome": "cancelled"}
 
 
 async def test_rule_20_a_cancelled_handler_may_still_return_a_result(link: Link) -> None:

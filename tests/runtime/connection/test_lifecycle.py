@@ -223,6 +223,10 @@ async def coroutine_factory(_: RemoteAgent) -> Any:
     [
         (lambda _: None, r"The factory returned None instead of an instance of acp_bindings\.v1\.Client\."),
         (lambda _: Client, r"The factory returned <class .*Client'> instead of an instance"),
+        (
+            PlainAgent,
+            r"The factory returned <.*\.PlainAgent object at .*> instead of an instance of acp_bindings\.v1\.Client\.",
+        ),
         (coroutine_factory, r"The factory is a coroutine function\. It must be an ordinary one"),
         (Unconnected(), r"^Pass the class Unconnected, or a function that makes its instance, not an instance\."),
         (

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -233,3 +236,36 @@ def test_rule_12_paths_contain_the_received_keys() -> None:
 def test_rule_3_a_long_line_with_many_surrogates_is_read_as_by_another_parser() -> None:
     text = rb'["%b"]' % (rb"\\ud83d \\\ud83d\ud83d\ude00\n" * 100_000)
     assert parse(text) == json.loads(text)
+
+
+# Prints the memory that decoding a long message took at most, after as many short ones of its method as it is told.
+PEAK = """
+import sys
+from resource import RUSAGE_SELF, getrusage
+from acp_bindings.v1 import methods
+from acp_runtime.jsonrpc.decoding import Decoder
+
+decoder = Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
+line = '{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[],"_meta":{"a":[%s0]}}}'
+for count in [0] * int(sys.argv[1]) + [3_000_000]:
+    message = decoder.decode((line % ("1," * count)).encode())
+assert len(message.params.meta["a"]) == 3_000_001
+print(getrusage(RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def _peak(messages_before: int) -> int:
+    command = [sys.executable, "-c", PEAK, str(messages_before)]
+    return int(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+
+
+def test_the_first_message_of_a_method_takes_no_more_memory_than_the_next() -> None:
+    assert _peak(0) < 1.15 * _peak(1)
+
+
+def test_rule_12_threads_that_share_a_decoder_decode_the_first_messages_of_all_methods() -> None:
+    decoder, lines = _agent(), [message(id=1, method=wire) for wire in methods.AGENT_REQUESTS]
+    expected = [type(each) for each in map(_agent().decode, lines)]
+    with ThreadPoolExecutor(8) as threads:
+        for found in [threads.submit(lambda: [type(decoder.decode(each)) for each in lines]) for _ in range(8)]:
+            assert found.result(30) == expected

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, field_validator, 
 from pydantic_core import PydanticCustomError
 
 from acp_bindings import v1, v2_draft
-from acp_runtime import ABSENT
+from acp_runtime import ABSENT, Model
 from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.models.errors import meant
 from acp_runtime.models.unions import ExactlyOne
@@ -81,6 +81,35 @@ def test_a_string_in_place_of_a_block_is_reported_with_the_blocks() -> None:
     assert error[1].startswith("Input should be ")
     assert "ContentBlockText, ContentBlockImage" in error[1]
     assert error[1].endswith("not str")
+
+
+BLOCKS = "ContentBlockText, ContentBlockImage, ContentBlockAudio, ContentBlockResourceLink or ContentBlockResource"
+
+
+@pytest.mark.parametrize(
+    ("cls", "arguments", "classes"),
+    [
+        (v1.InitializeRequest, {"client_capabilities": {"fs": 5}}, "FileSystemCapabilities"),
+        (v1.SessionNotification, {"update": {"session_update": "agent_message_chunk", "content": 5}}, BLOCKS),
+        (v1.ToolCall, {"content": [{"type": "content", "content": 5}]}, BLOCKS),
+        (v1.PromptRequest, {"prompt": [{"type": "resource", "resource": 5}]}, "TextResourceContents or BlobResourceC"),
+        (v1.NewSessionRequest, {"mcp_servers": [{"name": "n", "command": "c", "args": [], "env": [5]}]}, "EnvVariable"),
+        (v1.InitializeResponse, {"agent_capabilities": {"mcp_capabilities": 5}}, "McpCapabilities"),
+    ],
+)
+def test_an_error_in_a_dict_names_the_classes_of_its_place(cls: Any, arguments: Any, classes: str) -> None:
+    wrong = [message for path, message in errors_of(cls, **arguments) if len(path) > 1]
+    assert len(wrong) == 1
+    assert wrong[0].startswith(f"Input should be {classes}")
+    assert wrong[0].endswith(", not int")
+
+
+def test_an_error_in_a_mapping_names_the_class_of_its_values() -> None:
+    class Holder(Model):
+        title: dict[str, v1.EnvVariable]
+
+    (error,) = errors_of(Holder, title={"title": 5})
+    assert error == (("title", "title"), "Input should be EnvVariable, not int")
 
 
 def test_a_model_of_another_profile_is_reported_with_its_module() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 import pytest
 
 from acp_bindings.v1 import spawn_agent
+from acp_runtime import processes
 from tests.support.forked import ran
 from tests.support.runtime.peer import PlainClient
 
@@ -42,6 +44,12 @@ async def test_rule_23_the_error_for_a_relative_command_says_where_it_is_looked_
     assert str(error).endswith(f"A relative command is looked up in cwd, {str(tmp_path)!r}")
     for command in ("x", "/no/such/x"):
         assert "relative" not in str(await error_of(command, cwd=tmp_path))
+
+
+def test_rule_23_nothing_is_started_without_an_event_loop() -> None:
+    # A command that can't start would raise OSError, so the loop was asked for first.
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        processes.start("no-such-agent", (), None, {}, DEVNULL, DEVNULL)
 
 
 async def test_rule_23_an_empty_command_is_reported() -> None:

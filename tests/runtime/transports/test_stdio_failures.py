@@ -198,7 +198,7 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
     close(process)
 
 
-def test_stdin_and_stdout_may_be_a_terminal() -> None:
+def test_rule_30_stdin_and_stdout_may_be_a_terminal_which_is_said_on_stderr() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     process = start("echo", stdin=theirs, stdout=theirs)
@@ -213,4 +213,6 @@ def test_stdin_and_stdout_may_be_a_terminal() -> None:
     finally:
         os.close(ours)
     assert json.loads(response.splitlines()[-1])["id"] == 0, err
+    assert err.startswith(b"Waiting for an ACP client on stdin. It is a terminal: ")
+    assert err.count(b"\n") == 1
     assert process.returncode == 0
