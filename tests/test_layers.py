@@ -21,11 +21,11 @@ _PACKAGES = {
 # The folders and files of a package or folder. A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
-        {"escaping", "errors", "processes"},
+        {"escaping", "errors", "logs", "processes"},
         {"models"},
         {"stubs"},
         {"jsonrpc"},
-        {"logs", "options", "shielded_waits"},
+        {"options", "shielded_waits"},
         {"connection"},
         {"transports"},
         {"connect", "versions"},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +24,9 @@ FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "kit", "run
 FILES = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
+# A page says below `pip install` what works before the first release.
+_NOTE = "<!-- until the first release -->"
+_INSTALL = re.compile(r"^pip install ['\"]?acp-bindings", re.MULTILINE)
 _CODE = re.compile(r"```.*?```|^    [^\n]*$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
@@ -91,6 +96,24 @@ def test_the_pages_that_code_and_configuration_cite_exist() -> None:
     cited = {page for path in code for page in _PAGE.findall(path.read_text("utf-8"))}
     assert "docs/project/performance.md" in cited
     assert [page for page in sorted(cited) if not (ROOT / page).exists()] == []
+
+
+def test_what_works_before_the_first_release_stands_below_each_pip_install() -> None:
+    pages = [page for page in [*PAGES, *(ROOT / "examples").rglob("*.md")] if _INSTALL.search(page.read_text("utf-8"))]
+    notes = [re.findall(f"\n```\n\n({_NOTE}\n(?:> .*\n)+)", page.read_text("utf-8")) for page in pages]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    if any(notes):  # otherwise it is on an index
+        assert all(each == notes[0] for each in notes)
+        assert f"pip install 'dist/acp_bindings-{version}-py3-none-any.whl[history]'" in notes[0][0]
+
+
+def test_the_command_for_the_first_release_removes_the_notes_and_nothing_else() -> None:
+    releasing = ROOT / "docs" / "project" / "releasing.md"
+    scripts = re.findall(f"sed -i '(/\\^{_NOTE}/.*?)'", releasing.read_text("utf-8"))
+    assert len(scripts) == (_NOTE in (ROOT / "README.md").read_text("utf-8"))
+    for page in (ROOT / "README.md", ROOT / "docs" / "index.md", releasing) if scripts else ():
+        after = subprocess.run(["sed", *scripts, page], check=True, capture_output=True, text=True, timeout=30).stdout
+        assert after == re.sub(f"^{_NOTE}\n(?:> .*\n)+\n", "", page.read_text("utf-8"), flags=re.MULTILINE)
 
 
 def test_the_index_of_the_decisions_has_every_decision() -> None:

@@ -87,7 +87,7 @@ class StubDocs:
     def _cancels(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
         """Yield the methods of a role that a notification cancels, each with the result it is then answered with."""
         for each in self._schema.methods:
-            by, result = dict(each.facts).get("cancelled", ("", ""))
+            by, result, _ = dict(each.facts).get("cancelled", ("", "", False))
             if by == notification.wire and role in each.handled_by:
                 yield each, json.dumps(json.loads(result))
 

@@ -57,7 +57,8 @@ class FactReader:
         cancelled = own.get("cancelled")
         if cancelled and all(_has(returned, key) for key in cancelled["result"]):
             self._check_cancelled(cancelled["by"], place, result or "")
-            found.append(("cancelled", (cancelled["by"], json.dumps(cancelled["result"], separators=(",", ":")))))
+            result_json = json.dumps(cancelled["result"], separators=(",", ":"))
+            found.append(("cancelled", (cancelled["by"], result_json, cancelled.get("by_id", False))))
         paths = tuple(attribute_name(path) for path in own.get("paths", ()) if _has(sent, path))
         return (*found, *((("paths", paths),) if paths else ()))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Required, TypeAlias
+from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias
 
 from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
@@ -56,9 +56,10 @@ class Properties(TypedDict):
 
 @with_config(extra="forbid")
 class Cancelled(TypedDict):
-    """The notification that cancels a request, and the result that the request then has."""
+    """The notification that cancels a request, and the result that the request then has, perhaps also by its id."""
 
     by: Text
+    by_id: NotRequired[Literal[True]]
     result: dict[str, Any]
 
 

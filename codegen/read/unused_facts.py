@@ -87,7 +87,7 @@ def _used(method: Method) -> Iterator[tuple[str, Any]]:
 
 def _check_result(schema: Schema, method: Method) -> None:
     """Check that the result of a cancelled request is one."""
-    _, text = dict(method.facts).get("cancelled", ("", ""))
+    _, text, _ = dict(method.facts).get("cancelled", ("", "", False))
     if text and not fits(schema, json.loads(text), Type("ref", method.result or "")):
         message = f"{FILE} {method.wire!r}: the result in `cancelled`, {text}, is not a {method.result}."
         raise SchemaError(f"/$defs/{method.result}", message, next_step=CORRECT)

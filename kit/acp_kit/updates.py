@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from pydantic import BaseModel
+
 from acp_kit.profiles import like
 from acp_runtime import ABSENT, Model
 
@@ -40,7 +42,8 @@ def patched(call: v1.ToolCall, update: v1.ToolCallUpdate) -> v1.ToolCall:
     """
     values = given_values(update, "session_update", "tool_call_id")
     given = {name: value for name, value in values.items() if value is not None}
-    return call.model_copy(update=given) if given else call
+    # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
+    return BaseModel.model_copy(call, update=given) if given else call
 
 
 def started(update: v1.ToolCallUpdate) -> v1.ToolCall:

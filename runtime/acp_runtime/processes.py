@@ -176,7 +176,9 @@ def start(
     Raises:
         OSError: if it can't be started; the message names the command and the reason.
         TypeError: if the command is a list.
+        RuntimeError: if no event loop runs here.
     """
+    asyncio.get_running_loop()  # raises before a process is started that nothing would wait for
     if isinstance(cast("object", command), (list, tuple)):
         raise TypeError("The command must be text, not a list. Pass it and each of its arguments separately.")
     with start_errors(what, command, cwd, env):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import pytest
@@ -13,7 +12,8 @@ from codegen.errors import SchemaError
 from codegen.pinned.pins import Pinned, load
 from codegen.regen import read_schema
 from tests.support import scale
-from tests.support.codegen.mutations import Mutation, Schema, mutations, sample
+from tests.support.codegen.build import Schema
+from tests.support.codegen.mutations import Mutation, sample
 
 PINNED = {each.profile.file: each for each in load(SCHEMA, pinned=True)}
 
@@ -34,7 +34,7 @@ def outcome(pinned: Pinned, mutation: Mutation, before: list[str]) -> str:
 
 @pytest.mark.slow
 @pytest.mark.stress
-@pytest.mark.parametrize("file", PINNED)
+@pytest.mark.parametrize("file", scale.sample(list(PINNED), 1))
 def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: str) -> None:
     pinned = PINNED[file]
     schema = pinned.schema
@@ -50,12 +50,3 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: 
     assert {mutation: found for mutation, found in outcomes.items() if found not in ("stops", "differs")} == {}
     assert len(outcomes) >= scale.count(8, 160)
     assert {"stops", "differs"} == set(outcomes.values())
-
-
-@pytest.mark.slow
-def test_there_are_mutations_of_every_keyword_in_the_schemas() -> None:
-    used = set(re.findall(r'"([\w$-]+)":', "".join(each.content.decode() for each in PINNED.values())))
-    dropped = {each.kind.removeprefix("drop ") for each in mutations(next(iter(PINNED.values())).schema)}
-    every = {each.kind for pinned in PINNED.values() for each in mutations(pinned.schema)}
-    assert len(every) >= 80
-    assert {"title", "type", "const", "$ref", "allOf", "required", "default", "x-side", "x-method"} <= dropped & used

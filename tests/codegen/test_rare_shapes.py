@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.support.codegen.build import STRING, model, part_of, ref, tagged
+from tests.support.codegen.build import STRING, initialize, model, ref, request, tagged
 from tests.support.codegen.generating import Generate
 
 pytestmark = pytest.mark.slow
 
 TEXT = model(["text"], text=STRING)
-VERSION: dict[str, Any] = {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535}
 
 
 def test_a_union_with_one_member_takes_that_member_only(generate: Generate) -> None:
@@ -29,15 +28,7 @@ def test_a_union_with_one_member_takes_that_member_only(generate: Generate) -> N
 
 @pytest.fixture
 def anything(generate: Generate) -> ModuleType:
-    initialize = model(["protocolVersion"], protocolVersion=VERSION)
-    return generate(
-        {
-            "InitializeRequest": part_of("initialize", "agent", initialize),
-            "InitializeResponse": part_of("initialize", "agent", initialize),
-            "PingRequest": part_of("mcp/message", "both", model([], value={})),
-            "PingResponse": part_of("mcp/message", "both", {}),
-        }
-    )
+    return generate(initialize() | request("mcp/message", "Ping", model(value={}), {}, "both"))
 
 
 @pytest.mark.parametrize("value", [None, 5, [1, {"a": None}], {"x": "y"}, "text"])

@@ -24,60 +24,57 @@ def dump(value: Any) -> Any:
     return json.loads(value.model_dump_json())
 
 
-@pytest.fixture
-def closed(generate: Generate) -> ModuleType:
+@pytest.fixture(scope="module")
+def package(generate_once: Generate) -> ModuleType:
+    """`Block` is a closed union, `Open` an open one."""
     block = {
         "oneOf": [tagged("type", "text", "Text"), tagged("type", "resource_link", "Link")],
         "discriminator": {"propertyName": "type"},
     }
-    return generate({"Text": TEXT, "Link": LINK, "Block": block, "Holder": model(["block"], block=ref("Block"))})
+    opened = {"anyOf": [tagged("type", "text", "Text"), other("type", "text", size={"type": "boolean"})]}
+    holder = model(["block"], block=ref("Block"))
+    return generate_once({"Text": TEXT, "Link": LINK, "Block": block, "Open": opened, "Holder": holder})
 
 
-@pytest.fixture
-def opened(generate: Generate) -> ModuleType:
-    block = {"anyOf": [tagged("type", "text", "Text"), other("type", "text", size={"type": "boolean"})]}
-    return generate({"Text": TEXT, "Block": block})
+def test_a_member_is_named_by_its_union_and_its_tag_and_derives_from_what_it_wraps(package: ModuleType) -> None:
+    assert issubclass(package.BlockText, package.Text)
+    assert issubclass(package.BlockResourceLink, package.Link)
 
 
-def test_a_member_is_named_by_its_union_and_its_tag_and_derives_from_what_it_wraps(closed: ModuleType) -> None:
-    assert issubclass(closed.BlockText, closed.Text)
-    assert issubclass(closed.BlockResourceLink, closed.Link)
+def test_a_constructed_member_dumps_its_tag(package: ModuleType) -> None:
+    assert dump(package.BlockResourceLink(uri="u")) == {"type": "resource_link", "uri": "u"}
 
 
-def test_a_constructed_member_dumps_its_tag(closed: ModuleType) -> None:
-    assert dump(closed.BlockResourceLink(uri="u")) == {"type": "resource_link", "uri": "u"}
-
-
-def test_a_message_becomes_the_member_its_tag_names(closed: ModuleType) -> None:
-    holder = closed.Holder.model_validate_json('{"block": {"type": "resource_link", "uri": "u"}}')
-    assert type(holder.block) is closed.BlockResourceLink
+def test_a_message_becomes_the_member_its_tag_names(package: ModuleType) -> None:
+    holder = package.Holder.model_validate_json('{"block": {"type": "resource_link", "uri": "u"}}')
+    assert type(holder.block) is package.BlockResourceLink
 
 
 @pytest.mark.parametrize("message", [{"type": "text", "uri": "u"}, {"type": "video", "text": "x"}, {"text": "x"}])
 def test_a_closed_union_refuses_an_invalid_payload_an_unknown_tag_and_no_tag(
-    closed: ModuleType, message: object
+    package: ModuleType, message: object
 ) -> None:
     with pytest.raises(ValidationError):
-        parse(closed.Block, message)
+        parse(package.Block, message)
 
 
-def test_an_unknown_tag_becomes_the_open_member_with_its_whole_payload(opened: ModuleType) -> None:
+def test_an_unknown_tag_becomes_the_open_member_with_its_whole_payload(package: ModuleType) -> None:
     message = {"type": "video", "size": True, "frames": [1, {"a": None}]}
-    found = parse(opened.Block, message)
-    assert type(found) is opened.BlockOther
+    found = parse(package.Open, message)
+    assert type(found) is package.OpenOther
     assert dump(found) == message
 
 
 @pytest.mark.parametrize("message", [{"type": "text"}, {"type": "text", "size": True}, {"type": "video"}])
-def test_an_open_union_refuses_invalid_payloads_of_known_and_unknown_tags(opened: ModuleType, message: object) -> None:
+def test_an_open_union_refuses_invalid_payloads_of_known_and_unknown_tags(package: ModuleType, message: object) -> None:
     with pytest.raises(ValidationError):
-        parse(opened.Block, message)
+        parse(package.Open, message)
 
 
-def test_an_open_member_takes_further_keywords_but_no_known_tag(opened: ModuleType) -> None:
-    assert dump(opened.BlockOther(type="video", size=True, frames=2)) == {"type": "video", "size": True, "frames": 2}
+def test_an_open_member_takes_further_keywords_but_no_known_tag(package: ModuleType) -> None:
+    assert dump(package.OpenOther(type="video", size=True, frames=2)) == {"type": "video", "size": True, "frames": 2}
     with pytest.raises(ValidationError):
-        opened.BlockOther(type="text", size=True)
+        package.OpenOther(type="text", size=True)
 
 
 def test_a_member_without_a_tag_is_tried_after_those_that_have_one(generate: Generate) -> None:

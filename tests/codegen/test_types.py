@@ -6,7 +6,7 @@ import json
 from typing import Any, get_args
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from tests.support.codegen.build import STRING, Schema, model, ref, wraps
 from tests.support.codegen.generating import Generate
@@ -110,16 +110,19 @@ def many() -> Schema:
     return {"Line": model(["line"], line=STRING), **holders}
 
 
-def test_every_type_takes_and_dumps_the_values_that_its_schema_allows(generate: Generate, many: Schema) -> None:
-    package = generate(many)
+@pytest.fixture(scope="module")
+def package(generate_once: Generate, many: Schema) -> Any:
+    return generate_once(many)
+
+
+def test_every_type_takes_and_dumps_the_values_that_its_schema_allows(package: Any, many: Schema) -> None:
     for schema, value in ACCEPTED:
         message = json.dumps({"value": value})
         found = _holder(package, many, schema).model_validate_json(message)
         assert json.loads(found.model_dump_json()) == {"value": value}, schema
 
 
-def test_every_type_refuses_the_values_that_its_schema_forbids(generate: Generate, many: Schema) -> None:
-    package = generate(many)
+def test_every_type_refuses_the_values_that_its_schema_forbids(package: Any, many: Schema) -> None:
     assert [(schema, value) for schema, value in REFUSED if _takes(_holder(package, many, schema), value)] == []
 
 
@@ -143,21 +146,22 @@ def test_a_model_may_hold_itself(generate: Generate) -> None:
     assert package.Tree(children=[leaf]).model_dump_json() == '{"children":[{"children":[]}]}'
 
 
-@pytest.mark.parametrize(
-    "name", ["list", "dict", "str", "int", "tag", "self", "methods", "from", "class", "copy", "modelConfig"]
-)
-def test_a_property_may_have_a_name_that_python_uses(generate: Generate, name: str) -> None:
-    properties = {
-        name: {"type": ["string", "null"]},
+def test_a_property_may_have_a_name_that_python_uses(generate: Generate) -> None:
+    names = ["list", "dict", "str", "int", "tag", "self", "methods", "from", "class", "copy", "modelConfig"]
+    others = {
         "kind": {"type": "array", "items": STRING},
         "more": {"type": "object", "additionalProperties": STRING},
         "size": {"type": ["integer", "null"]},
     }
-    member = {**model(["type"], **properties, type={"type": "string", "const": "a"})}
-    package = generate({"Holder": {"type": "object", "properties": properties}, "Block": {"anyOf": [member]}})
-    message = {"type": "a", "kind": ["x"], name: "n", "more": {"a": "b"}, "size": 1}
-    for cls in (package.Holder, package.BlockA):
-        assert json.loads(cls.model_validate_json(json.dumps(message)).model_dump_json()) == message
+    holders = {name: {name: {"type": ["string", "null"]}, **others} for name in names}
+    members = [model(["type"], **each, type={"type": "string", "const": name}) for name, each in holders.items()]
+    models = {f"Of{name.capitalize()}": model(**each) for name, each in holders.items()}
+    package = generate({**models, "Block": {"anyOf": members}})
+    for name in names:
+        message = {"type": name, "kind": ["x"], name: "n", "more": {"a": "b"}, "size": 1}
+        for definition in (getattr(package, f"Of{name.capitalize()}"), package.Block):
+            value = TypeAdapter(definition).validate_json(json.dumps(message))
+            assert json.loads(value.model_dump_json()) == message
 
 
 def _letters(index: int) -> str:

@@ -122,5 +122,5 @@ def test_every_public_type_may_be_an_annotation_in_a_package_that_beartype_check
         use.__annotations__ = {"value": kind, "return": None}
         with warnings.catch_warnings(action="error"):
             checked = beartype(use)
-        with pytest.raises(BeartypeCallHintParamViolation):
-            checked(object())
+    with pytest.raises(BeartypeCallHintParamViolation):
+        checked(object())

@@ -48,10 +48,3 @@ def test_snake_case_keys_do_not_set_the_attributes_of_known_keys(samples: Sample
         known = samples.parse(sample, sample.instance)
         value = samples.parse(sample, {**snake_cased, **sample.instance})
         assert all(getattr(value, name) == getattr(known, name) for name in type(known).model_fields)
-
-
-def test_decoded_json_is_parsed_by_the_same_rules(samples: Samples) -> None:
-    for sample in samples.all():
-        value = samples.parse(sample, sample.instance)
-        assert type(value).model_validate(sample.instance) == value
-        assert same_json(samples.dump(sample, type(value).model_validate(sample.instance)), sample.instance)

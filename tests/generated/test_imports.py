@@ -7,13 +7,12 @@ import json
 import pytest
 
 from tests.support.models.fresh_process import run_in_fork
-from tests.support.models.modules import PROFILES
 
 pytestmark = pytest.mark.slow
 
 REPORT = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 
-every_profile = pytest.mark.parametrize("profile", PROFILES)
+every_profile = pytest.mark.parametrize("profile", ["v1", "v2_draft_unstable"])
 
 
 def _loaded_by(statement: str) -> set[str]:
@@ -49,7 +48,7 @@ def test_a_definition_loads_its_own_topic_and_those_that_it_needs(profile: str) 
 
 PROMPT = """
 import asyncio
-from acp_bindings import {profile} as acp
+from acp_bindings import v1 as acp
 
 class EchoAgent(acp.Agent):
     def __init__(self, client):
@@ -84,22 +83,16 @@ asyncio.run(main())
 OF_A_PROMPT = {"common", "connection", "content", "mcp", "sessions", "settings", "tool_calls", "updates"}
 
 
-@pytest.mark.parametrize("profile", ["v1", "v1_unstable"])
-def test_a_prompt_loads_no_elicitation_files_terminals_and_envelopes(profile: str) -> None:
-    text, loaded = run_in_fork(f"{PROMPT.format(profile=profile)}\n{REPORT}").splitlines()
+def test_a_prompt_loads_no_elicitation_files_terminals_and_envelopes() -> None:
+    text, loaded = run_in_fork(f"{PROMPT}\n{REPORT}").splitlines()
     assert text == "hi"
     assert _topics(set(json.loads(loaded))) == OF_A_PROMPT
 
 
-@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
-def test_the_messages_of_a_prompt_need_no_elicitation_and_envelopes(profile: str) -> None:
+def test_the_messages_of_a_prompt_need_no_elicitation_and_envelopes() -> None:
     names = "InitializeRequest, NewSessionRequest, PromptRequest, UpdateSessionNotification"
-    loaded = _topics(_loaded_by(f"from acp_bindings.{profile} import {names}"))
+    loaded = _topics(_loaded_by(f"from acp_bindings.v2_draft import {names}"))
     assert loaded == {*OF_A_PROMPT, "terminals"}
-
-
-def test_importing_the_package_loads_no_profile() -> None:
-    assert _profiles(_loaded_by("import acp_bindings")) == set()
 
 
 def test_the_runtime_never_loads_generated_code() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.support.models.modules import (
-    PACKAGE,
     PROFILES,
     aliases,
     classes,
@@ -141,7 +140,3 @@ def test_star_imports_of_models_give_its_public_names() -> None:
     namespace: dict[str, Any] = {}
     exec("from acp_bindings.v1.models import *", namespace)
     assert namespace["ContentBlockText"] is import_module("acp_bindings.v1").ContentBlockText
-
-
-def test_no_generated_file_uses_a_root_model() -> None:
-    assert [path.name for path in PACKAGE.rglob("*.py") if "RootModel" in path.read_text("utf-8")] == []

@@ -53,3 +53,28 @@ for there in True, False:
     print([name for name in ("{listed}", "{name}") if f"class {{name}}(" in text])
 """
     assert run_in_fork(program).splitlines() == [str([listed, name]), str([listed])]
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "missing", "extra"),
+    [
+        ("from acp_kit.agent import McpServers", "McpServers", "mcp", "mcp"),
+        ("import acp_kit.telemetry", "acp_kit.telemetry", "opentelemetry", "telemetry"),
+        ("from acp_kit.history import SqlHistory", "SqlHistory", "sqlalchemy", "history"),
+        ("from acp_kit.history import SqlHistory", "SqlHistory", "greenlet", "history"),
+        ("from acp_kit.history import SqlHistory", "SqlHistory", "aiosqlite", "history"),
+    ],
+)
+def test_a_missing_package_is_one_sentence_with_the_command(
+    statement: str, name: str, missing: str, extra: str
+) -> None:
+    program = f"""
+import sys
+sys.modules[{missing!r}] = None
+try:
+    {statement}
+except ImportError as error:
+    print(error)
+"""
+    expected = f"{name} needs the package {missing}, which you get with: pip install 'acp-bindings[{extra}]'"
+    assert run_in_fork(program) == expected

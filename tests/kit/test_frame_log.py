@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import ContentBlockText, EnvVariable, McpServerStdio, connect_in_process
+from acp_bindings.v1 import EnvVariable, McpServerStdio, connect_in_process
 from acp_kit.frame_log import FrameLog, redact
 from acp_runtime import Options
 from tests.support.kit.turns import ActingAgent, KeepingClient
@@ -44,17 +44,12 @@ def test_a_line_has_time_direction_size_and_message(tmp_path: Path) -> None:
     path = tmp_path / "acp.jsonl"
     with FrameLog(path) as log:
         log("out", b'{"jsonrpc":"2.0","method":"x"}', 1.0)
-    (entry,) = entries(path)
+        log("in", b"password: x\xff", 1.0)
+    entry, unreadable = entries(path)
     assert list(entry) == ["time", "direction", "size", "message"]
     assert (entry["direction"], entry["size"], entry["message"]) == ("out", 30, {"jsonrpc": "2.0", "method": "x"})
     assert entry["time"] > 1_700_000_000
-
-
-def test_a_line_that_is_no_json_is_noted_without_its_content(tmp_path: Path) -> None:
-    path = tmp_path / "acp.jsonl"
-    with FrameLog(path) as log:
-        log("in", b"password: x\xff", 1.0)
-    assert entries(path)[0]["message"] == "12 bytes that are not JSON"
+    assert unreadable["message"] == "12 bytes that are not JSON"
 
 
 def test_full_files_are_renamed_and_the_oldest_is_dropped(tmp_path: Path) -> None:
@@ -143,13 +138,6 @@ def test_a_closed_log_ignores_messages(tmp_path: Path) -> None:
     assert (tmp_path / "acp.jsonl").read_bytes() == b""
 
 
-async def test_a_prompt_is_not_redacted(tmp_path: Path) -> None:
-    path = tmp_path / "acp.jsonl"
-    with FrameLog(path) as log:
-        log("in", ContentBlockText(text="hi").model_dump_json().encode(), 1.0)
-    assert entries(path)[0]["message"]["text"] == "hi"
-
-
 # Texts with a secret, and what is left of them.
 REDACTED = {
     "https://user:hunter2@host/path": "https://[redacted]@host/path",
@@ -197,14 +185,6 @@ def test_other_texts_are_not_redacted(text: str) -> None:
     assert json.loads(redact(json.dumps(text).encode())) == text
 
 
-def test_authorization_is_not_logged(tmp_path: Path) -> None:
-    path = tmp_path / "acp.jsonl"
-    with FrameLog(path) as log:
-        log("in", b'{"params":{"_meta":{"http":{"AUTHORIZATION":"Bearer hunter2"}},"url":"x://hunter2@y"}}', 1.0)
-    params = {"_meta": {"http": {"AUTHORIZATION": "[redacted]"}}, "url": "x://[redacted]@y"}
-    assert entries(path)[0]["message"] == {"params": params}
-
-
 def test_a_lone_surrogate_next_to_a_secret_stays() -> None:
     line = redact(b'["\\ud800://a:hunter2@b?key=hunter2\\ud800"]')
     assert json.loads(line) == ["\ud800://[redacted]@b?key=[redacted]\ud800"]
@@ -238,10 +218,6 @@ def test_frames_can_be_logged_without_authorization(key: str) -> None:
     assert redacted.count(b"[redacted]") == 8
     assert b'{"name":"%b","value":"[redacted]"}' % key.encode() in redacted
     assert json.loads(redact(message(params={"name": key, "kept": 1})))["params"] == {"name": key, "kept": 1}
-
-
-def test_a_line_that_is_not_json_is_redacted_to_its_size() -> None:
-    assert redact(b"hunter2") == b'"7 bytes that are not JSON"'
 
 
 def test_any_json_can_be_redacted() -> None:

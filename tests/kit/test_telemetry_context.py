@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,39 +18,28 @@ from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
 from tests.support.kit.traced import Traced, parent, say, session, span_id
-from tests.support.kit.traced_agent import agent_of, described
+from tests.support.kit.traced_agent import AskingAgent, described
 from tests.support.paths import ROOT
-from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{SPAN}-01"
 
 
-def client_of(profile: Any, traced: Traced) -> type:
-    class TracingClient(profile.Client):
-        def __init__(self, agent: Any) -> None:
-            self.agent = agent
+async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Path) -> None:
+    traced, file = Traced(), tmp_path / "spans.json"
+    command = (sys.executable, "-m", "tests.support.kit.traced_agent", str(file))
 
-        async def session_update(self, notification: Any) -> None:
+    class TracingClient(PlainClient):
+        async def session_update(self, notification: Any, /) -> None:
             with traced.tracer.start_as_current_span("show"):
                 pass
 
-        async def session_request_permission(self, request: Any) -> Any:
-            return profile.RequestPermissionResponse(outcome=profile.RequestPermissionOutcomeCancelled())
-
-    return TracingClient
-
-
-@pytest.mark.parametrize("name", ["v1", "v1_unstable"])
-async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(name: str, tmp_path: Path) -> None:
-    profile, traced, file = import_module(f"acp_bindings.{name}"), Traced(), tmp_path / "spans.json"
-    command = (sys.executable, "-m", "tests.support.kit.traced_agent", name, str(file))
-    client = client_of(profile, traced)
-    async with profile.spawn_agent(client, *command, cwd=ROOT, options=traced.options) as agent:
+    async with v1.spawn_agent(TracingClient, *command, cwd=ROOT, options=traced.options) as agent:
         await agent.initialize(protocol_version=1)
         await agent.session_new(cwd="/work", mcp_servers=[])
         with traced.tracer.start_as_current_span("user"):
-            await agent.session_prompt(session_id="s1", prompt=[profile.ContentBlockText(text="hi")])
+            await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="hi")])
     theirs = json.loads(file.read_text())
     both = [*map(described, traced.spans), *theirs]
     by_key = {(each["name"], each["kind"]): each for each in both}
@@ -97,7 +85,7 @@ async def test_without_a_provider_what_is_sent_is_the_same(link: Link) -> None:
 
 
 async def test_without_a_provider_a_handler_passes_on_the_context_that_it_received(link: Link) -> None:
-    async with serving(link, agent_of(v1), instrument=Tracing()) as peer:
+    async with serving(link, AskingAgent, instrument=Tracing()) as peer:
         await peer.send(with_meta(prompt(1), {"traceparent": TRACEPARENT, "baggage": "user=ann"}))
         update, permission = await peer.receive(), await peer.receive()
         assert update["params"]["_meta"] == {"traceparent": TRACEPARENT, "baggage": "user=ann"}
@@ -160,42 +148,39 @@ async def test_malformed_tracestate_does_not_lose_the_parent(link: Link) -> None
     assert parent(traced.span("session/prompt", SpanKind.SERVER)) == int(SPAN, 16)
 
 
-async def test_meta_of_the_caller_is_kept(link: Link) -> None:
-    traced = Traced()
+async def requested(link: Link, request: v1.NewSessionRequest, traced: Traced) -> Any:
+    """Return the params of a request as a peer receives them."""
     async with calling(link, instrument=traced.instrument) as (agent, peer):
-        given = {"acme.dev/x": [1], "baggage": "a=b"}
-        call = asyncio.create_task(agent.session_new(cwd="/work", mcp_servers=[], meta=given))
-        request = await peer.receive()
-        await peer.send({"id": request["id"], "result": {"sessionId": "s1"}})
+        with traced.tracer.start_as_current_span("user"):
+            token = context.attach(baggage.set_baggage("user", "ann"))
+            call = asyncio.create_task(agent.request(request))
+            context.detach(token)
+        received = await peer.receive()
+        await peer.send({"id": received["id"], "result": {"sessionId": "s1"}})
         await call
-    meta = request["params"].pop("_meta")
+    return received["params"]
+
+
+async def test_meta_of_the_caller_is_kept(link: Link) -> None:
+    traced, given = Traced(), {"acme.dev/x": [1], "baggage": "a=b"}
+    params = await requested(link, v1.NewSessionRequest(cwd="/work", mcp_servers=[], meta=given), traced)
+    meta = params.pop("_meta")
     span = traced.span("session/new", SpanKind.CLIENT)
     assert span.context is not None
     assert meta.pop("traceparent").startswith(f"00-{span.context.trace_id:032x}-{span.context.span_id:016x}-")
     assert meta == given
-    assert request["params"] == {"cwd": "/work", "mcpServers": []}
+    assert params == {"cwd": "/work", "mcpServers": []}
 
 
 async def test_a_context_of_the_caller_is_kept_and_nothing_is_added(link: Link) -> None:
     meta = {"traceparent": TRACEPARENT}
-    async with calling(link, instrument=Traced().instrument) as (agent, peer):
-        token = context.attach(baggage.set_baggage("user", "ann"))
-        call = asyncio.create_task(agent.session_new(cwd="/work", mcp_servers=[], meta=meta))
-        context.detach(token)
-        request = await peer.receive()
-        await peer.send({"id": request["id"], "result": {"sessionId": "s1"}})
-        await call
-    assert request["params"]["_meta"] == meta
+    request = v1.NewSessionRequest(cwd="/work", mcp_servers=[], meta=meta)
+    assert (await requested(link, request, Traced()))["_meta"] == meta
 
 
 async def test_a_model_of_the_caller_is_not_changed(link: Link) -> None:
     request = v1.NewSessionRequest(cwd="/work", mcp_servers=[])
-    async with calling(link, instrument=Traced().instrument) as (agent, peer):
-        call = asyncio.create_task(agent.request(request))
-        received = await peer.receive()
-        await peer.send({"id": received["id"], "result": {"sessionId": "s1"}})
-        await call
-    assert set(received["params"]["_meta"]) == {"traceparent"}
+    assert set((await requested(link, request, Traced()))["_meta"]) == {"traceparent", "baggage"}
     assert request == v1.NewSessionRequest(cwd="/work", mcp_servers=[])
 
 
@@ -218,9 +203,9 @@ STRICT_NOTE = ExtNotification("_acme/strict_note", Strict)
 
 
 class Extended(PlainAgent):
-    def __init__(self, client: v1.RemoteClient) -> None:
+    def __init__(self, client: v1.RemoteClient, notes: dict[str, int]) -> None:
         super().__init__(client)
-        self.notes: dict[str, int] = {}
+        self.notes = notes
 
     @handles(PING)
     async def ping(self, params: Ping) -> Ping:
@@ -243,13 +228,8 @@ class Extended(PlainAgent):
 
 
 async def test_extension_methods_have_spans_and_carry_the_context() -> None:
-    traced, agents = Traced(), list[Extended]()
-
-    def make(client: v1.RemoteClient) -> Extended:
-        agents.append(Extended(client))
-        return agents[0]
-
-    async with session(traced, make) as agent:
+    traced, notes = Traced(), dict[str, int]()
+    async with session(traced, lambda client: Extended(client, notes)) as agent:
         assert await agent.call(PING, Ping(text="hi")) == Ping(text="hi")
         assert set((await agent.ext_request("_raw", {"a": 1}))["_meta"]) == {"traceparent"}
         with traced.tracer.start_as_current_span("user") as user:
@@ -257,17 +237,12 @@ async def test_extension_methods_have_spans_and_carry_the_context() -> None:
             await say(agent)
     for name in ("_acme/ping", "_raw"):
         assert parent(traced.span(name, SpanKind.SERVER)) == span_id(traced.span(name, SpanKind.CLIENT))
-    assert agents[0].notes == {"note": user.get_span_context().span_id}
+    assert notes == {"note": user.get_span_context().span_id}
 
 
 async def test_params_that_can_not_have_meta_are_sent_as_they_are() -> None:
-    traced, agents = Traced(), list[Extended]()
-
-    def make(client: v1.RemoteClient) -> Extended:
-        agents.append(Extended(client))
-        return agents[0]
-
-    async with session(traced, make) as agent:
+    traced, notes = Traced(), dict[str, int]()
+    async with session(traced, lambda client: Extended(client, notes)) as agent:
         assert await agent.call(STRICT, Strict(text="hi")) == Strict(text="hi")
         with traced.tracer.start_as_current_span("user"):
             await agent.notify(STRICT_NOTE, Strict(text="hi"))
@@ -275,5 +250,5 @@ async def test_params_that_can_not_have_meta_are_sent_as_they_are() -> None:
                 assert await agent.ext_request("_raw", params) == params
             assert await agent.ext_request("_raw", Plain(text="hi")) == {"text": "hi"}
             assert await agent.ext_request("_raw", Ping(text="hi")) == {"text": "hi"}
-    assert agents[0].notes == {"strict_note": 0}
+    assert notes == {"strict_note": 0}
     assert traced.span("_acme/strict", SpanKind.SERVER).parent is None

@@ -10,42 +10,51 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import ContentBlockText, SessionUpdateAgentMessageChunk
+from acp_bindings.v1 import ContentBlockText, PermissionOption, SessionUpdateAgentMessageChunk, ToolCallUpdate
 from acp_kit import threads
 from acp_kit.agent import Turn
 from acp_kit.threads import FromThread, from_thread
 from acp_runtime import CapabilityError
-from tests.support.kit.turns import conversation
+from tests.support.kit.turns import Act, conversation
 
 
 def chunk(text: str) -> SessionUpdateAgentMessageChunk:
     return SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text))
 
 
-async def test_a_thread_calls_methods_of_the_proxy_and_gets_their_results() -> None:
-    results: list[Any] = []
-
-    def work(turn: Turn) -> None:
-        client = turn.session.client
-        call = from_thread(client)
-        for number in range(100):
-            call(client.session_update, session_id=turn.session.id, update=chunk(str(number)))
-        results.append(call(client.session_request_permission, **permission(turn)).outcome.outcome)
+def in_thread(work: Callable[[Turn, FromThread], None]) -> Act:
+    """Return what runs a function in a thread during a turn."""
 
     async def act(turn: Turn) -> None:
-        await asyncio.to_thread(work, turn)
+        await asyncio.to_thread(work, turn, from_thread(turn.session.client))
+
+    return act
+
+
+def permission(turn: Turn) -> dict[str, Any]:
+    option = PermissionOption(option_id="yes", name="Yes", kind="allow_once")
+    return {"session_id": turn.session.id, "tool_call": ToolCallUpdate(tool_call_id="c"), "options": [option]}
+
+
+async def test_a_thread_calls_methods_and_gets_their_results() -> None:
+    results: list[Any] = []
+
+    def work(turn: Turn, call: FromThread) -> None:
+        for number in range(100):
+            call(turn.session.client.session_update, session_id=turn.session.id, update=chunk(str(number)))
+        results.append(call(turn.session.client.session_request_permission, **permission(turn)).outcome.option_id)
+        call(turn.say, "of the turn")
 
     async with conversation() as talk:
-        await talk.prompt(act, "yes")
-        assert [update.content.text for update in talk.updates] == [str(number) for number in range(100)]
-        assert results == ["selected"]
+        await talk.prompt(in_thread(work), "yes")
+        assert [update.content.text for update in talk.updates] == [*map(str, range(100)), "of the turn"]
+        assert results == ["yes"]
 
 
 async def test_methods_of_the_proxy_can_be_called_by_their_names() -> None:
     results: list[Any] = []
 
-    def work(turn: Turn) -> None:
-        call = from_thread(turn.session.client)
+    def work(turn: Turn, call: FromThread) -> None:
         call.session_update(session_id=turn.session.id, update=chunk("hello"))
         results.append(call.session_request_permission(**permission(turn)).outcome.option_id)
         results.append(call.supports("terminal/create"))
@@ -53,51 +62,19 @@ async def test_methods_of_the_proxy_can_be_called_by_their_names() -> None:
             call.no_such_method()
         assert copy(call).supports("terminal/create") is False
 
-    async def act(turn: Turn) -> None:
-        await asyncio.to_thread(work, turn)
-
     async with conversation() as talk:
-        await talk.prompt(act, "yes")
+        await talk.prompt(in_thread(work), "yes")
         assert [update.content.text for update in talk.updates] == ["hello"]
         assert results == ["yes", False]
 
 
-def permission(turn: Turn) -> dict[str, Any]:
-    from acp_bindings.v1 import PermissionOption, ToolCallUpdate
-
-    option = PermissionOption(option_id="yes", name="Yes", kind="allow_once")
-    return {"session_id": turn.session.id, "tool_call": ToolCallUpdate(tool_call_id="c"), "options": [option]}
-
-
-async def test_a_thread_can_use_a_turn_and_a_tool_call() -> None:
-    def work(turn: Turn) -> None:
-        call = from_thread(turn.session.client)
-        call(turn.say, "from a thread")
-
-    async def act(turn: Turn) -> None:
-        await asyncio.to_thread(work, turn)
-
-    async with conversation() as talk:
-        await talk.prompt(act)
-        assert [update.content.text for update in talk.updates] == ["from a thread"]
-
-
 async def test_an_error_of_the_call_is_raised_in_the_thread() -> None:
-    raised: list[BaseException] = []
-
-    def work(turn: Turn) -> None:
-        client = turn.session.client
-        try:
-            from_thread(client)(client.terminal_create, session_id="s", command="ls")
-        except CapabilityError as error:
-            raised.append(error)
-
-    async def act(turn: Turn) -> None:
-        await asyncio.to_thread(work, turn)
+    def work(turn: Turn, call: FromThread) -> None:
+        with pytest.raises(CapabilityError):
+            call(turn.session.client.terminal_create, session_id="s", command="ls")
 
     async with conversation() as talk:
-        await talk.prompt(act)
-        assert len(raised) == 1
+        assert await talk.prompt(in_thread(work)) == "end_turn"
 
 
 async def test_a_timeout_of_the_call_itself_is_its_error() -> None:
@@ -142,38 +119,28 @@ def in_a_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[BaseExc
     return thread, raised
 
 
-async def test_a_loop_that_waits_for_the_thread_is_noticed_and_nothing_is_sent() -> None:
+def interrupted(future: Any, timeout: float) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("is_interrupted", [False, True])
+async def test_a_call_that_has_not_begun_when_it_ends_calls_nothing(
+    is_interrupted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+
+    async def send() -> None:
+        sent.append(1)
+
     async with conversation() as talk:
         call = from_thread(talk.agent, start_deadline=0.05)
-        sent: list[int] = []
-
-        async def send() -> None:
-            sent.append(1)
-
+        if is_interrupted:
+            monkeypatch.setattr(threads.Future, "result", interrupted)
         thread, raised = in_a_thread(lambda: call(send))
-        thread.join()  # blocks the loop, as the mistake does
-        assert "Is it waiting for this thread?" in str(raised[0])
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert sent == []
-
-
-async def test_a_thread_that_is_interrupted_before_its_call_begins_calls_nothing() -> None:
-    async with conversation() as talk:
-        call = from_thread(talk.agent)
-        sent: list[int] = []
-
-        async def send() -> None:
-            sent.append(1)
-
-        def interrupted(future: Any, timeout: float) -> None:
-            raise KeyboardInterrupt
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(threads.Future, "result", interrupted)
-            thread, raised = in_a_thread(lambda: call(send))
-            thread.join()
-        assert [type(error) for error in raised] == [KeyboardInterrupt]
+        thread.join()  # blocks the loop, as the mistake does that a user may make
+        monkeypatch.undo()
+        assert isinstance(raised[0], KeyboardInterrupt) or "Is it waiting for this thread?" in str(raised[0])
+        assert isinstance(raised[0], KeyboardInterrupt) == is_interrupted
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert sent == []

@@ -6,18 +6,15 @@ import asyncio
 import logging
 import re
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import AgentCapabilities, InitializeResponse, NewSessionResponse
-from acp_runtime import AuthenticationRequired, ConnectionClosed, InvalidResponse, RequestError
+from acp_runtime import ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
 from acp_runtime.logs import ThrottledLogger
 from tests.support.runtime.odd_json import DAMAGE, message
-from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, chunk, serving, update
+from tests.support.runtime.peer import Link, calling, serving, update
 
 
 async def test_rule_30_5000_unknown_notifications_log_less_than_100_kb(
@@ -173,55 +170,3 @@ def test_rule_30_an_argument_whose_str_raises_costs_only_its_log_line(caplog: py
     throttle.log(logging.WARNING, "kind", "something happened: %s", Unprintable())
     throttle.log(logging.WARNING, "kind", "something else happened")
     assert [record.getMessage() for record in caplog.records] == ["something else happened"]
-
-
-class Raising(logging.Handler):
-    def handle(self, record: logging.LogRecord) -> bool:
-        raise RuntimeError("the log is full")
-
-
-class Filtering(logging.Handler):
-    def filter(self, record: logging.LogRecord) -> bool:
-        raise RuntimeError("the filter is broken")
-
-
-@contextmanager
-def _broken_log(kind: str) -> Iterator[None]:
-    handler = Raising() if kind == "handler" else Filtering()
-    logger = logging.getLogger("acp_runtime")
-    level = logger.level
-    logger.setLevel(logging.DEBUG)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-
-
-@pytest.mark.parametrize("kind", ["handler", "filter"])
-async def test_rule_30_a_logging_handler_that_raises_affects_neither_requests_nor_closing(
-    link: Link, kind: str
-) -> None:
-    class Careless(PlainAgent):
-        async def initialize(self, request: Any, /) -> InitializeResponse:
-            return InitializeResponse(protocol_version=1, agent_capabilities=AgentCapabilities(load_session=True))
-
-        async def session_new(self, request: Any, /) -> NewSessionResponse:
-            await self.client.session_update(session_id="new", update=chunk("held"))
-            raise AuthenticationRequired
-
-        async def ext_notification(self, method: str, params: Any) -> None:
-            while True:
-                with suppress(asyncio.CancelledError):
-                    await asyncio.Event().wait()
-
-    with _broken_log(kind):
-        async with serving(link, Careless, ready=False, eof_grace=0.05, handler_deadline=0.05) as peer:
-            assert "result" in await peer.call("initialize", INITIALIZE)
-            failed = await peer.call("session/new", {"cwd": "/", "mcpServers": []})
-            assert failed["error"]["code"] == -32000
-            await peer.send({"method": "_wait"}, {"method": "_wait"})
-            await peer.until_quiet()
-            await peer.end()
-            assert await peer.rest() == []

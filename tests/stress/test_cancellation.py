@@ -19,7 +19,7 @@ from acp_runtime.options import Options
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, prompt, run_over, serving
 from tests.support.scale import count
 
-pytestmark = pytest.mark.stress
+pytestmark = [pytest.mark.stress, pytest.mark.every_link]
 
 PROMPTS = count(1000, 4000)  # over each of three kinds of transport
 RAW_PROMPTS = count(1000, 10_000)

@@ -23,7 +23,7 @@ from acp_runtime.options import Options
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, run_over, text_of
 from tests.support.scale import count
 
-pytestmark = pytest.mark.stress
+pytestmark = [pytest.mark.stress, pytest.mark.every_link]
 
 DEADLINE = count(60, 600)
 ROUNDS = count(25, 1000)

@@ -20,7 +20,7 @@ DEADLINE = count(120, 1800)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "deadline(seconds): how long the test may take")
+    config.addinivalue_line("markers", "every_link: run the tests of this module over each kind of transport")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,7 +58,12 @@ def _descriptors() -> set[str]:
     return set(os.listdir("/dev/fd")) if sys.platform != "win32" else set()
 
 
-@pytest.fixture(params=sorted(LINKS))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "link" in metafunc.fixturenames and metafunc.definition.get_closest_marker("every_link"):
+        metafunc.parametrize("link", sorted(LINKS), indirect=True)
+
+
+@pytest.fixture
 def link(request: pytest.FixtureRequest) -> Link:
-    """Return a function that joins two ends. A test with this fixture runs over each kind of transport."""
-    return LINKS[request.param]
+    """Return a function that joins two ends in memory. A module marked `every_link` runs over each transport."""
+    return LINKS[getattr(request, "param", "memory")]

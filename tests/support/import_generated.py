@@ -1,4 +1,6 @@
-"""Imports generated packages and builds every class in them, each package in its own process.
+"""Imports generated packages, builds every class in them, and looks up the names in their method tables.
+
+Each package is imported in its own process.
 
 A program, because it imports the common dependencies once and then forks. Its arguments are the folders of the
 packages. It prints a JSON object with the traceback for each folder that can't be imported.
@@ -9,12 +11,27 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import subprocess
 import sys
 import traceback
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import RootModel, TypeAdapter
+
+from tests.support.paths import ROOT
+
+_TABLES = ("AGENT_REQUESTS", "AGENT_NOTIFICATIONS", "CLIENT_REQUESTS", "CLIENT_NOTIFICATIONS")
+
+
+def import_errors(folders: Iterable[Path]) -> dict[str, str]:
+    """Run the program, and return what it prints."""
+    command = [sys.executable, "-m", "tests.support.import_generated", *map(str, folders)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=3600)
+    assert done.returncode == 0, done.stderr
+    errors: dict[str, str] = json.loads(done.stdout)
+    return errors
 
 
 def _import(folder: Path) -> None:
@@ -22,10 +39,16 @@ def _import(folder: Path) -> None:
     for profile in sorted(path.parent.name for path in folder.glob("acp_bindings/*/__init__.py")):
         package = importlib.import_module(f"acp_bindings.{profile}")
         models = dir(importlib.import_module(f"acp_bindings.{profile}.models"))
+        methods = importlib.import_module(f"acp_bindings.{profile}.methods")
         for name in package.__all__:
             value = getattr(package, name)
             if name in models:
                 _ = TypeAdapter(value).core_schema
+                assert not (isinstance(value, type) and issubclass(value, RootModel)), name
+        for name in _TABLES:
+            for method in getattr(methods, name).values():
+                assert hasattr(package, method.params)
+                assert hasattr(package, getattr(method, "result", method.params))  # notifications have none
 
 
 def _import_error(folder: Path) -> str:

@@ -130,7 +130,7 @@ SESSION_REQUEST_PERMISSION: Final[
     result="RequestPermissionResponse",
     side="client",
     baseline=True,
-    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
+    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', False),
 )
 TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"] = Request(
     profile=PROFILE,
@@ -453,7 +453,7 @@ SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
         ("prompt.audio", "agentCapabilities.promptCapabilities.audio"),
         ("prompt.resource", "agentCapabilities.promptCapabilities.embeddedContext"),
     ),
-    cancelled=("session/cancel", '{"stopReason":"cancelled"}'),
+    cancelled=("session/cancel", '{"stopReason":"cancelled"}', False),
 )
 SESSION_CANCEL: Final["Notification[CancelNotification]"] = Notification(
     profile=PROFILE,

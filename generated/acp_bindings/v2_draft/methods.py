@@ -69,7 +69,7 @@ SESSION_REQUEST_PERMISSION: Final[
     result="RequestPermissionResponse",
     side="client",
     baseline=True,
-    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}'),
+    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', True),
 )
 ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
     profile=PROFILE,

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import BaseModel
+
 from acp_kit.updates import given_values, plain_text, with_text
 
 if TYPE_CHECKING:
@@ -62,4 +64,5 @@ def latest(old: Any, new: Any) -> Any:
     """Return a setting after an update. Of session_info_update, absent fields keep their value."""
     if old is None or new.session_update != "session_info_update":
         return new
-    return old.model_copy(update=given_values(new, "session_update"))
+    # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
+    return BaseModel.model_copy(old, update=given_values(new, "session_update"))

@@ -28,7 +28,7 @@ from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.results import as_declared, build_result, can_be_empty, is_result
+from acp_runtime.jsonrpc.results import as_result, build_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.stubs import methods
 from acp_runtime.stubs.methods import AnyMethod
@@ -50,7 +50,8 @@ class InFlightRequest(InFlight):
         task: runs its handler; None after that has ended.
         has_begun: whether its handler has begun.
         is_answered: whether it was answered. If its turn was cancelled by this side, its handler may still run.
-        turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21).
+        turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21);
+            or has cancelled it by its id, if the answer is the same then (rule 20).
         cancelled_by: who has cancelled it: the peer, the end of the connection.
     """
 
@@ -139,6 +140,8 @@ class Requests:
         """
         if method.cancels is not None:
             for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
+                cancelled = None if request.method is None else request.method.cancelled
+                request.turn_cancelled |= cancelled is not None and cancelled[2]
                 request.cancel("peer")
             return
         is_overridden = self.sides.overrides(method)
@@ -233,11 +236,7 @@ class Requests:
         method = request.method
         if method is None:
             return result_line(request.id, result)
-        if result is None and can_be_empty(method):
-            result = build_result(method, b"{}")
-        if not is_result(method, result):
-            raise TypeError(f"The handler of {method.wire} returned {type(result).__name__}, not {method.result}.")
-        result = as_declared(method, result)
+        result = as_result(method, result)
         if method.creates_session:
             str(getattr(result, self.sides.profile.session_attribute))  # if it has none, that is the answer
         if not method.opens:

@@ -7,9 +7,9 @@ find out what kind of message it is and what is wrong with it (rules 3, 4, 9, 11
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
-from logging import getLogger
+from logging import DEBUG, getLogger
 from typing import Annotated, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,8 +17,9 @@ from pydantic_core import from_json
 
 from acp_runtime.errors import InternalError, InvalidParams, InvalidRequest, MethodNotFound, ParseError
 from acp_runtime.escaping import printable
+from acp_runtime.jsonrpc.dropped_values import log_dropped
 from acp_runtime.jsonrpc.error_responses import explain
-from acp_runtime.jsonrpc.frames import METHOD, FrameSchema, params_adapter
+from acp_runtime.jsonrpc.frames import FrameSchema, params_adapter
 from acp_runtime.jsonrpc.messages import (
     Ignored,
     IncomingNotification,
@@ -62,40 +63,35 @@ class Decoder:
         # A name that is both a request and a notification is left out: the type of its params depends on the id.
         methods: dict[str, AnyMethod] = {**requests, **notifications}
         self._unambiguous = {wire: methods[wire] for wire in requests.keys() ^ notifications.keys()}
-        self._built: Mapping[str, AnyMethod] = {}
-        self._build({})
+        # The methods in the validator, and the validator. Threads share it, so both change by one assignment.
+        self._current = self._build({})
 
     def decode(self, line: bytes) -> Message:
         """Decode a line. Never raises."""
         if not is_strict(line):
             return self._explain(line)
+        built, validate = self._current
+        frame: Any = None
         try:
-            frame = self._validate(line)
+            frame = validate(line)
         except ValidationError:
-            return self.decode(line) if self._build_method_of(line) else self._explain(line)
+            pass  # and free the error, which holds the whole message
         except Exception as error:  # raised by a validator of an extension's params
             return _not_validated(from_json(line), error)
+        if frame is None:
+            return self._explain(line)
         method = frame.get("method")
         if method is None:
             return _response(frame, line) if "result" in frame or "error" in frame else self._explain(line)
+        if method not in built:
+            # A process uses a few methods, and the schema of each takes milliseconds to build.
+            self._current = self._build({**built, method: self._unambiguous[method]})
+            return self.decode(line)
+        if _logger.isEnabledFor(DEBUG):
+            log_dropped(built[method], "params", line)
         # The schema requires an id of requests and forbids it for notifications (rule 11).
-        if "id" in frame:
-            return IncomingRequest(frame["id"], method, frame["params"])
-        return IncomingNotification(method, frame["params"])
-
-    def _build_method_of(self, line: bytes) -> bool:
-        """Add the method of a line to the validator. Return False if it has been added, or can't be.
-
-        A process uses a few methods, and the schema of each takes milliseconds to build.
-        """
-        try:
-            method = METHOD.validate_json(line).get("method")
-        except ValidationError:
-            return False
-        if method in self._built or method not in self._unambiguous:
-            return False
-        self._build({**self._built, method: self._unambiguous[method]})
-        return True
+        params = frame["params"]
+        return IncomingRequest(frame["id"], method, params) if "id" in frame else IncomingNotification(method, params)
 
     @cached_property
     def _null_ids(self) -> bool:
@@ -103,11 +99,10 @@ class Decoder:
         cancels = [each for each in self._notifications.values() if each.cancels is not None]
         return all(type(None) in get_args(each.params_type.model_fields[each.cancels].annotation) for each in cancels)
 
-    def _build(self, methods: Mapping[str, AnyMethod]) -> None:
-        schema = FrameSchema(methods, null_ids=not methods or self._null_ids)
+    def _build(self, methods: Mapping[str, AnyMethod]) -> tuple[Mapping[str, AnyMethod], Callable[[bytes], Any]]:
+        schema = FrameSchema(methods, self._unambiguous, null_ids=not methods or self._null_ids)
         adapter: TypeAdapter[Any] = TypeAdapter(Annotated[Any, schema])
-        self._built = methods
-        self._validate = adapter.validator.validate_json
+        return methods, adapter.validator.validate_json
 
     def _explain(self, line: bytes) -> Message:
         """Decode a line that the validator rejects."""
@@ -121,9 +116,9 @@ class Decoder:
             return _response(frame, line)
         if fault := _fault_of_call(frame, null_ids=self._null_ids):
             return _not_a_message(line, fault)
-        return self._explain_call(frame, frame["method"], frame.get("params"))
+        return self._explain_call(frame, frame["method"], frame.get("params"), line)
 
-    def _explain_call(self, frame: dict[str, Any], method: str, params: Any) -> Message:
+    def _explain_call(self, frame: dict[str, Any], method: str, params: Any, line: bytes) -> Message:
         is_request = "id" in frame
         known = (self._requests if is_request else self._notifications).get(method)
         if known is None:
@@ -136,6 +131,8 @@ class Decoder:
             return _invalid_params(frame, known, explain(fault, 0))
         except Exception as fault:  # raised by a validator of an extension's params
             return _not_validated(frame, fault)
+        if _logger.isEnabledFor(DEBUG):
+            log_dropped(known, "params", line)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
 
 

@@ -69,7 +69,7 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
     details: list[dict[str, str]] = []
     size = 0
     for steps, message in faults[:_MAX_ERRORS]:
-        detail = {"path": _path(steps[prefix:]), "message": message[:_MAX_TEXT]}
+        detail = {"path": path_of(steps[prefix:]), "message": message[:_MAX_TEXT]}
         size += len(dump(detail))
         if size > _MAX_BYTES:
             break
@@ -89,7 +89,8 @@ def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
     return list(dict.fromkeys((each["loc"], _message(each)) for each in meant(errors)))
 
 
-def _path(steps: tuple[int | str, ...]) -> str:
+def path_of(steps: tuple[int | str, ...]) -> str:
+    """Return the path of an error as text."""
     return ".".join(restored(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
 
 

@@ -6,12 +6,12 @@ It is a tagged union of all methods with `method` as its tag. Responses have no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, TypeAdapter
-from pydantic_core import SchemaValidator, core_schema
+from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.json_values import as_object
@@ -56,12 +56,8 @@ _RESPONSE = core_schema.typed_dict_schema(
     extra_behavior="ignore",
 )
 
-METHOD = SchemaValidator(
-    core_schema.typed_dict_schema(
-        {"method": _field(core_schema.str_schema(strict=True), required=False)}, extra_behavior="ignore"
-    )
-)
-"""Validates only the method of a message."""
+# Keeps only the method of a message.
+_METHOD = core_schema.typed_dict_schema({"method": _field(core_schema.str_schema())}, extra_behavior="ignore")
 
 
 class FrameSchema:
@@ -69,17 +65,20 @@ class FrameSchema:
 
     Args:
         methods: the methods, by wire name.
+        others: the names of further methods. Of their messages, only the method is kept.
         null_ids: whether the id of a request can be null.
     """
 
-    def __init__(self, methods: Mapping[str, AnyMethod], *, null_ids: bool) -> None:
+    def __init__(self, methods: Mapping[str, AnyMethod], others: Iterable[str], *, null_ids: bool) -> None:
         self._methods = methods
+        self._others = others
         self._id = _ID_OR_NULL if null_ids else _ID
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         choices = {wire: self._frame(method, handler) for wire, method in self._methods.items()}
         discriminators: list[list[str | int]] = [["method"], ["jsonrpc"]]
-        return core_schema.tagged_union_schema({**choices, "2.0": _RESPONSE}, discriminators)
+        others = dict.fromkeys(self._others, _METHOD)
+        return core_schema.tagged_union_schema({**others, **choices, "2.0": _RESPONSE}, discriminators)
 
     def _frame(self, method: AnyMethod, handler: GetCoreSchemaHandler) -> CoreSchema:
         is_request = isinstance(method, Request)
@@ -95,6 +94,23 @@ class FrameSchema:
             "error": _field(_NO_VALUE, required=False),
         }
         return core_schema.typed_dict_schema(fields, extra_behavior="ignore")
+
+
+class MemberSchema:
+    """An annotation with the schema of a message of which only one member is kept.
+
+    Args:
+        name: the name of the member.
+        kind: its type.
+    """
+
+    def __init__(self, name: str, kind: Any) -> None:
+        self._name = name
+        self._kind = kind
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        member = _field(handler.generate_schema(self._kind))
+        return core_schema.typed_dict_schema({self._name: member}, extra_behavior="ignore")
 
 
 @cache

@@ -7,16 +7,17 @@ uses the aliases of their fields.
 from __future__ import annotations
 
 from functools import cache
+from logging import DEBUG, getLogger
 from typing import Annotated, Any
 
-from pydantic import BaseModel, GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import core_schema, from_json
-from pydantic_core.core_schema import CoreSchema
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from acp_runtime.errors import InvalidResponse, RemoteError
+from acp_runtime.jsonrpc.dropped_values import log_dropped
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import explain, summary
-from acp_runtime.jsonrpc.frames import params_adapter
+from acp_runtime.jsonrpc.frames import MemberSchema, params_adapter
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.models import union_members
@@ -24,16 +25,7 @@ from acp_runtime.models.json_values import as_object
 from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import AnyMethod, Request
 
-
-class _ResponseFrame:
-    """An annotation with the schema of a response's frame, which keeps only the result."""
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        result = core_schema.typed_dict_field(handler.generate_schema(self._result))
-        return core_schema.typed_dict_schema({"result": result}, extra_behavior="ignore")
+_logger = getLogger(__name__)
 
 
 def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
@@ -44,11 +36,15 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
     """
     line = b'{"result":{}}' if response.is_null and _result_models(method) else response.line
     try:
-        return read(_adapter(method).validator.validate_json, line)["result"]
+        result = read(_adapter(method).validator.validate_json, line)["result"]
     except ValidationError as error:
         reason = "the result is null" if response.is_null else summary(explain(error, 1), "result")
     except Exception as error:  # raised by a validator of an extension's result
         raise InvalidResponse(method.wire, f"a validator raised {type(error).__name__}") from error
+    else:
+        if _logger.isEnabledFor(DEBUG):
+            log_dropped(method, "result", line)
+        return result
     raise InvalidResponse(method.wire, reason)
 
 
@@ -75,23 +71,29 @@ def build_result(method: Request[Any, Any], json: bytes) -> Any:
     return _adapter(method).validator.validate_json(b'{"result":%b}' % json)["result"]
 
 
-def is_result(method: Request[Any, Any], value: Any) -> bool:
-    """Return whether a handler's return value is a result of its method."""
-    models = _result_models(method)
-    return not models or type(value) in models or isinstance(value, models)
+def as_result(method: Request[Any, Any], returned: Any) -> Any:
+    """Return what a handler returned as the result of its method: as the class that it declares, not a user's subclass.
 
-
-def as_declared(method: Request[Any, Any], result: Any) -> Any:
-    """Return a result as an instance of the class that its method declares, not of a user's subclass.
-
-    Return the result of an extension method as plain JSON.
+    None is a result without fields. The result of an extension method becomes plain JSON.
 
     Raises:
+        TypeError: if it has another type.
         PydanticSerializationError: if it contains something that is not JSON.
     """
+    models = _result_models(method)
+    if returned is None and models and not any(model.model_fields.keys() - {"meta"} for model in models):
+        returned = build_result(method, b"{}")
+    if models and type(returned) not in models and not isinstance(returned, models):
+        raise TypeError(_wrong_result(method, returned))
     if method.side == "extension":
-        return _plain_json(_extension_adapter(method), result)
-    return union_members.as_declared(result, _result_models(method))
+        return _plain_json(_extension_adapter(method), returned)
+    return union_members.as_declared(returned, models)
+
+
+def _wrong_result(method: Request[Any, Any], returned: Any) -> str:
+    kind = "None" if returned is None else type(returned).__name__
+    advice = "Return an instance of it for success; raise ResourceNotFound for what doesn't exist."
+    return f"The handler of {method.wire} returned {kind}, not {method.result}. {advice if returned is None else ''}"
 
 
 def dump_params(method: AnyMethod, params: Any) -> Any:
@@ -106,12 +108,6 @@ def dump_params(method: AnyMethod, params: Any) -> Any:
     return _plain_json(params_adapter(method), params)
 
 
-def can_be_empty(method: Request[Any, Any]) -> bool:
-    """Return whether `{}` is a valid result of a method."""
-    models = _result_models(method)
-    return bool(models) and not any(field.is_required() for model in models for field in model.model_fields.values())
-
-
 @cache
 def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
     """Return the models that a method's result can be; empty if it can be any JSON."""
@@ -120,7 +116,7 @@ def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(Annotated[Any, _ResponseFrame(method.result_type)])
+    return TypeAdapter(Annotated[Any, MemberSchema("result", method.result_type)])
 
 
 @cache

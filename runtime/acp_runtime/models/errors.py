@@ -7,12 +7,13 @@ which `meant` finds those of the alternative that was meant.
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 
-from acp_runtime.models.union_members import models_in
+from acp_runtime.models.union_members import alternatives, concrete_models
 
 Errors: TypeAlias = list[ErrorDetails]
 
@@ -87,8 +88,7 @@ def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, st
     name = str(error["loc"][0]) if error["loc"] else ""
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1 and name in intended:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
-    field = cls.__pydantic_fields__.get(name)
-    models = list(models_in(field.annotation)) if field else []
+    models = [model for each in _types_at(cls, error["loc"]) for model in concrete_models(each)]
     found: type[Any] = type(cast("object", error["input"]))
     if error["type"] in _WRONG_MODEL and models and found is not dict:
         message = f"Input should be {_one_of(models, found)}"
@@ -97,6 +97,23 @@ def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, st
         message = f"{error['msg']}: write the names of attributes, or parse decoded JSON with model_validate"
         return {**error, "type": "no_tag", "msg": message, "ctx": {}}
     return error
+
+
+def _types_at(cls: type[BaseModel], path: tuple[int | str, ...]) -> list[Any]:
+    """Return the types of a value inside of a model. The path has a step for each field, item and tag."""
+    types: list[Any] = [cls]
+    for step in path:
+        tagged = [each for each in types if step in getattr(each, "__acp_tags__", {}).values()]
+        if tagged and len(tagged) < len(types):
+            types = tagged
+        else:
+            types = [part for each in types for part in alternatives(_type_inside(each, step))]
+    return types
+
+
+def _type_inside(kind: Any, step: int | str) -> Any:
+    fields: dict[Any, FieldInfo] = getattr(kind, "__pydantic_fields__", {})
+    return fields[step].annotation if step in fields else next(iter(get_args(kind)[-1:]), None)
 
 
 def _intended_field(cls: type[BaseModel], name: str, given: dict[str, Any]) -> str:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABCMeta
-from collections.abc import Generator, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
+from collections.abc import Generator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast, dataclass_transform
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
 from pydantic_core.core_schema import CoreSchema
@@ -149,6 +149,24 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
     def __pydantic_on_complete__(cls) -> None:
         super().__pydantic_on_complete__()
         cls.__signature__ = _SIGNATURE  # pydantic has set its own
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, with other values of fields if `update` has any. They are validated, as by `replace`.
+
+        Args:
+            update: new values by the names of attributes.
+            deep: copy the values of all other fields, too.
+
+        Raises:
+            ValidationError: if a field is missing, unknown or of a wrong type.
+        """
+        copied = super().model_copy(deep=deep)
+        if not update:
+            return copied
+        changed = replace(copied, **update)
+        if copied.__pydantic_private__ is not None:
+            object.__setattr__(changed, "__pydantic_private__", copied.__pydantic_private__)
+        return changed
 
     @property
     def model_extra(self) -> dict[str, Any]:

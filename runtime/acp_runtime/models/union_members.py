@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -13,19 +14,19 @@ def members_of(union: Any) -> tuple[Any, ...]:
     return (union,) if isinstance(union, type) else get_args(union)
 
 
-def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models that a type mentions."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def alternatives(annotation: Any) -> Iterator[Any]:
+    """Yield the members of a union and of the unions in it; for another type, that type."""
+    origin = get_origin(annotation)
+    if origin in (Annotated, Union, UnionType):
+        for part in get_args(annotation)[: 1 if origin is Annotated else None]:
+            yield from alternatives(part)
+    else:
         yield annotation
-    for part in get_args(annotation):
-        yield from models_in(part)
 
 
 def concrete_models(alias: Any) -> list[type[BaseModel]]:
     """Return the model classes of a model or of a generated union of models; none for anything else."""
-    if get_origin(alias) is not Annotated:
-        return [alias] if isinstance(alias, type) and issubclass(alias, BaseModel) else []
-    return [model for member in members_of(get_args(alias)[0]) for model in concrete_models(member)]
+    return [each for each in alternatives(alias) if isinstance(each, type) and issubclass(each, BaseModel)]
 
 
 def as_declared(value: Any, classes: tuple[type[BaseModel], ...]) -> Any:

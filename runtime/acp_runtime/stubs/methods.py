@@ -129,14 +129,15 @@ class Request(Method, Generic[P, R]):
         opens: whether it opens the connection and negotiates the version.
         creates: the field of its result that names a new session or terminal.
         gone: the error code for a session or terminal that no longer exists. The caller gets an empty result instead.
-        cancelled: the notification that cancels it, for a session, and the JSON of the result that then answers it.
+        cancelled: the notification that cancels it, for a session; the JSON of the result that then answers it; and
+            whether that also answers it if it is cancelled by its id.
     """
 
     result: str
     opens: bool = False
     creates: str | None = None
     gone: int | None = None
-    cancelled: tuple[str, str] | None = None
+    cancelled: tuple[str, str, bool] | None = None
 
     @cached_property
     def result_type(self) -> Any:

@@ -40,7 +40,8 @@ class Side(Generic[RemoteT]):
         """Call a factory, and check what it returns.
 
         Raises:
-            TypeError: if it can't be called with a proxy, or returns no handler but None or a coroutine, for example.
+            TypeError: if it can't be called with a proxy, or returns no handler of this side but that of the other
+                side, None or a coroutine, for example.
         """
         given: object = factory
         if isinstance(given, Handler):
@@ -53,7 +54,7 @@ class Side(Generic[RemoteT]):
                 name, proxy = getattr(factory, "__qualname__", repr(factory)), type(remote).__name__
                 raise TypeError(f"{name} must take one argument, the {proxy} that it may call: {error}") from error
             raise
-        if isinstance(handler, Handler):
+        if isinstance(handler, self.base) or type(handler) is Handler:  # which is for no side yet
             return handler
         if isinstance(handler, CoroutineType):
             handler.close()  # or Python would also warn that nobody awaited it

@@ -22,6 +22,10 @@ def take_over_stdio() -> Generator[tuple[FileReader, FileWriter]]:
     """Yield a reader of stdin and a writer to stdout, which nothing else can use during the `with` block."""
     to_stderr = 2 if sys.__stderr__ is not None else None
     with _moved(1, sys.__stdout__, "wb", to_stderr) as stdout, _moved(0, sys.__stdin__, "rb", None) as stdin:
+        if stdin.isatty():
+            _say(
+                "Waiting for an ACP client on stdin. It is a terminal: agents are started by clients, such as editors."
+            )
         reader, writer = open_reader(stdin), open_writer(stdout, shared=True)
         try:
             yield reader, writer
@@ -84,6 +88,12 @@ def _binary(fd: int) -> int:
 
         msvcrt.setmode(fd, os.O_BINARY)
     return fd
+
+
+def _say(text: str) -> None:
+    # sys.stderr is None (AttributeError) in a process without stderr.
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"{text}\n")
 
 
 def _flush() -> None:

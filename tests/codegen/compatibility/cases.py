@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import INT, MAYBE, UINT, enum
-
-_VERSION = {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535}
 
 
 def _union(*tags: str) -> Schema:
@@ -14,19 +12,12 @@ def _union(*tags: str) -> Schema:
 
 def _around(params: Schema, result: Schema) -> Schema:
     """Return the methods that carry the definitions. The one that opens a connection has to work."""
-    opening = model(["protocolVersion"], protocolVersion=_VERSION)
     return {
-        "InitializeRequest": part_of("initialize", "agent", opening),
-        "InitializeResponse": part_of("initialize", "agent", opening),
-        "NewSessionRequest": part_of("session/new", "agent", params),
-        "NewSessionResponse": part_of("session/new", "agent", result),
+        **initialize(),
+        **request("session/new", "NewSession", params, result),
         "SessionNotification": part_of("session/update", "client", model(["update"], update=ref("Block"))),
         "Text": model(["text", "size"], text=STRING, size=UINT, next=ref("Text")),
     }
-
-
-def _request(wire: str, name: str, on: str) -> Schema:
-    return {f"{name}Request": part_of(wire, on, model()), f"{name}Response": part_of(wire, on, model())}
 
 
 _SESSION = {"sessionId": STRING, "level": INT}
@@ -38,7 +29,7 @@ BEFORE = {
     "Mood": enum("good", "bad"),
     "Block": _union("a", "b"),
     "Gone": model(["text"], text=STRING),
-    **_request("session/set_mode", "SetMode", "agent"),
+    **request("session/set_mode", "SetMode"),
 }
 AFTER = {
     **_around(
@@ -47,5 +38,5 @@ AFTER = {
     ),
     "Mood": enum("good"),
     "Block": _union("a", "b", "c"),
-    **_request("session/request_permission", "Ask", "client"),
+    **request("session/request_permission", "Ask", on="client"),
 }

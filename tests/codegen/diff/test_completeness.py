@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.stress,
     pytest.mark.xdist_group("releases"),
-    pytest.mark.parametrize("pair", sample(PAIRS, 5), ids="..".join),
+    pytest.mark.parametrize("pair", sample(PAIRS, 3), ids="..".join),
 ]
 
 
@@ -75,9 +75,3 @@ def test_no_descriptions_are_counted_where_none_changed(pair: tuple[str, str]) -
     for name, old, new, _ in profiles(pair):
         if not any(change.only_docs for change in changes(old.raw, new.raw)):
             assert report(pair).docs_only[name] == 0
-
-
-def test_equal_schemas_give_an_empty_report(pair: tuple[str, str]) -> None:
-    base, _ = sides(pair)
-    same = compare(base, base)
-    assert (same.findings, same.bump) == ((), "none")

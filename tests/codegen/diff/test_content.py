@@ -10,15 +10,8 @@ import pytest
 from acp_runtime import CapabilityError
 from codegen.read.methods import METHODS_TOML
 from tests.codegen.diff.cases.methods import PROMPT
-from tests.support.codegen.build import model, part_of
 from tests.support.codegen.generating import Generate
 
-NUMBER = {"type": "integer", "format": "uint16", "minimum": 0}
-VERSION = {"protocolVersion": NUMBER}
-DEFINITIONS = PROMPT | {
-    name: part_of("initialize", "agent", model(["protocolVersion"], **(PROMPT[name]["properties"] | VERSION)))
-    for name in ("InitializeRequest", "InitializeResponse")
-}
 _REQUIRED = '"prompt.image" = "agentCapabilities.promptCapabilities.image", '
 
 
@@ -30,7 +23,7 @@ async def test_code_that_sends_a_part_without_its_capability_fails_once_the_part
     assert _REQUIRED in facts
     (tmp_path / "methods.toml").write_text(facts if required else facts.replace(_REQUIRED, "", 1), "utf-8")
     monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
-    package: Any = generate(DEFINITIONS)
+    package: Any = generate(PROMPT)
     received: list[Any] = []
 
     class Agent(package.Agent):  # type: ignore[misc]

@@ -13,19 +13,17 @@ import pytest
 from codegen.__main__ import main
 from codegen.read.methods import METHODS_TOML
 from codegen.read.renames_file import FILE as RENAMES, Rename, as_toml
-from tests.codegen.diff.cases.methods import request
-from tests.support.codegen.build import Schema, acp_schema, model, part_of, write_schema
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, request, write_schema
 from tests.support.diff.cases import around, holds
 from tests.support.diff.report_schema import SCHEMA as REPORT
 from tests.support.diff.repository import commit
 
 pytestmark = pytest.mark.slow
 
-STRING: Schema = {"type": "string"}
 CURRENT = METHODS_TOML.read_text("utf-8")
 BASE = around("request", model())
-RENAMED = BASE | request("session/mode_before", "SetMode", params=holds(STRING))
-NOW = BASE | request("session/set_mode", "SetMode", params=holds(STRING))
+RENAMED = BASE | request("session/mode_before", "SetMode", holds(STRING))
+NOW = BASE | request("session/set_mode", "SetMode", holds(STRING))
 BEFORE = CURRENT.replace('"session/set_mode"', '"session/mode_before"')
 Repository = Callable[..., Path]
 Compare = Callable[..., tuple[int, str, str]]
@@ -151,20 +149,15 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("ref_is", ["base", "head"])
 @pytest.mark.parametrize(("methods", "names"), UNREADABLE.values(), ids=UNREADABLE)
 def test_a_file_of_another_format_is_compared_as_far_as_possible_with_a_note(
-    repository: Repository, compare: Compare, methods: str | None, names: str, ref_is: str
+    repository: Repository, compare: Compare, methods: str | None, names: str
 ) -> None:
     repository(NOW, methods)
-    found = report(compare, NOW, ref_is)
     note = f"codegen/methods.toml of HEAD has no entry that can be read for {names}. The current file is used for them."
+    found = report(compare, NOW)
     assert (found["findings"], found["notes"]) == ([], [note])
-
-
-def test_the_report_for_people_has_the_note(repository: Repository, compare: Compare) -> None:
-    repository(NOW, None)
-    assert "codegen/methods.toml of HEAD has no entry" in compare(NOW)[1]
+    assert "codegen/methods.toml of HEAD has no entry" in compare(NOW, ref_is="head")[1]
 
 
 def test_a_ref_whose_methods_are_not_toml_gives_one_error_line(repository: Repository, compare: Compare) -> None:

@@ -9,23 +9,18 @@ import pytest
 
 from codegen.diff.method_facts import MethodFacts
 from codegen.diff.report import compare
-from codegen.diff.sources import Side, Snapshot
+from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.read.old_names import keep_old_names
-from codegen.regen import read_schema
 from tests.codegen.diff.cases import CASES, METHOD_CASES
-from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, request, stable
-from tests.support.codegen.build import STRING, Schema, model, part_of, tagged
-
-
-def side(profiles: dict[str, Schema]) -> Side:
-    found = {name: Snapshot(f"{name}.json", raw, read_schema(raw, name[:2])) for name, raw in profiles.items()}
-    return Side("", "", found)
+from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
+from tests.support.codegen.build import STRING, Schema, model, request, tagged
+from tests.support.diff.sides import side_of_schemas
 
 
 def base(case: MethodCase) -> Side:
-    found = side(case.old).profiles
+    found = side_of_schemas(case.old).profiles
     facts = MethodFacts("", case.base_facts)
     with_own = {name: facts.add_to(each.schema, name[:2], each.raw["$defs"]) for name, each in found.items()}
     kept = {name: keep_old_names(each, name, case.base_renames) for name, each in with_own.items()}
@@ -35,7 +30,7 @@ def base(case: MethodCase) -> Side:
 def findings_of(case: MethodCase) -> list[Finding]:
     """Return the findings of the case's kind: a renamed method, for example, may also have renamed params."""
     kind = case.rule.split("-")[0]
-    return [each for each in compare(base(case), side(case.new)).findings if each.rule.split("-")[0] == kind]
+    return [each for each in compare(base(case), side_of_schemas(case.new)).findings if each.rule.split("-")[0] == kind]
 
 
 @pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
@@ -51,37 +46,33 @@ def test_every_rule_has_a_case() -> None:
 def test_a_new_or_removed_method_is_one_finding_with_its_handlers_params_and_result() -> None:
     classes = ("SetModeRequest", "SetModeResponse")
     for old, new in (({}, MODE), (MODE, {})):
-        (method,) = compare(side(stable(old)), side(stable(new))).findings
+        (method,) = compare(side_of_schemas(stable(old)), side_of_schemas(stable(new))).findings
         assert method.symbols == tuple(f"acp_bindings.v1.{each}" for each in ("Agent.session_set_mode", *classes))
         assert method.place == "session/set_mode"
 
 
 def test_a_method_that_becomes_stable_or_unstable_is_neither_added_nor_removed() -> None:
-    unstable, moved = side(both({}, MODE)), side(both(MODE, MODE))
+    unstable, moved = side_of_schemas(both({}, MODE)), side_of_schemas(both(MODE, MODE))
     assert [each.rule for each in compare(unstable, moved).findings] == ["method-stabilised"]
     assert [each.rule for each in compare(moved, unstable).findings] == ["method-left-stable"]
 
 
 def loading(wire: str, name: str) -> dict[str, Schema]:
     """Return a method with params and a result that no other definition is like."""
-    return stable(
-        {
-            f"{name}Request": part_of(wire, "agent", model(cwd=STRING, label=STRING)),
-            f"{name}Response": part_of(wire, "agent", model(title=STRING, note=STRING)),
-        }
-    )
+    return stable(request(wire, name, model(cwd=STRING, label=STRING), model(title=STRING, note=STRING)))
 
 
 def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> None:
     found = compare(
-        side(loading("session/set_mode", "Load")), side(loading("session/set_config_option", "Resume"))
+        side_of_schemas(loading("session/set_mode", "Load")),
+        side_of_schemas(loading("session/set_config_option", "Resume")),
     ).findings
     assert [each.rule for each in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
-    found = compare(side(old), side(new)).findings
+    found = compare(side_of_schemas(old), side_of_schemas(new)).findings
     assert {each.rule for each in found} == {
         "method-removed",
         "method-added-unannounced",
@@ -94,4 +85,4 @@ def test_the_capability_of_a_part_that_the_schema_adds_or_removes_is_not_a_findi
     added = MethodCase("", stable(PROMPT | blocks), stable(PROMPT), "", "", "", facts)
     removed = MethodCase("", stable(PROMPT), stable(PROMPT | blocks), "", "", "", facts)
     for case, rule in ((added, "union-closed-member-added"), (removed, "union-closed-member-removed")):
-        assert [each.rule for each in compare(base(case), side(case.new)).findings] == [rule]
+        assert [each.rule for each in compare(base(case), side_of_schemas(case.new)).findings] == [rule]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -18,12 +15,10 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.verdicts import BREAKING
 from codegen.read.old_names import keep_old_names
 from codegen.read.renames_file import Rename, next_major, package_version, parse_renames
 from codegen.regen import read_schema
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, tagged
-from tests.support.codegen.old_names import generate_with
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.report_schema import SCHEMA
 
 UNTIL = next_major(package_version())
@@ -33,13 +28,6 @@ PROFILES = ("v1", "v1_unstable")
 def block(name: str, *members: Schema) -> Schema:
     """Return a method with a union of this name in its params."""
     return request("session/prompt", "Prompt", model(["block"], block=ref(name))) | {name: {"anyOf": [*members]}}
-
-
-def request(wire: str, name: str, params: Schema | None = None) -> Schema:
-    return {
-        f"{name}Request": part_of(wire, "agent", params or model()),
-        f"{name}Response": part_of(wire, "agent", model()),
-    }
 
 
 def side(definitions: Schema, *renames: Rename, profiles: tuple[str, ...] = PROFILES) -> Side:
@@ -252,91 +240,3 @@ def test_a_report_with_very_many_renames_still_fits_into_a_comment() -> None:
     assert len(text) < 65_000
     assert "```toml\n" in text
     assert "\n```\n\n> Left out for length: " in text
-
-
-# What the verdicts mean, by execution: code that was right for the base runs with the head's package.
-
-BUILDS_AND_READS = """
-from acp_bindings.v1 import Block, BlockText, BlockOther, PromptRequest
-from pydantic import TypeAdapter
-built = PromptRequest(block=BlockText())
-read = PromptRequest.model_validate_json('{"block": {"type": "new"}}').block
-assert isinstance(read, BlockOther) and isinstance(TypeAdapter(Block).validate_python({"type": "text"}), BlockText)
-"""
-IMPLEMENTS = """
-import asyncio
-from acp_bindings import v1
-
-class Agent(v1.Agent):
-    async def initialize(self, request):
-        return v1.InitializeResponse(protocol_version=1)
-    async def session_set_mode(self, request):
-        return v1.ModeResponse(note="handled")
-
-async def main():
-    async with v1.connect_in_process(lambda client: Agent(), lambda agent: v1.Client()) as agent:
-        await agent.initialize(protocol_version=1)
-        assert (await agent.session_set_mode()).note == "handled"
-
-asyncio.run(main())
-"""
-CALLS = """
-import asyncio
-from acp_bindings import v1
-
-class Channel:
-    async def request(self, method, params):
-        return method.wire
-
-assert asyncio.run(v1.RemoteAgent(Channel()).session_set_mode()).startswith("session/set_")
-"""
-VERSION = model(["protocolVersion"], protocolVersion={"type": "integer", "format": "uint16", "minimum": 0})
-
-
-def initialized(*methods: Schema) -> Schema:
-    found: Schema = {
-        "InitializeRequest": part_of("initialize", "agent", VERSION),
-        "InitializeResponse": part_of("initialize", "agent", VERSION),
-    }
-    for each in methods:
-        found |= each
-    return found
-
-
-def mode(wire: str) -> Schema:
-    return {
-        "ModeRequest": part_of(wire, "agent", model()),
-        "ModeResponse": part_of(wire, "agent", model(note=STRING)),
-    }
-
-
-def prompt(union: Schema) -> Schema:
-    return {name: each for name, each in union.items() if not name.endswith("Response")} | {
-        "PromptRequest": {key: value for key, value in union["PromptRequest"].items() if not key.startswith("x-")}
-    }
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "rename", "axes", "code"),
-    [
-        (prompt(OLD_UNION), prompt(NEW_UNION), UNION, ("build", "read"), BUILDS_AND_READS),
-        (initialized(mode(MODE.old)), initialized(mode(MODE.new)), MODE, ("build",), CALLS),
-        (initialized(mode(MODE.old)), initialized(mode(MODE.new)), MODE, ("build", "implement"), IMPLEMENTS),
-    ],
-    ids=["definition", "called method", "implemented method"],
-)
-def test_old_code_runs_with_the_head_s_package_exactly_if_no_finding_breaks_it(
-    tmp_path: Path, old: Schema, new: Schema, rename: Rename, axes: tuple[str, ...], code: str
-) -> None:
-    for name, schema, renames in (("same", old, ()), ("without", new, ()), ("with", new, (rename,))):
-        found = report(old, schema, *renames)
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env={"PYTHONPATH": str(generate_with(tmp_path / name, *renames, definitions=schema))},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        breaks = any(each.verdicts.by_axis()[axis] is BREAKING for each in found.findings for axis in axes)
-        assert bool(done.returncode) is breaks, name
-        assert breaks is (name == "without" or (name == "with" and "implement" in axes)), name

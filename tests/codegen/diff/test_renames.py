@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import pytest
 
 from codegen.diff.match.renames import match, similar
 from codegen.diff.report import compare
 from codegen.regen import read_schema
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.released import side_of
 from tests.support.diff.sides import side
-from tests.support.releases import DIFFERENT
-from tests.support.scale import STRESS
+from tests.support.releases import DIFFERENT, PAIRS
+from tests.support.scale import STRESS, sample
 
 RENAMED = [
     ("workingDir", "workDir"),
@@ -131,11 +131,7 @@ def test_equal_structures_without_evidence_are_not_one_renamed_definition(old: S
 
 
 def takes_a_session(wire: str, name: str) -> Schema:
-    return {
-        f"{name}Request": part_of(wire, "agent", model(["session"], session=ref("Session"))),
-        f"{name}Response": part_of(wire, "agent", model()),
-        "Session": STRING,
-    }
+    return request(wire, name, model(["session"], session=ref("Session"))) | {"Session": STRING}
 
 
 @pytest.mark.parametrize(("name", "renamed"), [("Mode", True), ("Option", False)])
@@ -152,7 +148,8 @@ def test_a_method_of_another_name_is_the_same_if_its_params_are(name: str, renam
 def test_every_rename_between_two_releases_is_a_true_one() -> None:
     found: set[tuple[str, str, str]] = set()
     possible: set[tuple[str, str, str]] = set()
-    for sides in combinations(map(side_of, DIFFERENT), 2) if STRESS else pairwise(map(side_of, DIFFERENT)):
+    pairs = combinations(DIFFERENT, 2) if STRESS else sample(PAIRS, 3)
+    for sides in (tuple(map(side_of, pair)) for pair in pairs):
         for profile in sides[0].profiles.keys() & sides[1].profiles.keys():
             old, new = (each.profiles[profile].schema for each in sides)
             found |= {(profile, before, after) for before, after in match(old, new).items() if before != after}
@@ -161,5 +158,5 @@ def test_every_rename_between_two_releases_is_a_true_one() -> None:
                 for each in FALSE
                 if each[1] in old.definitions and each[2] in new.definitions.keys() - old.definitions.keys()
             }
-    assert found == TRUE
-    assert possible == FALSE
+    assert found == TRUE if STRESS else found <= TRUE
+    assert possible == FALSE if STRESS else not possible & found

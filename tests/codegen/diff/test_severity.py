@@ -6,8 +6,7 @@ import pytest
 
 from codegen.diff.report import Report, compare
 from codegen.diff.verdict.severity import Severity
-from tests.codegen.diff.cases.methods import request
-from tests.support.codegen.build import STRING, Schema, model
+from tests.support.codegen.build import STRING, Schema, model, request
 from tests.support.diff.cases import holds
 from tests.support.diff.sides import side
 
@@ -17,7 +16,7 @@ EMPTY, FULL = model(), holds(STRING)
 def schema(changed: str, definition: Schema) -> Schema:
     """Return methods of each kind. The params of one of them are this definition."""
     found = {
-        name: request(wire, name, params=definition if wire == changed else EMPTY)
+        name: request(wire, name, definition if wire == changed else EMPTY)
         for wire, name in (("initialize", "Init"), ("session/prompt", "Prompt"), ("session/set_mode", "Mode"))
     }
     return {key: each for methods in found.values() for key, each in methods.items()}

@@ -58,7 +58,7 @@ def test_an_unchanged_definition_has_no_changed_line(pair: tuple[str, str]) -> N
     old, new = pair
     both = sorted(snapshots(old).keys() & snapshots(new).keys())
     changed = [each for each in both if snapshots(old)[each].raw != snapshots(new)[each].raw]
-    for profile in sample(changed, 2):
+    for profile in sample(changed, 1):
         before, after = (snapshots(release)[profile] for release in pair)
         same = {
             name

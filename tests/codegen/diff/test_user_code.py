@@ -21,11 +21,8 @@ from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.escaping import inert_code
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.support.codegen.build import acp_schema, write_schema
-from tests.support.diff.exhaustive_code import exhaustive_code
 from tests.support.diff.report_schema import SCHEMA
 from tests.support.diff.repository import USER_CODE, repository
-from tests.support.releases import schemas_of
-from tests.support.scale import STRESS
 
 # In one process, so that mypy reads the standard library and pydantic once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("releases")]
@@ -103,64 +100,46 @@ def test_a_report_without_user_code_does_not_mention_it(report: Report) -> None:
     assert "User code" not in markdown(plain)
 
 
-# Whole releases
-
-
-if STRESS:  # `make test` checks code that uses a whole release in tests/codegen/compatibility/
-
-    @pytest.mark.stress
-    @pytest.mark.parametrize("pair", [("1.7.0", "1.8.0"), ("1.8.0", "1.9.0")], ids="..".join)
-    def test_every_failure_in_code_that_uses_a_whole_release_is_predicted(
-        pair: tuple[str, str], tmp_path: Path
-    ) -> None:
-        old, new = map(schemas_of, pair)
-        profiles = read_side(str(old), tmp_path).profiles
-        code = {f"{name}_.py": exhaustive_code(name, snapshot.schema) for name, snapshot in profiles.items()}
-        found = checked(repository(tmp_path / "repository", old, code), new)
-        assert found.user_code is not None
-        assert found.user_code.failures > 5
-        assert found.unpredicted == ()
-
-
 # The command
 
 
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a folder of user code for each of the following tests."""
+    code = {"good/runtime.py": CODE["runtime.py"], "bad/broken.py": "def", "hiding/typing.py": "X = 1\n"}
+    folder = tmp_path_factory.mktemp("folders")
+    return repository(folder / "repository", before(folder), code)
+
+
 def test_an_unpredicted_failure_gives_exit_code_1_even_if_the_schema_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = repository(tmp_path / "repository", before(tmp_path), {"runtime.py": CODE["runtime.py"]})
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder)
-    arguments = ["diff", "--base", "HEAD", "--head", str(folder / "schema"), "--fail-on", "breaking"]
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    arguments = ["diff", "--base", "HEAD", "--head", str(folders / "schema"), "--fail-on", "breaking"]
     assert main(arguments) == 0
     assert "User code" not in capsys.readouterr().out
-    assert main([*arguments, "--user-code", f"{USER_CODE}/"]) == 1
+    assert main([*arguments, "--user-code", f"{USER_CODE}/good/"]) == 1
     out = capsys.readouterr().out
     assert UNPREDICTED in out
-    assert f"{USER_CODE}/runtime.py:3: " in out
+    assert f"{USER_CODE}/good/runtime.py:3: " in out
     assert "User code: 1 failure in 1 file, 1 that no finding predicts." in out
 
 
-BAD: dict[str, tuple[str, str, str]] = {
-    "a folder that isn't there": ("nowhere", "x.py", "has no nowhere"),
-    "a folder without Python": ("schema", "x.py", "not a folder with Python files"),
-    "a file": (f"{USER_CODE}/x.py", "x.py", "not a folder with Python files"),
-    "a syntax error": (USER_CODE, "broken.py", "user/code/broken.py of HEAD can't be parsed"),
-    "a module that mypy refuses": (USER_CODE, "typing.py", "mypy can't check user/code"),
+BAD = {
+    "a folder that isn't there": ("nowhere", "has no nowhere"),
+    "a folder without Python": ("schema", "not a folder with Python files"),
+    "a file": (f"{USER_CODE}/good/runtime.py", "not a folder with Python files"),
+    "a syntax error": (f"{USER_CODE}/bad", "user/code/bad/broken.py of HEAD can't be parsed"),
+    "a module that mypy refuses": (f"{USER_CODE}/hiding", "mypy can't check user/code/hiding"),
 }
 
 
-@pytest.mark.parametrize(("folder", "name", "expected"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("folder", "expected"), BAD.values(), ids=BAD)
 def test_user_code_that_cannot_be_checked_gives_one_error_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    folder: str,
-    name: str,
-    expected: str,
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str, expected: str
 ) -> None:
-    home = repository(tmp_path / "repository", before(tmp_path), {name: "def" if name == "broken.py" else "X = 1\n"})
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", home)
-    code = main(["diff", "--base", "HEAD", "--head", str(home / "schema"), "--user-code", folder])
+    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    code = main(["diff", "--base", "HEAD", "--head", str(folders / "schema"), "--user-code", folder])
     out, err = capsys.readouterr()
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert expected in err

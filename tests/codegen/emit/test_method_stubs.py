@@ -15,8 +15,9 @@ import pytest
 
 from acp_runtime import ExtNotification, Model, handles
 from acp_runtime.errors import MethodNotFound
+from codegen.names import pascal
 from codegen.read.methods import METHODS_TOML
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged, wraps
+from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request, tagged, wraps
 from tests.support.codegen.generating import Generate
 from tests.support.codegen.stub_definitions import DEFINITIONS
 
@@ -104,10 +105,8 @@ def test_a_ready_made_message_finds_its_method(package: ModuleType) -> None:
 
 
 def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generate) -> None:
-    proxy = {
-        "InitializeProxyRequest": part_of("proxy/initialize", "proxy", wraps("InitializeRequest")),
-        "InitializeProxyResponse": part_of("proxy/initialize", "proxy", wraps("InitializeResponse")),
-    }
+    payloads = (wraps("InitializeRequest"), wraps("InitializeResponse"))
+    proxy = request("proxy/initialize", "InitializeProxy", *payloads, "proxy")
     agent = generate({**DEFINITIONS, **proxy}).RemoteAgent
     annotated = [
         inspect.signature(each).parameters["request"].annotation for each in typing.get_overloads(agent.request)
@@ -158,22 +157,22 @@ def test_a_handler_refuses_an_extension_that_its_schema_has(package: ModuleType)
 async def _handle(self: Any, params: Any) -> None: ...
 
 
-@pytest.mark.parametrize(
-    "name", ["request", "notify", "call", "capabilities", "peer_info", "handler", "process", "supports"]
-)
 def test_a_method_named_like_an_attribute_of_the_bases_gets_an_underscore(
-    generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    generate: Generate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "methods.toml").write_text(
-        f'{METHODS_TOML.read_text("utf-8")}\n"{name}" = {{ offered = "always" }}\n', "utf-8"
-    )
+    names = ["request", "notify", "call", "capabilities", "peer_info", "handler", "process", "supports"]
+    entries = "".join(f'"{name}" = {{ offered = "always" }}\n' for name in names)
+    (tmp_path / "methods.toml").write_text(f"{METHODS_TOML.read_text('utf-8')}\n{entries}", "utf-8")
     monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
-    definitions = {"OtherRequest": part_of(name, "proxy", model(a=STRING))}
+    definitions: Schema = {}
+    for name in names:
+        definitions |= request(name, pascal(name), model(a=STRING), on="proxy")
     channel = Recorder()
-    agent = generate({**definitions, "OtherResponse": part_of(name, "proxy", model())}, "v2_draft", "v2/schema.json")
-    asyncio.run(getattr(agent.RemoteAgent(channel), f"{name}_")(a="x"))
-    assert channel.sent == [(name, {"a": "x"})]
-    assert f"{name}_" in vars(agent.Agent)
+    agent = generate(definitions, "v2_draft", "v2/schema.json")
+    for name in names:
+        asyncio.run(getattr(agent.RemoteAgent(channel), f"{name}_")(a="x"))
+        assert f"{name}_" in vars(agent.Agent)
+    assert channel.sent == [(name, {"a": "x"}) for name in names]
 
 
 def test_a_profile_exports_its_models_roles_version_and_source(package: ModuleType) -> None:
@@ -201,15 +200,9 @@ def test_the_path_of_a_schema_decides_its_profile(generate: Generate, file: str,
 
 
 def test_a_tagged_union_as_params_takes_the_keywords_of_each_member(generate: Generate) -> None:
-    request = {"anyOf": [tagged("mode", "form", "Text"), tagged("mode", "url", "Link")]}
-    package = generate(
-        {
-            "Text": model(["text"], text=STRING),
-            "Link": model(["url"], url=STRING),
-            "AskRequest": part_of("session/request_permission", "client", request),
-            "AskResponse": part_of("session/request_permission", "client", model()),
-        }
-    )
+    params = {"anyOf": [tagged("mode", "form", "Text"), tagged("mode", "url", "Link")]}
+    own = {"Text": model(["text"], text=STRING), "Link": model(["url"], url=STRING)}
+    package = generate(own | request("session/request_permission", "Ask", params, on="client"))
     channel = Recorder()
     client = package.RemoteClient(channel)
     asyncio.run(client.session_request_permission(url="u"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, model, part_of, ref
+from tests.support.codegen.build import STRING, model, part_of, ref, request
 from tests.support.codegen.refusal_base import BASE, Case, at, changed, without
 
 METHODS: dict[str, Case] = {
@@ -12,17 +12,17 @@ METHODS: dict[str, Case] = {
         "'server'",
     ),
     "a method without a side": (
-        without("$defs", "NewRequest", "x-side"),
+        without("/$defs/NewRequest/x-side"),
         "/$defs/NewRequest",
         "Expected `x-method` and `x-side` together",
     ),
     "a side without a method": (
-        without("$defs", "NewRequest", "x-method"),
+        without("/$defs/NewRequest/x-method"),
         "/$defs/NewRequest",
         "Expected `x-method` and `x-side` together",
     ),
     "a request without a response": (
-        without("$defs", "NewResponse", "x-side"),
+        without("/$defs/NewResponse/x-side"),
         "/$defs/NewResponse",
         "Expected `x-method` and `x-side` together",
     ),
@@ -48,8 +48,7 @@ METHODS: dict[str, Case] = {
     ),
     "a method without an entry in methods.toml whose description names two capabilities": (
         changed(
-            A1Request=part_of("session/teleport", "agent", {**model(), "description": "It needs `text` or `note`."}),
-            A1Response=part_of("session/teleport", "agent", model()),
+            **request("session/teleport", "A1", {**model(), "description": "It needs `text` or `note`."}),
             InitializeResponse=model(agentCapabilities=ref("Text")),
         ),
         "/$defs/A1Request/x-method",
@@ -57,8 +56,7 @@ METHODS: dict[str, Case] = {
     ),
     "a capability that is not in the schema": (
         changed(
-            ReadRequest=part_of("fs/read_text_file", "client", model()),
-            ReadResponse=part_of("fs/read_text_file", "client", model()),
+            **request("fs/read_text_file", "Read", on="client"),
             InitializeRequest=model(clientCapabilities=ref("Text")),
         ),
         "/$defs/Text",
@@ -67,7 +65,7 @@ METHODS: dict[str, Case] = {
     "another dialect": (at("", **{"$schema": "http://json-schema.org/draft-07/schema#"}), "/$schema", "2020-12"),
     "another title": (at("", title="Some Other Protocol"), "/title", "Agent Client Protocol"),
     "a message of an unknown sender": (at("/anyOf/0", title="Server"), "/anyOf/0/title", "'Server'"),
-    "a message without its version": (without("anyOf", 0, "required"), "/anyOf/0/required", "jsonrpc"),  # type: ignore[arg-type]
+    "a message without its version": (without("/anyOf/0/required"), "/anyOf/0/required", "jsonrpc"),
     "an envelope that is not JSON-RPC": (
         at("/$defs/ClientRequest/properties", extra=STRING),
         "/$defs/ClientRequest",

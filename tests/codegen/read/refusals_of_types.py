@@ -88,7 +88,7 @@ TYPES: dict[str, Case] = {
         "/$defs/Text/additionalProperties",
         "Expected true",
     ),
-    "properties without a type": (without("$defs", "Text", "type"), "/$defs/Text", "beside `properties`"),
+    "properties without a type": (without("/$defs/Text/type"), "/$defs/Text", "beside `properties`"),
     "an array as the member of a union of objects": (
         at("/$defs/Block/anyOf/1", type="array"),
         "/$defs/Block/anyOf/1/type",

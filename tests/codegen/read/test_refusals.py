@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from codegen.read.methods import METHODS_TOML
 from tests.codegen.read.refusals_of_methods import METHODS
 from tests.codegen.read.refusals_of_types import TYPES
 from tests.codegen.read.refusals_of_unions import NAMES, UNIONS
-from tests.support.codegen.build import STRING, Schema, model, part_of, tree, write_schema
-from tests.support.codegen.refusal_base import BASE, Case, at, changed
+from tests.support.codegen.build import STRING, Schema, model, part_of, request, tree, write_schema
+from tests.support.codegen.refusal_base import BASE, Case, at, changed, put
 
 PLACES = {
     "the root": "",
@@ -105,11 +104,10 @@ def test_the_schema_without_a_change_is_accepted(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("keyword", ["x-new", "maxProperties"])
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_an_unknown_keyword_stops_the_generator_in_any_place(refuse: Refuse, place: str, keyword: str) -> None:
-    error = refuse(at(place, **{keyword: True}))
-    assert error.startswith(f"codegen: v1/schema.json#{place}/{keyword}: ")
+def test_an_unknown_keyword_stops_the_generator_in_any_place(refuse: Refuse, place: str) -> None:
+    error = refuse(at(place, **{"x-new": True}))
+    assert error.startswith(f"codegen: v1/schema.json#{place}/x-new: ")
     assert "has no rule" in error
 
 
@@ -143,13 +141,7 @@ def test_a_definition_with_a_name_that_generated_code_uses_stops_the_generator(r
 
 @pytest.mark.parametrize("pointer", MALFORMED)
 def test_a_malformed_schema_stops_the_generator(refuse: Refuse, pointer: str) -> None:
-    parent, _, key = pointer.rpartition("/")
-    schema = json.loads(json.dumps(BASE))
-    node: Any = schema
-    for each in parent.strip("/").split("/") if parent else []:
-        node = node[int(each) if isinstance(node, list) else each]
-    node[int(key) if isinstance(node, list) else key] = MALFORMED[pointer]
-    assert refuse(schema).startswith(f"codegen: v1/schema.json#{pointer}: ")
+    assert refuse(put(pointer, MALFORMED[pointer])).startswith(f"codegen: v1/schema.json#{pointer}: ")
 
 
 METHOD_NAMES = {
@@ -165,8 +157,7 @@ def test_a_method_without_a_name_of_its_own_stops_the_generator(
     refuse: Refuse, map_methods: MapMethods, wire: str, words: str
 ) -> None:
     map_methods(dict.fromkeys((wire, "session/new", "session/cancel"), '{ offered = "always" }'))
-    request, response = (part_of(wire, "agent", model()) for _ in range(2))
-    error = refuse(changed(OtherRequest=request, OtherResponse=response))
+    error = refuse(changed(**request(wire, "Other")))
     assert error.startswith("codegen: v1/schema.json#/$defs/OtherRequest/x-method: ")
     assert words in error
 

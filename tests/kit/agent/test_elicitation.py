@@ -14,10 +14,8 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field, RootModel, SecretStr
 
-from acp_bindings import v1, v1_unstable
-from acp_kit.agent import elicit, elicit_url
 from acp_kit.agent.forms import checked, shown
-from acp_kit.client import ClientSession, Elicitations
+from acp_kit.client import ClientSession
 from tests.support.kit.turn_agent import FORMS, Asked, Order, Size, act, opened
 
 
@@ -233,49 +231,3 @@ def test_a_model_may_wrap_a_form() -> None:
 def test_a_field_of_a_json_schema_that_a_form_can_not_have_is_refused(field: Any) -> None:
     with pytest.raises(ValueError, match="colour"):
         shown({"type": "object", "properties": {"colour": field}})
-
-
-class UnstableAgent(v1_unstable.Agent):
-    """Asks for a form and an address in each turn."""
-
-    def __init__(self, client: v1_unstable.RemoteClient) -> None:
-        self.client: Any = client
-        self.answers: list[Any] = []
-
-    async def initialize(self, request: v1_unstable.InitializeRequest) -> v1_unstable.InitializeResponse:
-        return v1_unstable.InitializeResponse(protocol_version=1)
-
-    async def session_new(self, request: v1_unstable.NewSessionRequest) -> v1_unstable.NewSessionResponse:
-        return v1_unstable.NewSessionResponse(session_id="s")
-
-    async def session_prompt(self, request: v1_unstable.PromptRequest) -> v1_unstable.PromptResponse:
-        form = await elicit(self.client, "s", "Please choose.", Order)
-        assert form.values is not None
-        address = await elicit_url(self.client, "s", "Please log in.", "https://example.com")
-        return v1_unstable.PromptResponse(stop_reason="end_turn", meta={"found": [form.values.name, address]})
-
-
-class UnstableClient(v1_unstable.Client):
-    def __init__(self, agent: v1_unstable.RemoteAgent) -> None:
-        user = User({"name": "Ada", "size": "small"}, "accept")
-        self.elicitations = Elicitations(fill_in=user.answer, open_url=user.answer)
-
-    async def session_update(self, notification: Any) -> None: ...
-
-    async def session_request_permission(self, request: Any) -> Any: ...
-
-    async def elicitation_create(self, request: Any) -> Any:
-        return await self.elicitations.elicitation_create(request)
-
-    async def elicitation_complete(self, notification: Any) -> None: ...
-
-
-async def test_forms_and_addresses_of_the_unstable_profile() -> None:
-    async with v1_unstable.connect_in_process(UnstableAgent, UnstableClient) as agent:
-        capabilities = v1_unstable.ClientCapabilities.model_validate(
-            {"elicitation": v1.ElicitationCapabilities.model_validate({"form": {}, "url": {}}).model_dump()}
-        )
-        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
-        await agent.session_new(cwd="/work", mcp_servers=[])
-        done = await agent.session_prompt(session_id="s", prompt=[])
-    assert done.meta == {"found": ["Ada", "accept"]}

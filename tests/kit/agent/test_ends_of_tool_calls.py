@@ -11,8 +11,8 @@ import pytest
 
 from acp_bindings.v1 import PermissionOption, RemoteClient
 from acp_kit.agent import Rejected, Session, ToolCall, Turn, TurnCancelled
-from acp_runtime import ConnectionClosed, RemoteError
-from tests.support.kit.turns import Conversation, conversation
+from acp_runtime import ConnectionClosed, RemoteError, ResourceNotFound
+from tests.support.kit.turns import conversation, updates_of
 
 
 class RecordingClient:
@@ -66,18 +66,6 @@ async def test_a_tool_call_ends_for_the_client_although_the_history_fails() -> N
             pass
     assert statuses(client.updates) == ["in_progress", "failed"]
     assert client.updates[-1].content[0].content.text == "disk full"
-
-
-async def test_a_tool_call_ends_although_its_output_can_not_be_sent() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read") as call:
-            call.output("text", raw=object())
-
-    async with conversation() as talk:
-        with pytest.raises(RemoteError):
-            await talk.prompt(act)
-        assert statuses(talk.updates) == ["in_progress", "failed"]
-        assert "Unable to serialize" in reason(talk)
 
 
 async def test_a_tool_call_that_is_cancelled_while_its_end_is_recorded_still_ends() -> None:
@@ -149,10 +137,8 @@ async def test_a_rejection_ends_the_tool_call_that_asked_and_those_inside_of_it(
                 await outer.ask()
             pytest.fail("the outer tool call went on")
 
-    async with conversation() as talk:
-        assert await talk.prompt(act, "reject_once") == "end_turn"
-        assert [call.rejected for call in calls] == [True, False]
-        assert statuses(talk.updates) == ["in_progress", "in_progress", "failed", "failed"]
+    assert statuses(await updates_of(act, "reject_once")) == ["in_progress", "in_progress", "failed", "failed"]
+    assert [call.rejected for call in calls] == [True, False]
 
 
 async def test_a_rejection_in_a_task_group_is_one() -> None:
@@ -163,49 +149,65 @@ async def test_a_rejection_in_a_task_group_is_one() -> None:
             calls.append(call)
             tasks.create_task(call.ask())
 
-    async with conversation() as talk:
-        assert await talk.prompt(act, "reject_once") == "end_turn"
-        assert calls[0].rejected
-        assert reason(talk) == "Rejected by the user"
+    assert reason(await updates_of(act, "reject_once")) == "Rejected by the user"
+    assert calls[0].rejected
 
 
-async def test_a_rejection_beside_another_error_leaves_the_block() -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (FileNotFoundError("no notes.txt"), "no notes.txt"),
+        (FileNotFoundError("no file a\udcff"), "no file a"),
+        (KeyError(), "KeyError"),
+        (ExceptionGroup("one", [ValueError("no")]), "no"),
+        (ExceptionGroup("both", [ValueError("no"), Rejected("Read")]), "no"),
+        (ResourceNotFound("gone"), "gone"),
+    ],
+    ids=repr,
+)
+async def test_an_error_of_the_block_is_the_reason_and_leaves_it(
+    error: Exception, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)  # pytest-xdist can't send a log with the name of the second file
+
+    async def blocks(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            call.output("half of it", raw="half")
+            raise error
+
+    async def starts(turn: Turn) -> None:
+        await turn.tool_call("Read").start()
+        raise error
+
+    for act, output in ((blocks, ["half of it"]), (starts, [])):
+        async with conversation() as talk:
+            with pytest.raises(RemoteError):
+                await talk.prompt(act)
+            assert statuses(talk.updates) == ["in_progress", "failed"]
+            *shown, why = [each.content.text for each in talk.updates[-1].content]
+            assert shown == output
+            assert why.startswith(reason)
+            assert "rawOutput" not in talk.updates[-1].model_dump()
+
+
+async def test_a_tool_call_ends_although_its_output_can_not_be_sent() -> None:
     async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read"):
-            raise ExceptionGroup("both", [ValueError("no"), Rejected("Read")])
-
-    async with conversation() as talk:
-        with pytest.raises(RemoteError):
-            await talk.prompt(act)
-        assert reason(talk) == "no"
-
-
-async def test_a_group_of_errors_is_explained_by_the_first() -> None:
-    async def act(turn: Turn) -> None:
-        async def fail() -> None:
-            raise ValueError("no")
-
-        async with turn.tool_call("Read"), asyncio.TaskGroup() as tasks:
-            tasks.create_task(fail())
-
-    async with conversation() as talk:
-        with pytest.raises(RemoteError):
-            await talk.prompt(act)
-        assert reason(talk) == "no"
-
-
-async def test_an_error_that_names_a_file_which_is_no_unicode_is_a_reason(caplog: pytest.LogCaptureFixture) -> None:
-    # pytest-xdist can't send a log with the name.
-    caplog.set_level(logging.CRITICAL)
-
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read"):
-            raise FileNotFoundError("no file a\udcff")
+        async with turn.tool_call("Read") as call:
+            call.output("text", raw=object())
 
     async with conversation() as talk:
         with pytest.raises(RemoteError):
             await talk.prompt(act)
         assert statuses(talk.updates) == ["in_progress", "failed"]
+        assert "Unable to serialize" in reason(talk.updates)
+
+
+async def test_a_tool_call_that_nobody_ended_ends_failed_with_its_turn() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.tool_call("Search").start()
+
+    updates = await updates_of(act)
+    assert (statuses(updates), reason(updates)) == (["in_progress", "failed"], "Not finished")
 
 
 async def test_own_code_can_cancel_the_turn() -> None:
@@ -226,34 +228,7 @@ async def test_a_tool_call_is_not_opened_again_after_its_end() -> None:
         with pytest.raises(RuntimeError, match="has ended"):
             call.output("late")
 
-    async with conversation() as talk:
-        assert await talk.prompt(act) == "end_turn"
-        assert statuses(talk.updates) == ["in_progress", "completed"]
-
-
-async def test_changed_locations_are_paths_as_at_the_start() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read") as call:
-            await call.update(locations=["/work/a"], kind="read", raw_input={"path": "a"})
-
-    async with conversation() as talk:
-        await talk.prompt(act)
-        changed = talk.updates[1]
-        assert [location.path for location in changed.locations] == ["/work/a"]
-        assert (changed.kind, changed.raw_input) == ("read", {"path": "a"})
-
-
-async def test_a_cancelled_turn_lets_no_tool_call_go_on() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("first") as first:
-            async with turn.tool_call("second") as second:
-                with pytest.raises(TurnCancelled):
-                    await second.ask()
-            with pytest.raises(TurnCancelled):
-                await first.update()
-
-    async with conversation() as talk:
-        assert await talk.prompt(act, None) == "cancelled"
+    assert statuses(await updates_of(act)) == ["in_progress", "completed"]
 
 
 async def test_two_parallel_calls_of_a_tool_ask_once_if_the_answer_is_always() -> None:
@@ -283,5 +258,5 @@ async def test_options_with_the_same_id_are_refused_before_the_user_sees_them() 
         assert talk.client.asked == []
 
 
-def reason(talk: Conversation) -> str:
-    return str(talk.updates[-1].content[-1].content.text)
+def reason(updates: list[Any]) -> str:
+    return str(updates[-1].content[-1].content.text)

@@ -1,7 +1,11 @@
-"""Files of a turn are those of the client's editor if it serves files, else those on the disk inside the roots."""
+"""Files of a turn are those of the client if it serves files, else those on the disk inside the roots.
+
+A change is shown before the user is asked, whatever the client answers when the text of the file is read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +21,163 @@ from acp_bindings.v1 import (
     WriteTextFileResponse,
 )
 from acp_kit.agent import Turn
-from acp_runtime import InvalidParams, ResourceNotFound
-from tests.support.kit.turns import KeepingClient, conversation
+from acp_runtime import InternalError, InvalidParams, RemoteError, RequestError, ResourceNotFound
+from tests.support.kit.turns import Conversation, KeepingClient, conversation
 
+SERVES_FILES = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=True))
 READS = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True))
-READS_AND_WRITES = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=True))
+NO_FILES = ClientCapabilities()
+ENOENT = InternalError(data={"details": "ENOENT: no such file or directory"})
+ANSWERS = [
+    ENOENT,
+    InternalError(data="No such file"),
+    InvalidParams(),
+    ResourceNotFound(),
+    RequestError(-32010, "Gone"),
+]
+REFUSED = InternalError(data={"details": "The user hides this file"})
+
+
+class Refusing(KeepingClient):
+    """Answers reads, and writes unless `written` takes them, with an error."""
+
+    def __init__(self, agent: RemoteAgent, error: RequestError, written: dict[str, str] | None) -> None:
+        super().__init__(agent)
+        self.error = error
+        self.written = written
+
+    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+        raise self.error
+
+    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+        if self.written is None:
+            raise self.error
+        self.written[request.path] = request.content
+        return WriteTextFileResponse()
+
+
+def refusing(error: RequestError, written: dict[str, str] | None = None) -> Callable[[RemoteAgent], KeepingClient]:
+    return lambda agent: Refusing(agent, error, written)
+
+
+def write(path: str | Path) -> Callable[[Turn], Any]:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Write it", kind="edit") as call:
+            await call.change(path, "new")
+            await call.ask()
+            await turn.write_text_file(path, "new")
+
+    return act
+
+
+def question(talk: Conversation) -> Any:
+    """Return the content of the only tool call that the user was asked about."""
+    [asked] = talk.client.asked
+    [content] = asked.tool_call.content or []
+    return content
+
+
+@pytest.mark.parametrize("error", ANSWERS)
+async def test_a_missing_file_is_not_found_and_shown_as_new_after_any_error(
+    error: RequestError, tmp_path: Path
+) -> None:
+    written: dict[str, str] = {}
+
+    async def read(turn: Turn) -> None:
+        with pytest.raises(ResourceNotFound, match=r"missing' doesn't exist \(ENOENT: No such file") as caught:
+            await turn.read_text_file("missing")
+        assert isinstance(caught.value, RemoteError)  # so that it is never sent as the answer to the prompt
+
+    async with conversation(refusing(error, written), SERVES_FILES, tmp_path) as talk:
+        assert await talk.prompt(read) == "end_turn"
+        await talk.prompt(write("new.txt"), "allow_once")
+        diff = question(talk)
+        assert (diff.path, diff.old_text, diff.new_text) == (str(tmp_path / "new.txt"), None, "new")
+        assert talk.updates[-1].status == "completed"
+    assert written == {str(tmp_path / "new.txt"): "new"}
+
+
+@pytest.mark.parametrize("error", ANSWERS)
+async def test_a_file_that_the_client_refuses_is_compared_with_the_disk(error: RequestError, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("on the disk")
+    async with conversation(refusing(error, {}), SERVES_FILES, tmp_path) as talk:
+        await talk.prompt(write("notes.txt"), "allow_once")
+        assert (question(talk).old_text, question(talk).new_text) == ("on the disk", "new")
+        assert talk.updates[-1].status == "completed"
+
+
+@pytest.mark.parametrize("error", [REFUSED, ResourceNotFound("Secret (-1): The user hides this file")])
+@pytest.mark.parametrize("name", ["binary", "folder", "../outside.txt"])
+async def test_without_a_text_the_user_is_asked_and_told_why(error: RequestError, name: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "folder").mkdir(parents=True)
+    (root / "binary").write_bytes(b"\xff\xfe\xfa")
+    (tmp_path / "outside.txt").write_text("x")
+    async with conversation(refusing(error, {}), SERVES_FILES, root) as talk:
+        await talk.prompt(write(name), "allow_once")
+        shown = question(talk).content.text
+        assert shown.startswith("The change can't be shown: ")
+        assert "The user hides this file" in shown
+        assert talk.updates[-1].status == "completed"
+
+
+async def test_only_the_client_knows_files_of_folders_that_are_not_on_this_disk(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    async with conversation(refusing(ResourceNotFound(), {}), SERVES_FILES, elsewhere) as talk:
+        await talk.prompt(write("new.txt"), "allow_once")
+        assert question(talk).old_text is None
+    async with conversation(refusing(REFUSED, {}), SERVES_FILES, elsewhere) as talk:
+        await talk.prompt(write("new.txt"), "allow_once")
+        assert "The user hides this file" in question(talk).content.text
+
+
+@pytest.mark.parametrize(("content", "old"), [(None, None), (b"old", "old")])
+async def test_without_a_client_that_serves_files_the_disk_is_shown(
+    content: bytes | None, old: str | None, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / "notes.txt").write_bytes(content)
+    async with conversation(capabilities=NO_FILES, cwd=tmp_path) as talk:
+        await talk.prompt(write("notes.txt"), "allow_once")
+        assert (question(talk).old_text, question(talk).new_text) == (old, "new")
+        assert talk.updates[-1].status == "completed"
+    assert (tmp_path / "notes.txt").read_text() == "new"
+
+
+async def test_without_a_client_that_serves_files_a_binary_file_can_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfa")
+    async with conversation(capabilities=NO_FILES, cwd=tmp_path) as talk:
+        await talk.prompt(write("binary"), "allow_once")
+        assert "is not utf-8 text" in question(talk).content.text
+    assert (tmp_path / "binary").read_text() == "new"
+
+
+async def test_a_refused_write_is_the_reason_that_the_tool_call_failed(tmp_path: Path) -> None:
+    async with conversation(refusing(REFUSED), SERVES_FILES, tmp_path) as talk:
+        with pytest.raises(RemoteError):
+            await talk.prompt(write("new.txt"), "allow_once")
+        diff, reason = talk.updates[-1].content
+        assert (talk.updates[-1].status, diff.type) == ("failed", "diff")
+        assert reason.content.text == "Internal error (-32603): The user hides this file"
+
+
+async def test_a_write_that_the_disk_refuses_is_the_reason_that_the_tool_call_failed(tmp_path: Path) -> None:
+    async with conversation(capabilities=NO_FILES, cwd=tmp_path) as talk:
+        with pytest.raises(RequestError):
+            await talk.prompt(write("/elsewhere/new.txt"), "allow_once")
+        assert talk.updates[-1].status == "failed"
+        assert "is outside of" in talk.updates[-1].content[-1].content.text
+
+
+async def test_a_file_that_exists_is_read_with_the_clients_own_error(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+
+    async def act(turn: Turn) -> None:
+        with pytest.raises(InternalError, match="The user hides this file"):
+            await turn.read_text_file("notes.txt")
+
+    async with conversation(refusing(REFUSED), READS, tmp_path) as talk:
+        await talk.prompt(act)
 
 
 class Editor(KeepingClient):
@@ -48,7 +204,7 @@ async def test_a_client_that_serves_files_is_asked() -> None:
         read.append(await turn.read_text_file(Path("/elsewhere/notes.txt")))
         await turn.write_text_file("new.txt", "text")
 
-    async with conversation(Editor, READS_AND_WRITES) as talk:
+    async with conversation(Editor, SERVES_FILES) as talk:
         await talk.prompt(act)
         assert isinstance(talk.client, Editor)
         first, second, third = talk.client.asked_for
@@ -65,6 +221,8 @@ async def test_without_such_a_client_files_are_those_on_the_disk(tmp_path: Path)
         await turn.write_text_file("sub/notes.txt", "one\ntwo\nthree\n")
         read.append(await turn.read_text_file("sub/notes.txt", line=2, limit=1))
         read.append(await turn.read_text_file(tmp_path / "sub" / "notes.txt"))
+        with pytest.raises(ResourceNotFound):
+            await turn.read_text_file("missing")
 
     async with conversation(cwd=tmp_path) as talk:
         await talk.prompt(act)
@@ -115,27 +273,13 @@ async def test_nothing_outside_of_the_roots_is_read_or_written(tmp_path: Path, p
     assert (tmp_path / "outside.txt").read_text() == "secret"
 
 
-@pytest.mark.parametrize("capabilities", [ClientCapabilities(), READS])
-async def test_a_missing_file_is_the_same_error_in_both_cases(capabilities: ClientCapabilities, tmp_path: Path) -> None:
-    codes: list[int] = []
-
-    async def act(turn: Turn) -> None:
-        with pytest.raises(ResourceNotFound) as raised:
-            await turn.read_text_file("missing")
-        codes.append(raised.value.code)
-
-    async with conversation(Editor, capabilities, cwd=tmp_path) as talk:
-        await talk.prompt(act)
-        assert codes == [-32002]
-
-
 async def test_a_change_of_a_file_is_shown_as_a_diff_from_its_text_in_the_editor() -> None:
     async def act(turn: Turn) -> None:
         async with turn.tool_call("Edit", kind="edit") as call:
             await call.change("notes.txt", "new")
             await call.change("missing", "new")
 
-    async with conversation(Editor, READS_AND_WRITES) as talk:
+    async with conversation(Editor, SERVES_FILES) as talk:
         await talk.prompt(act)
         diffs = [(diff.path, diff.old_text, diff.new_text) for diff in talk.updates[-1].content]
         assert diffs == [("/work/notes.txt", "unsaved", "new"), ("/work/missing", None, "new")]

@@ -7,15 +7,9 @@ from contextlib import suppress
 
 import pytest
 
-from acp_bindings.v1 import (
-    PermissionOption,
-    RemoteAgent,
-    RequestPermissionOutcomeCancelled,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    ToolCallUpdate,
-)
+from acp_bindings.v1 import PermissionOption, RemoteAgent, RequestPermissionRequest, ToolCallUpdate
 from acp_kit.agent import Decision, Rejected, ToolCall, Turn, ask
+from acp_kit.client import PermissionHandlers, PermissionPolicy
 from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
 
 
@@ -83,41 +77,24 @@ async def test_always_holds_for_the_tool_in_the_session(choice: str, allowed: bo
         assert len(talk.client.asked) == 1
 
 
-async def test_always_does_not_hold_for_another_tool_or_without_a_name_for_another_title() -> None:
+async def test_always_does_not_hold_for_anything_else() -> None:
+    async def forget(turn: Turn) -> None:
+        turn.session.permissions.forget("read")
+
     async with conversation() as talk:
+        await talk.prompt(asking("once"), "allow_once")
+        await talk.prompt(asking("once"), "reject_once")
         await talk.prompt(asking("read"), "allow_always")
         await talk.prompt(asking("write"), "allow_once")
         await talk.prompt(asking(title="Read a"), "allow_always")
         await talk.prompt(asking(title="Read b"), "allow_once")
         await talk.prompt(asking(title="Read a"))
-        assert len(talk.client.asked) == 4
-
-
-async def test_always_does_not_hold_in_another_session() -> None:
-    async with conversation() as talk:
+        assert len(talk.client.asked) == 6
+        await talk.prompt(forget)
         await talk.prompt(asking("read"), "allow_always")
         talk.session_id = (await talk.agent.session_new(cwd="/work", mcp_servers=[])).session_id
         await talk.prompt(asking("read"), "allow_once")
-        assert len(talk.client.asked) == 2
-
-
-async def test_once_is_not_remembered() -> None:
-    async with conversation() as talk:
-        await talk.prompt(asking("read"), "allow_once")
-        await talk.prompt(asking("read"), "reject_once")
-        await talk.prompt(asking("read"), "allow_once")
-        assert len(talk.client.asked) == 3
-
-
-async def test_a_forgotten_decision_is_asked_for_again() -> None:
-    async def forget(turn: Turn) -> None:
-        turn.session.permissions.forget("read")
-
-    async with conversation() as talk:
-        await talk.prompt(asking("read"), "allow_always")
-        await talk.prompt(forget)
-        await talk.prompt(asking("read"), "allow_once")
-        assert len(talk.client.asked) == 2
+        assert len(talk.client.asked) == 8
 
 
 async def test_an_option_that_was_not_offered_allows_nothing() -> None:
@@ -156,28 +133,29 @@ async def test_a_cancelled_dialog_is_not_a_rejection() -> None:
         assert results == [True]
 
 
-class SlowUser(KeepingClient):
-    """Answers a permission request when the turn is cancelled, as the protocol demands."""
+class SlowUser(PermissionHandlers, KeepingClient):
+    """Keeps a dialog open."""
 
     def __init__(self, agent: RemoteAgent) -> None:
         super().__init__(agent)
-        self.open = asyncio.Event()
+        self.permissions = PermissionPolicy(ask=self.dialog)
+        self.opened = asyncio.Event()
         self.closed = asyncio.Event()
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        self.open.set()
+    async def dialog(self, request: RequestPermissionRequest) -> str:
+        self.opened.set()
         try:
             await asyncio.Event().wait()
         finally:
             self.closed.set()
-        return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+        raise AssertionError
 
 
 async def test_a_turn_cancelled_while_the_dialog_is_open_closes_it_and_ends() -> None:
     async with conversation(SlowUser) as talk:
         assert isinstance(talk.client, SlowUser)
         prompt = asyncio.create_task(talk.prompt(asking()))
-        await talk.client.open.wait()
+        await talk.client.opened.wait()
         await talk.agent.session_cancel(session_id=talk.session_id)
         assert await prompt == "cancelled"
         await talk.client.closed.wait()

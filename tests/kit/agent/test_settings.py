@@ -4,73 +4,58 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from acp_bindings import v1, v1_unstable
+from acp_bindings import v1
 from acp_bindings.v1 import (
     BooleanConfigOptionCapabilities,
-    Client,
     ClientCapabilities,
     ClientSessionCapabilities,
-    NewSessionRequest,
     NewSessionResponse,
     RemoteAgent,
     SessionConfigOptionsCapabilities,
     SessionConfigSelectGroup,
     SessionConfigSelectOption,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
     connect_in_process,
 )
 from acp_kit.agent import Session, Settings, select, toggle
 from acp_runtime import RemoteError
-from tests.support.kit.turns import ActingAgent, KeepingClient
+from tests.support.kit.turns import AgentWithSettings, KeepingClient
 
 BOOLEANS = ClientCapabilities(
     session=ClientSessionCapabilities(
         config_options=SessionConfigOptionsCapabilities(boolean=BooleanConfigOptionCapabilities())
     )
 )
-OPTIONS = [
-    select("mode", "Mode", {"ask": "Ask first", "code": "Write code"}, category="mode"),
-    select("model", "Model", {"small": "Small", "large": "Large"}, current="large", category="model"),
-    toggle("web", "Web search"),
-]
 
 
-class AgentWithSettings(ActingAgent):
-    settings: Settings
-
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        session = self.sessions.create(self.client, cwd=request.cwd)
-        self.settings = Settings(session, OPTIONS)
-        return NewSessionResponse(
-            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
-        )
-
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
-        return await self.settings.set_mode(request)
-
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
-        return await self.settings.set_config_option(request)
-
-
+@dataclass
 class Talk:
-    def __init__(
-        self, agent: RemoteAgent, settings: Settings, created: NewSessionResponse, recorded: list[tuple[str, Any]]
-    ) -> None:
-        self.agent = agent
-        self.settings = settings
-        self.created = created
-        self.recorded = recorded
-        self.client: KeepingClient = agent.handler
+    agent: RemoteAgent
+    settings: Settings
+    created: NewSessionResponse
+    recorded: list[tuple[str, Any]]
+
+    @property
+    def updates(self) -> list[Any]:
+        client: KeepingClient = self.agent.handler
+        return client.updates
 
     def state(self) -> dict[str, Any]:
         return {name: self.settings[name] for name in self.settings}
+
+    async def set_mode(self, mode_id: str) -> None:
+        await self.agent.session_set_mode(session_id=self.created.session_id, mode_id=mode_id)
+
+    async def set_option(self, config_id: str, value: Any) -> list[Any]:
+        kind: Any = {"type": "boolean"} if isinstance(value, bool) else {}
+        answer = await self.agent.session_set_config_option(
+            session_id=self.created.session_id, config_id=config_id, value=value, **kind
+        )
+        return [option.current_value for option in answer.config_options]
 
 
 @asynccontextmanager
@@ -82,15 +67,10 @@ async def connected(capabilities: ClientCapabilities = BOOLEANS) -> AsyncIterato
         agents.append(AgentWithSettings(client, [], recorded))
         return agents[0]
 
-    client: type[Client] = KeepingClient
-    async with connect_in_process(make, client) as agent:
+    async with connect_in_process(make, KeepingClient) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         created = await agent.session_new(cwd="/work", mcp_servers=[])
         yield Talk(agent, agents[0].settings, created, recorded)
-
-
-def kinds(talk: Talk) -> list[str]:
-    return [update.session_update for update in talk.client.updates]
 
 
 async def test_a_new_session_shows_modes_and_options() -> None:
@@ -111,27 +91,28 @@ async def test_a_new_session_shows_modes_and_options() -> None:
         ]
 
 
-async def by_mode(talk: Talk) -> None:
-    await talk.agent.session_set_mode(session_id=talk.created.session_id, mode_id="code")
-
-
-async def by_option(talk: Talk) -> None:
-    await talk.agent.session_set_config_option(session_id=talk.created.session_id, config_id="mode", value="code")
-
-
-async def by_the_agent(talk: Talk) -> None:
-    await talk.settings.set("mode", "code")
-
-
-@pytest.mark.parametrize("change", [by_mode, by_option, by_the_agent])
-async def test_changed_settings_are_recorded(change: Callable[[Talk], Awaitable[None]]) -> None:
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda talk: talk.set_mode("code"), ["config_option_update"]),
+        (lambda talk: talk.set_option("mode", "code"), ["current_mode_update"]),
+        (lambda talk: talk.settings.set("mode", "code"), ["config_option_update", "current_mode_update"]),
+    ],
+    ids=["by mode", "by option", "by the agent"],
+)
+async def test_a_changed_mode_is_told_as_the_client_does_not_know_it_and_recorded(
+    change: Callable[[Talk], Awaitable[Any]], told: list[str]
+) -> None:
     async with connected() as talk:
         await change(talk)
+        await talk.set_option("model", "large")  # its answer comes after the updates
+        assert (talk.state(), talk.settings.mode) == ({"mode": "code", "model": "large", "web": False}, "code")
+        assert [update.session_update for update in talk.updates] == told
         last = {update.session_update: update for _, update in talk.recorded}
         assert last.keys() == {"current_mode_update", "config_option_update"}
         assert last["current_mode_update"].current_mode_id == "code"
         options = last["config_option_update"].config_options
-        assert {option.id: option.current_value for option in options} == talk.state() | {"mode": "code"}
+        assert {option.id: option.current_value for option in options} == talk.state()
 
 
 async def test_a_client_without_booleans_is_not_told_of_toggles() -> None:
@@ -140,40 +121,14 @@ async def test_a_client_without_booleans_is_not_told_of_toggles() -> None:
         assert talk.settings["web"] is False
 
 
-async def test_setting_the_mode_also_changes_the_option() -> None:
+async def test_other_options_are_told_only_if_the_agent_changes_them() -> None:
     async with connected() as talk:
-        await talk.agent.session_set_mode(session_id=talk.created.session_id, mode_id="code")
-        assert talk.state() == {"mode": "code", "model": "large", "web": False}
-        assert talk.settings.mode == "code"
-        assert kinds(talk) == ["config_option_update"]
-        assert talk.client.updates[0].config_options[0].current_value == "code"
-
-
-async def test_setting_the_option_also_changes_the_mode() -> None:
-    async with connected() as talk:
-        answer = await talk.agent.session_set_config_option(
-            session_id=talk.created.session_id, config_id="mode", value="code"
-        )
-        assert answer.config_options[0].current_value == "code"
-        assert talk.settings.mode == "code"
-        assert [update.current_mode_id for update in talk.client.updates] == ["code"]
-
-
-async def test_setting_another_option_sends_no_update() -> None:
-    async with connected() as talk:
-        session_id = talk.created.session_id
-        await talk.agent.session_set_config_option(session_id=session_id, config_id="model", value="small")
-        await talk.agent.session_set_config_option(session_id=session_id, config_id="web", value=True, type="boolean")
-        assert talk.state() == {"mode": "ask", "model": "small", "web": True}
-        assert kinds(talk) == []
-
-
-async def test_what_the_agent_changes_is_told_to_both_kinds_of_client() -> None:
-    async with connected() as talk:
-        await talk.settings.set("mode", "code")
-        await talk.settings.set("web", True)
-        await talk.agent.session_set_config_option(session_id=talk.created.session_id, config_id="model", value="small")
-        assert kinds(talk) == ["config_option_update", "current_mode_update", "config_option_update"]
+        assert await talk.set_option("model", "small") == ["ask", "small", False]
+        assert await talk.set_option("web", value=True) == ["ask", "small", True]
+        assert talk.updates == []
+        await talk.settings.set("web", False)
+        await talk.set_option("model", "large")
+        assert [update.session_update for update in talk.updates] == ["config_option_update"]
 
 
 @pytest.mark.parametrize(
@@ -187,10 +142,8 @@ async def test_what_the_agent_changes_is_told_to_both_kinds_of_client() -> None:
 )
 async def test_values_that_an_option_does_not_have_are_refused(config_id: str, value: Any, said: str) -> None:
     async with connected() as talk:
-        session_id = talk.created.session_id
-        kind: Any = {"type": "boolean"} if isinstance(value, bool) else {}
         with pytest.raises(RemoteError) as raised:
-            await talk.agent.session_set_config_option(session_id=session_id, config_id=config_id, value=value, **kind)
+            await talk.set_option(config_id, value)
         assert (raised.value.code, raised.value.message) == (-32602, said)
         with pytest.raises(ValueError, match=r"no value of|no option"):
             await talk.settings.set(config_id, value)
@@ -200,11 +153,12 @@ async def test_values_that_an_option_does_not_have_are_refused(config_id: str, v
 async def test_an_unknown_mode_is_refused() -> None:
     async with connected() as talk:
         with pytest.raises(RemoteError) as raised:
-            await talk.agent.session_set_mode(session_id=talk.created.session_id, mode_id="fly")
+            await talk.set_mode("fly")
         assert (raised.value.code, raised.value.data) == (-32602, {"modeId": "fly"})
 
 
-def session(client: Any = None) -> Session:
+def session() -> Session:
+    client: Any = None
     return Session(client, "s", cwd="/work")
 
 
@@ -231,12 +185,6 @@ def test_an_option_without_values_is_refused() -> None:
 def test_without_an_option_for_it_there_are_no_modes() -> None:
     settings = Settings(session(), [toggle("x", "X")])
     assert (settings.modes, settings.mode) == (None, None)
-
-
-def test_options_are_those_of_the_profile_of_the_client() -> None:
-    channel: Any = None
-    settings = Settings(session(v1_unstable.RemoteClient(channel)), [select("x", "X", {"a": "A"}, category="mode")])
-    assert isinstance(settings.modes, v1_unstable.SessionModeState)
 
 
 def test_values_of_an_earlier_time_are_taken_if_they_are_still_offered() -> None:

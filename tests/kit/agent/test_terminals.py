@@ -3,178 +3,127 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    ClientCapabilities,
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    KillTerminalRequest,
-    KillTerminalResponse,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
-    RemoteAgent,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-)
-from acp_kit.agent import TerminalResult, Turn
+from acp_bindings.v1 import RemoteClient
+from acp_kit.agent import Session, Terminal, TerminalResult, Turn, terminals
 from acp_runtime import CapabilityError, RemoteError
-from tests.support.kit.turns import Conversation, KeepingClient, conversation
-
-TERMINALS = ClientCapabilities(terminal=True)
+from tests.support.kit.turns import conversation
 
 
-class Terminals(KeepingClient):
-    """Keeps the calls; a command exits when it is killed or released, or at once if it is `true`."""
+class Client:
+    """Stands for a proxy. Calls in `silent` are answered once `answering` is set, those in `refused` with an error.
 
-    def __init__(self, agent: RemoteAgent) -> None:
-        super().__init__(agent)
+    A command exits when it is killed, or at once if it is `true`.
+    """
+
+    def __init__(self, silent: Iterable[str] = (), refused: Iterable[str] = ()) -> None:
+        self.silent, self.refused = silent, refused
         self.calls: list[str] = []
-        self.created: CreateTerminalRequest | None = None
-        self.creating = asyncio.Event()
-        self.may_create = asyncio.Event()
-        self.may_create.set()
+        self.created: dict[str, Any] = {}
+        self.waiting = asyncio.Event()
+        self.answering = asyncio.Event()
         self.exited = asyncio.Event()
-        self.released = asyncio.Event()
-        self.signal: str | None = None
+        self.answered: list[str] = []
+        self.updates: list[Any] = []
 
-    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
-        self.calls.append("create")
-        self.created = request
-        self.creating.set()
-        if request.command == "true":
+    async def _answer(self, name: str, **answer: Any) -> Any:
+        self.calls.append(name)
+        if name in self.silent:
+            self.waiting.set()
+            await self.answering.wait()
+        if name in self.refused:
+            raise RemoteError(-32603, f"no {name}")
+        self.answered.append(name)
+        return SimpleNamespace(**answer)
+
+    async def terminal_create(self, **created: Any) -> Any:
+        self.created = created
+        if created["command"] == "true":
             self.exited.set()
-        await self.may_create.wait()
-        return CreateTerminalResponse(terminal_id="t1")
+        return await self._answer("create", terminal_id="t1")
 
-    async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
-        self.calls.append("wait")
-        await self.exited.wait()
-        if self.signal:
-            return WaitForTerminalExitResponse(signal=self.signal)
-        return WaitForTerminalExitResponse(exit_code=0)
+    async def terminal_release(self, **_: Any) -> Any:
+        return await self._answer("release")
 
-    async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
-        self.calls.append("output")
-        return TerminalOutputResponse(output="out", truncated=True)
-
-    async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
-        self.calls.append("kill")
-        self.signal = "SIGKILL"
+    async def terminal_kill(self, **_: Any) -> Any:
         self.exited.set()
-        return KillTerminalResponse()
+        return await self._answer("kill")
 
-    async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
-        self.calls.append(f"release {request.terminal_id}")
-        self.released.set()
-        return ReleaseTerminalResponse()
+    async def terminal_wait_for_exit(self, **_: Any) -> Any:
+        await self.exited.wait()
+        killed = "kill" in self.calls
+        return await self._answer("wait", exit_code=None if killed else 0, signal="SIGKILL" if killed else None)
+
+    async def terminal_output(self, **_: Any) -> Any:
+        return await self._answer("output", output="so far", truncated=True)
+
+    async def session_update(self, *, session_id: str, update: Any) -> None:
+        self.updates.append(update)
+
+    async def end(self) -> None:
+        """Answer, and wait until nothing runs any more."""
+        self.answering.set()
+        if left := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(left)
 
 
-def terminals(talk: Conversation) -> Terminals:
-    assert isinstance(talk.client, Terminals)
-    return talk.client
+@asynccontextmanager
+async def turn_with(client: Client) -> AsyncIterator[Turn]:
+    proxy: Any = client
+    remote: RemoteClient = proxy
+    async with Session(remote, "s", cwd="/work").turn() as turn:
+        yield turn
+
+
+@asynccontextmanager
+async def terminal(client: Client, command: str = "sleep") -> AsyncIterator[Terminal]:
+    async with turn_with(client) as turn, turn.terminal(command) as found:
+        yield found
 
 
 async def test_a_command_is_run_in_the_session_s_directory_and_released() -> None:
-    results: list[Any] = []
-
-    async def act(turn: Turn) -> None:
-        async with turn.terminal("true", "-q", env={"A": "1"}, output_byte_limit=100) as terminal:
-            results.append(await terminal.wait())
-
-    async with conversation(Terminals, TERMINALS) as talk:
-        assert await talk.prompt(act) == "end_turn"
-        assert results == [TerminalResult(exit_code=0, signal=None, output="out", truncated=True, timed_out=False)]
-        client = terminals(talk)
-        assert client.calls == ["create", "wait", "output", "release t1"]
-        assert client.created is not None
-        assert (client.created.command, client.created.args, client.created.cwd) == ("true", ["-q"], "/work")
-        assert [(variable.name, variable.value) for variable in client.created.env] == [("A", "1")]
-        assert client.created.output_byte_limit == 100
+    client = Client()
+    async with (
+        turn_with(client) as turn,
+        turn.terminal("true", "-q", env={"A": "1"}, output_byte_limit=100) as found,
+    ):
+        result = await found.wait()
+    assert result == TerminalResult(exit_code=0, signal=None, output="so far", truncated=True, timed_out=False)
+    assert client.calls == ["create", "wait", "output", "release"]
+    created = SimpleNamespace(**client.created)
+    assert (created.command, created.args, created.cwd, created.output_byte_limit) == ("true", ("-q",), "/work", 100)
+    assert [(variable.name, variable.value) for variable in created.env] == [("A", "1")]
 
 
 @pytest.mark.parametrize("cwd", [Path("/work/sub"), "sub"])
 async def test_a_command_may_have_a_directory_of_its_own(cwd: str | Path) -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.terminal("true", cwd=cwd):
-            pass
-
-    async with conversation(Terminals, TERMINALS) as talk:
-        await talk.prompt(act)
-        created = terminals(talk).created
-        assert created is not None
-        assert created.cwd == "/work/sub"
+    client = Client()
+    async with turn_with(client) as turn, turn.terminal("true", cwd=cwd):
+        pass
+    assert client.created["cwd"] == "/work/sub"
 
 
 async def test_a_command_that_takes_too_long_is_killed() -> None:
-    results: list[TerminalResult] = []
-
-    async def act(turn: Turn) -> None:
-        async with turn.terminal("sleep", "9") as terminal:
-            results.append(await terminal.wait(timeout=0))
-
-    async with conversation(Terminals, TERMINALS) as talk:
-        await talk.prompt(act)
-        (result,) = results
-        assert (result.timed_out, result.exit_code, result.signal) == (True, None, "SIGKILL")
-        assert terminals(talk).calls[-4:] == ["kill", "wait", "output", "release t1"]
-
-
-async def test_a_terminal_is_released_when_the_turn_is_cancelled() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.terminal("sleep", "9") as terminal:
-            await terminal.wait()
-
-    async with conversation(Terminals, TERMINALS) as talk:
-        prompt = asyncio.create_task(talk.prompt(act))
-        await terminals(talk).creating.wait()
-        await talk.agent.session_cancel(session_id=talk.session_id)
-        assert await prompt == "cancelled"
-        assert terminals(talk).calls[-1] == "release t1"
-
-
-async def test_a_terminal_is_released_when_the_turn_is_cancelled_while_it_is_created() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.terminal("sleep", "9"):
-            pytest.fail("the block was entered")
-
-    async with conversation(Terminals, TERMINALS) as talk:
-        client = terminals(talk)
-        client.may_create.clear()
-        prompt = asyncio.create_task(talk.prompt(act))
-        await client.creating.wait()
-        await talk.agent.session_cancel(session_id=talk.session_id)
-        client.may_create.set()
-        assert await prompt == "cancelled"
-        assert client.calls == ["create", "release t1"]
-
-
-async def test_a_terminal_is_released_when_the_block_raises() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.terminal("true"):
-            raise ValueError("no")
-
-    async with conversation(Terminals, TERMINALS) as talk:
-        with pytest.raises(RemoteError):
-            await talk.prompt(act)
-        assert terminals(talk).calls == ["create", "release t1"]
+    client = Client()
+    async with terminal(client) as found:
+        result = await found.wait(timeout=0)
+    assert (result.timed_out, result.exit_code, result.signal) == (True, None, "SIGKILL")
+    assert client.calls[-4:] == ["kill", "wait", "output", "release"]
 
 
 async def test_a_terminal_is_content_of_a_tool_call() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Run true", kind="execute") as call, turn.terminal("true") as terminal:
-            call.output(terminal.content)
-            await call.update()
-            await terminal.wait()
-
-    async with conversation(Terminals, TERMINALS) as talk:
-        await talk.prompt(act)
-        assert [each.terminal_id for each in talk.updates[1].content] == ["t1"]
+    client = Client()
+    async with turn_with(client) as turn, turn.tool_call("Run true") as call, turn.terminal("true") as found:
+        call.output(found.content)
+        await call.update()
+    assert [each.terminal_id for each in client.updates[1].content] == ["t1"]
 
 
 async def test_a_client_without_terminals_is_not_asked_for_one() -> None:
@@ -183,6 +132,54 @@ async def test_a_client_without_terminals_is_not_asked_for_one() -> None:
             async with turn.terminal("true"):
                 pass
 
-    async with conversation(Terminals) as talk:
+    async with conversation() as talk:
         assert await talk.prompt(act) == "end_turn"
-        assert terminals(talk).calls == []
+
+
+@pytest.mark.parametrize("silent", ["create", "wait", "release"])
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_cancelled_turn_ends_although_the_client_does_not_answer(
+    silent: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "_DEADLINE", 0.01)
+    client = Client(silent=[silent])
+
+    async def work() -> None:
+        async with terminal(client, "true") as found:
+            assert silent != "create", "the block was entered"
+            if silent == "wait":
+                await found.wait()
+
+    working = asyncio.create_task(work())
+    await client.waiting.wait()
+    for _ in range(times):
+        working.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert silent not in client.answered
+    await client.end()
+    assert client.answered == ["create", "release"], "a late terminal is released"
+
+
+async def test_a_terminal_that_can_not_be_released_does_not_hide_the_error_of_the_block() -> None:
+    with pytest.raises(ValueError, match="no") as raised:
+        async with terminal(Client(refused=["release"])):
+            raise ValueError("no")
+    assert raised.value.__notes__ == ["The terminal 't1' could not be released: no release (-32603)"]
+    with pytest.raises(RemoteError, match="no release"):
+        async with terminal(Client(refused=["release"])):
+            pass
+
+
+@pytest.mark.parametrize("silent", [["wait"], ["wait", "kill"]])
+async def test_a_timeout_ends_the_wait_although_the_client_does_not_say_that_the_command_has_exited(
+    silent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminals, "_DEADLINE", 0.01)
+    client = Client(silent=silent)
+    async with terminal(client, "true") as found:
+        result = await found.wait(0.01)
+    assert result == TerminalResult(exit_code=None, signal=None, output="so far", truncated=True, timed_out=True)
+    assert "kill" in client.calls
+    assert client.answered[-1] == "release"

@@ -10,17 +10,11 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText
 from acp_kit.agent import Turn
-from acp_runtime import RemoteError
-from tests.support.kit.turns import Conversation, conversation
+from tests.support.kit.turns import conversation, updates_of
 
 
 def texts(update: Any) -> list[str]:
     return [each.content.text for each in update.content]
-
-
-def ended(talk: Conversation) -> tuple[str, list[str]]:
-    """The status of the last update, and the texts in it."""
-    return talk.updates[-1].status, texts(talk.updates[-1])
 
 
 async def test_a_tool_call_is_shown_with_all_that_is_known_and_ends_completed() -> None:
@@ -30,15 +24,12 @@ async def test_a_tool_call_is_shown_with_all_that_is_known_and_ends_completed() 
         ) as call:
             call.output("some ", ContentBlockText(text="text"), raw={"lines": 1})
 
-    async with conversation() as talk:
-        assert await talk.prompt(act) == "end_turn"
-        start, end = talk.updates
-        assert start.title == "Read notes.txt"
-        assert (start.kind, start.status, start.name) == ("read", "in_progress", "read")
-        assert [location.path for location in start.locations] == ["/work/notes.txt"]
-        assert start.raw_input == {"path": "notes.txt"}
-        assert (end.status, texts(end), end.raw_output) == ("completed", ["some ", "text"], {"lines": 1})
-        assert end.tool_call_id == start.tool_call_id
+    start, end = await updates_of(act)
+    assert (start.title, start.kind, start.status, start.name) == ("Read notes.txt", "read", "in_progress", "read")
+    assert [location.path for location in start.locations] == ["/work/notes.txt"]
+    assert start.raw_input == {"path": "notes.txt"}
+    assert (end.status, texts(end), end.raw_output) == ("completed", ["some ", "text"], {"lines": 1})
+    assert end.tool_call_id == start.tool_call_id
 
 
 async def test_a_tool_call_without_output_sends_no_content() -> None:
@@ -46,37 +37,9 @@ async def test_a_tool_call_without_output_sends_no_content() -> None:
         async with turn.tool_call("Nothing"):
             pass
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-        assert talk.updates[-1].model_dump() == {
-            "sessionUpdate": "tool_call_update",
-            "toolCallId": talk.updates[0].tool_call_id,
-            "status": "completed",
-        }
-
-
-async def test_a_tool_call_that_raises_ends_failed_with_the_reason() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read") as call:
-            call.output("half of it", raw="half")
-            raise FileNotFoundError("no notes.txt")
-
-    async with conversation() as talk:
-        with pytest.raises(RemoteError):
-            await talk.prompt(act)
-        assert ended(talk) == ("failed", ["half of it", "no notes.txt"])
-        assert "rawOutput" not in talk.updates[-1].model_dump()
-
-
-async def test_an_exception_without_text_is_named() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read"):
-            raise KeyError
-
-    async with conversation() as talk:
-        with pytest.raises(RemoteError):
-            await talk.prompt(act)
-        assert ended(talk) == ("failed", ["KeyError"])
+    start, end = await updates_of(act)
+    expected = {"sessionUpdate": "tool_call_update", "toolCallId": start.tool_call_id, "status": "completed"}
+    assert end.model_dump() == expected
 
 
 async def test_output_and_changes_can_be_sent_before_the_end() -> None:
@@ -86,38 +49,24 @@ async def test_output_and_changes_can_be_sent_before_the_end() -> None:
             await call.update(title="Search everywhere")
             call.output("second")
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-        _, middle, end = talk.updates
-        assert (middle.status, middle.title, texts(middle)) == ("in_progress", "Search everywhere", ["first"])
-        assert (end.status, texts(end)) == ("completed", ["first", "second"])
+    _, middle, end = await updates_of(act)
+    assert (middle.status, middle.title, texts(middle)) == ("in_progress", "Search everywhere", ["first"])
+    assert (end.status, texts(end)) == ("completed", ["first", "second"])
 
 
-async def test_a_diff_is_content_of_the_tool_call() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Edit", kind="edit") as call:
-            call.diff("/work/a.txt", old=None, new="new")
-            call.diff("/work/b.txt", old="old", new="new")
-
-    async with conversation() as talk:
-        await talk.prompt(act)
-        diffs = talk.updates[-1].content
-        assert [(diff.path, diff.old_text, diff.new_text) for diff in diffs] == [
-            ("/work/a.txt", None, "new"),
-            ("/work/b.txt", "old", "new"),
-        ]
-
-
-async def test_paths_may_be_objects_and_relative_to_the_working_directory() -> None:
+async def test_paths_are_absolute_on_the_wire() -> None:
     async def act(turn: Turn) -> None:
         async with turn.tool_call("Edit", locations=[Path("/etc/a"), "b", Path("c")]) as call:
+            await call.update(locations=["/work/d", "e"], kind="edit", raw_input={"path": "d"})
             call.diff(Path("d"), old=None, new="new")
+            call.diff("/work/e", old="old", new="new")
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-        start, end = talk.updates
-        assert [location.path for location in start.locations] == ["/etc/a", "/work/b", "/work/c"]
-        assert end.content[0].path == "/work/d"
+    start, change, end = await updates_of(act)
+    assert [location.path for location in start.locations] == ["/etc/a", "/work/b", "/work/c"]
+    assert [location.path for location in change.locations] == ["/work/d", "/work/e"]
+    assert (change.kind, change.raw_input) == ("edit", {"path": "d"})
+    diffs = [(diff.path, diff.old_text, diff.new_text) for diff in end.content]
+    assert diffs == [("/work/d", None, "new"), ("/work/e", "old", "new")]
 
 
 async def test_ids_of_tool_calls_are_unique() -> None:
@@ -143,26 +92,9 @@ async def test_parallel_tool_calls_end_by_themselves() -> None:
             for name in "abc":
                 tasks.create_task(run(turn, name))
 
-    async with conversation() as talk:
-        assert await talk.prompt(act, "allow_once", "reject_once", "allow_once") == "end_turn"
-        last = {update.tool_call_id: update.status for update in talk.updates}
-        assert sorted(last.values()) == ["completed", "completed", "failed"]
-
-
-async def test_a_cancelled_permission_in_a_task_group_ends_the_turn() -> None:
-    async def run(turn: Turn) -> None:
-        async with turn.tool_call("Read") as call:
-            await call.ask()
-
-    async def act(turn: Turn) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(run(turn))
-            tasks.create_task(run(turn))
-
-    async with conversation() as talk:
-        assert await talk.prompt(act, None, None) == "cancelled"
-        last = {update.tool_call_id: update.status for update in talk.updates}
-        assert list(last.values()) == ["failed", "failed"]
+    updates = await updates_of(act, "allow_once", "reject_once", "allow_once")
+    last = {update.tool_call_id: update.status for update in updates}
+    assert sorted(last.values()) == ["completed", "completed", "failed"]
 
 
 async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:
@@ -175,27 +107,9 @@ async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:
         with pytest.raises(RuntimeError, match="has ended"):
             await call.end()
 
-    async with conversation() as talk:
-        assert await talk.prompt(act) == "end_turn"
-        ends = [update for update in talk.updates if update.session_update == "tool_call_update"]
-        assert [(end.status, texts(end)) for end in ends] == [("completed", ["found"]), ("failed", ["no network"])]
-        assert ends[0].raw_output == [1]
-
-
-async def test_a_tool_call_that_nobody_ended_ends_failed_with_its_turn() -> None:
-    async def forgets(turn: Turn) -> None:
-        await turn.tool_call("Search").start()
-
-    async def raises(turn: Turn) -> None:
-        await turn.tool_call("Search").start()
-        raise ValueError("no index")
-
-    async with conversation() as talk:
-        assert await talk.prompt(forgets) == "end_turn"
-        assert ended(talk) == ("failed", ["Not finished"])
-        with pytest.raises(RemoteError):
-            await talk.prompt(raises)
-        assert ended(talk) == ("failed", ["no index"])
+    ends = [update for update in await updates_of(act) if update.session_update == "tool_call_update"]
+    assert [(end.status, texts(end)) for end in ends] == [("completed", ["found"]), ("failed", ["no network"])]
+    assert ends[0].raw_output == [1]
 
 
 async def test_content_given_at_the_beginning_is_shown_at_once() -> None:
@@ -203,10 +117,9 @@ async def test_content_given_at_the_beginning_is_shown_at_once() -> None:
         async with turn.tool_call("Edit", content=["will change a line"]):
             pass
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-        assert texts(talk.updates[0]) == ["will change a line"]
-        assert "locations" not in talk.updates[0].model_dump()
+    start, _ = await updates_of(act)
+    assert texts(start) == ["will change a line"]
+    assert "locations" not in start.model_dump()
 
 
 async def test_a_text_is_no_list_of_locations() -> None:
@@ -217,19 +130,7 @@ async def test_a_text_is_no_list_of_locations() -> None:
             with pytest.raises(TypeError, match="must be a list of paths"):
                 await call.update(locations="notes.txt")
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-
-
-async def test_locations_are_absolute_on_the_wire() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read", locations=["notes.txt", "/elsewhere/notes.txt"]):
-            pass
-
-    async with conversation() as talk:
-        await talk.prompt(act)
-        paths = [location.path for location in talk.updates[0].locations]
-        assert paths == ["/work/notes.txt", "/elsewhere/notes.txt"]
+    await updates_of(act)
 
 
 async def test_a_tool_call_that_has_not_begun_says_how_to_begin_it() -> None:
@@ -239,6 +140,4 @@ async def test_a_tool_call_that_has_not_begun_says_how_to_begin_it() -> None:
             with pytest.raises(RuntimeError, match=r"'Read' has not begun\. .* `async with turn\.tool_call"):
                 await use()
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-        assert talk.updates == []
+    assert await updates_of(act) == []

@@ -11,7 +11,7 @@ import pytest
 from acp_bindings.v1 import ContentBlockText, PlanEntry
 from acp_kit.agent import Turn, TurnCancelled
 from acp_runtime import RemoteError, ResourceNotFound
-from tests.support.kit.turns import conversation
+from tests.support.kit.turns import conversation, updates_of
 
 
 def spoken(updates: list[Any]) -> list[tuple[str, str]]:
@@ -24,30 +24,27 @@ async def test_what_the_agent_says_and_thinks_is_sent_in_order() -> None:
         await turn.say("Hello ")
         await turn.say(ContentBlockText(text="world"))
 
-    async with conversation() as talk:
-        assert await talk.prompt(act) == "end_turn"
-        assert spoken(talk.updates) == [
-            ("agent_thought_chunk", "hm"),
-            ("agent_message_chunk", "Hello "),
-            ("agent_message_chunk", "world"),
-        ]
+    assert spoken(await updates_of(act)) == [
+        ("agent_thought_chunk", "hm"),
+        ("agent_message_chunk", "Hello "),
+        ("agent_message_chunk", "world"),
+    ]
 
 
 async def test_chunks_are_one_message_until_something_else_is_sent() -> None:
     async def act(turn: Turn) -> None:
         await turn.say("a")
         await turn.say("b")
-        await turn.plan(PlanEntry(content="look", priority="low", status="pending"))
+        entry = PlanEntry(content="look", priority="low", status="pending")
+        await turn.plan(entry, entry)
         await turn.say("c")
         await turn.think("d")
         await turn.say("e")
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-        ids = [update.message_id for update in talk.updates if update.session_update != "plan"]
-        a, b, c, d, e = ids
-        assert a == b
-        assert len({a, c, d, e}) == 4
+    a, b, plan, c, d, e = await updates_of(act)
+    assert a.message_id == b.message_id
+    assert len({each.message_id for each in (a, c, d, e)}) == 4
+    assert len(plan.entries) == 2
 
 
 async def test_an_empty_text_is_not_sent() -> None:
@@ -66,17 +63,6 @@ async def test_an_empty_text_is_not_sent() -> None:
             "agent_message_chunk",
             "agent_message_chunk",
         ]
-
-
-async def test_a_plan_replaces_the_earlier_one() -> None:
-    async def act(turn: Turn) -> None:
-        entry = PlanEntry(content="look", priority="low", status="pending")
-        await turn.plan(entry)
-        await turn.plan(entry, entry)
-
-    async with conversation() as talk:
-        await talk.prompt(act)
-        assert [len(update.entries) for update in talk.updates] == [1, 2]
 
 
 async def test_the_stop_reason_is_that_of_the_turn() -> None:
@@ -143,15 +129,14 @@ async def test_updates_and_the_prompt_are_recorded_before_they_are_sent() -> Non
         assert [update.session_update for update in talk.updates] == ["agent_message_chunk"]
 
 
-async def test_a_cancelled_turn_sends_nothing_more() -> None:
+async def test_a_cancelled_turn_sends_nothing_more_but_the_ends_of_its_tool_calls() -> None:
     refused: list[str] = []
 
     async def act(turn: Turn) -> None:
+        begun = await turn.tool_call("Begun").start()
         async with turn.tool_call("Read") as call:
-            try:
+            with suppress(TurnCancelled):
                 await call.ask()
-            except Exception:
-                refused.append("asked")
         for name, attempt in {
             "say": turn.say("x"),
             "think": turn.think("x"),
@@ -159,6 +144,8 @@ async def test_a_cancelled_turn_sends_nothing_more() -> None:
             "run": turn.run("ls"),
             "elicit": turn.elicit("Which?", {}),
             "elicit url": turn.elicit_url("Where?", "https://example.com"),
+            "ask": begun.ask(),
+            "update": begun.update(),
             "tool call": turn.tool_call("More").__aenter__(),
         }.items():
             with pytest.raises(TurnCancelled):
@@ -170,8 +157,23 @@ async def test_a_cancelled_turn_sends_nothing_more() -> None:
 
     async with conversation() as talk:
         assert await talk.prompt(act, None) == "cancelled"
-        assert refused == ["asked", "say", "think", "plan", "run", "elicit", "elicit url", "tool call"]
-        assert [update.session_update for update in talk.updates] == ["tool_call", "tool_call_update"]
+        assert len(refused) == 9
+        assert [update.session_update for update in talk.updates] == ["tool_call"] * 2 + ["tool_call_update"] * 2
+
+
+async def test_a_cancelled_permission_in_a_task_group_ends_the_turn() -> None:
+    async def ask(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            await call.ask()
+
+    async def act(turn: Turn) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(2):
+                tasks.create_task(ask(turn))
+
+    async with conversation() as talk:
+        assert await talk.prompt(act, None, None) == "cancelled"
+        assert [update.status for update in talk.updates[2:]] == ["failed", "failed"]
 
 
 async def test_an_unknown_session_is_answered_with_its_id() -> None:
@@ -181,29 +183,16 @@ async def test_an_unknown_session_is_answered_with_its_id() -> None:
         assert (raised.value.code, raised.value.data) == (-32002, {"sessionId": "other"})
 
 
-async def test_an_empty_id_of_a_message_or_a_tool_call_is_sent_as_it_is() -> None:
-    async def act(turn: Turn) -> None:
-        await turn.say("a")
-        await turn.say("b", message_id="")
-        async with turn.tool_call("Read", tool_call_id=""):
-            pass
-
-    async with conversation() as talk:
-        await talk.prompt(act)
-        first, second, *calls = talk.updates
-        assert first.message_id != second.message_id == ""
-        assert [each.tool_call_id for each in calls] == ["", ""]
-
-
-async def test_an_agent_can_use_message_ids_of_its_own() -> None:
+async def test_an_agent_can_use_ids_of_its_own() -> None:
     async def act(turn: Turn) -> None:
         await turn.say("a", message_id="1")
         await turn.say("b")
         await turn.say("c", message_id="1")
-        await turn.think("d", message_id="2")
+        await turn.think("d", message_id="")
+        async with turn.tool_call("Read", tool_call_id=""):
+            pass
 
-    async with conversation() as talk:
-        await talk.prompt(act)
-        first, second, third, fourth = [update.message_id for update in talk.updates]
-        assert (first, third, fourth) == ("1", "1", "2")
-        assert second not in (None, "1", "2")
+    first, second, third, fourth, *calls = await updates_of(act)
+    assert (first.message_id, third.message_id, fourth.message_id) == ("1", "1", "")
+    assert second.message_id not in (None, "", "1")
+    assert [each.tool_call_id for each in calls] == ["", ""]

@@ -30,24 +30,6 @@ def test_characters_are_dropped_whole_and_from_the_start(limit: int, text: str, 
     assert (tail.text, tail.truncated) == (text, truncated)
 
 
-def test_half_of_a_character_waits_for_the_other_half() -> None:
-    tail = OutputTail(100)
-    tail.add(b"a\xf0\x9f\x98")
-    assert tail.text == "a"
-    tail.add(b"\x80")
-    assert tail.text == "a😀"
-    tail.add(b"\xc3")
-    tail.end()
-    assert tail.text == "a😀\ufffd"
-
-
-def test_no_output_is_not_truncated() -> None:
-    tail = OutputTail(0)
-    tail.add(b"")
-    tail.end()
-    assert (tail.text, tail.truncated) == ("", False)
-
-
 @pytest.mark.stress
 @settings(max_examples=count(50, 5000), deadline=None)
 @given(st.lists(st.one_of(st.binary(max_size=8), st.text(max_size=4).map(str.encode)), max_size=12), st.integers(0, 40))

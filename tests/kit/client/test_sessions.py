@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 
@@ -28,20 +29,16 @@ from acp_bindings.v1 import (
     SessionNotification,
     SessionResumeCapabilities,
     SessionUpdate,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
     connect_in_process,
 )
-from acp_kit.agent import Settings, Turn, select
+from acp_kit.agent import Turn
 from acp_kit.client import deliver_update, find_session, open_session
-from acp_runtime import InvalidResponse, RemoteError, ResourceNotFound
-from tests.support.kit.turns import Act, ActingAgent, KeepingClient
+from acp_runtime import InvalidResponse, ResourceNotFound
+from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient, says
 
 
-class SessionAgent(ActingAgent):
-    """Loads, resumes and closes sessions, and has settings."""
+class SessionAgent(AgentWithSettings):
+    """Loads, resumes and closes sessions."""
 
     def __init__(self, client: RemoteClient, acts: list[Act]) -> None:
         super().__init__(client, acts, [])
@@ -55,14 +52,11 @@ class SessionAgent(ActingAgent):
         )
 
     async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        session = self.sessions.create(self.client, cwd=request.cwd)
-        self.settings = Settings(session, [select("mode", "Mode", {"ask": "Ask", "code": "Code"}, category="mode")])
+        response = await super().session_new(request)
         if request.cwd == "/welcome":
-            async with session.turn() as turn:
+            async with self.sessions[response.session_id].turn() as turn:
                 await turn.say("Welcome. ")
-        return NewSessionResponse(
-            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
-        )
+        return response
 
     async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
         if request.session_id == "missing":
@@ -80,12 +74,6 @@ class SessionAgent(ActingAgent):
         self.closed.append(request.session_id)
         return CloseSessionResponse()
 
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
-        return await self.settings.set_mode(request)
-
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
-        return await self.settings.set_config_option(request)
-
 
 class DeliveringClient(KeepingClient):
     def __init__(self, agent: RemoteAgent) -> None:
@@ -96,31 +84,31 @@ class DeliveringClient(KeepingClient):
         self.delivered.append(deliver_update(self.agent, notification))
 
 
+@dataclass
 class Pair:
-    def __init__(self, agent: RemoteAgent, handler: SessionAgent, acts: list[Act]) -> None:
-        self.agent = agent
-        self.handler = handler
-        self.acts = acts
-        self.client: DeliveringClient = agent.handler
+    agent: RemoteAgent
+    handler: SessionAgent
+
+    @property
+    def client(self) -> DeliveringClient:
+        client: DeliveringClient = self.agent.handler
+        return client
 
 
 @asynccontextmanager
 async def connected(*acts: Act) -> AsyncIterator[Pair]:
-    remaining = [*acts]
     made: list[SessionAgent] = []
 
     def make(client: RemoteClient) -> SessionAgent:
-        made.append(SessionAgent(client, remaining))
+        made.append(SessionAgent(client, [*acts]))
         return made[0]
 
     async with connect_in_process(make, DeliveringClient) as agent:
         await agent.initialize(protocol_version=1)
-        yield Pair(agent, made[0], remaining)
+        yield Pair(agent, made[0])
 
 
-async def says_three(turn: Turn) -> None:
-    for word in ("one ", "two ", "three"):
-        await turn.say(word)
+says_three = says("one ", "two ", "three")
 
 
 def text_of(update: SessionUpdate) -> str:
@@ -150,8 +138,7 @@ async def test_the_updates_of_a_turn_are_read_and_its_stop_reason_known() -> Non
 
 async def test_what_an_agent_sends_while_it_creates_a_session_is_in_its_state() -> None:
     async with connected(says_three) as pair, open_session(pair.agent, cwd="/welcome") as session:
-        async with session.prompt("hello") as turn:
-            await turn.wait()
+        await session.ask("hello")
         assert session.state.text == "Welcome. one two three"
 
 
@@ -197,28 +184,7 @@ async def test_leaving_the_block_early_cancels_the_turn_and_waits_for_its_end() 
         assert ended == ["yes"]
         assert turn.stop_reason == "cancelled"
         assert session.state.text == "begun ended"
-        async with session.prompt("again") as turn:
-            await turn.wait()
-        assert turn.stop_reason == "end_turn"
-
-
-async def test_an_agent_that_does_not_end_a_cancelled_turn_is_not_waited_for_too_long() -> None:
-    released = asyncio.Event()
-
-    async def act(turn: Turn) -> None:
-        await turn.say("begun")
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            await released.wait()
-            raise
-
-    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
-        async with session.prompt("hello", cancel_deadline=0) as turn:
-            async for _ in turn:
-                break
-        assert turn.stop_reason is None
-        released.set()
+        assert await session.ask("again") == "one two three"
 
 
 async def test_an_exception_of_the_block_cancels_the_turn_and_leaves_it() -> None:
@@ -234,31 +200,6 @@ async def test_an_exception_of_the_block_cancels_the_turn_and_leaves_it() -> Non
         assert turn.stop_reason == "cancelled"
 
 
-async def test_an_error_of_the_prompt_is_raised_where_it_is_read() -> None:
-    async def act(turn: Turn) -> None:
-        await turn.say("begun")
-        raise ResourceNotFound("gone")
-
-    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
-        texts: list[str] = []
-        with pytest.raises(RemoteError, match="gone"):
-            async with session.prompt("hello") as turn:
-                async for update in turn:
-                    texts.append(text_of(update))
-        assert texts == ["begun"]
-
-
-async def test_an_error_that_nobody_has_read_is_raised_at_the_end_of_the_block() -> None:
-    async def act(turn: Turn) -> None:
-        raise ResourceNotFound("gone")
-
-    async with connected(act) as pair, open_session(pair.agent, cwd="/work") as session:
-        with pytest.raises(RemoteError, match="gone"):
-            async with session.prompt("hello") as turn:
-                while not turn.ended:
-                    await asyncio.sleep(0)
-
-
 async def test_two_turns_of_a_session_at_a_time_are_refused() -> None:
     async with (
         connected(says_three) as pair,
@@ -272,32 +213,24 @@ async def test_two_turns_of_a_session_at_a_time_are_refused() -> None:
 
 
 async def test_sessions_of_one_agent_get_their_own_updates() -> None:
-    async def first(turn: Turn) -> None:
-        await turn.say("a")
-
-    async def second(turn: Turn) -> None:
-        await turn.say("b")
-
     async with (
-        connected(first, second) as pair,
+        connected(says("a"), says("b")) as pair,
         open_session(pair.agent, cwd="/work") as one,
         open_session(pair.agent, cwd="/work") as two,
     ):
-        for session in (one, two):
-            async with session.prompt("hello") as turn:
-                await turn.wait()
+        assert [await session.ask("hello") for session in (one, two)] == ["a", "b"]
         assert (one.state.text, two.state.text) == ("a", "b")
 
 
 async def test_a_new_session_has_its_modes_and_options() -> None:
     async with connected() as pair, open_session(pair.agent, cwd="/work") as session:
         assert session.state.current_mode_id == "ask"
-        assert [option.id for option in session.state.config_options] == ["mode"]
+        assert [option.id for option in session.state.config_options] == ["mode", "model"]
         await session.set_mode("code")
         assert session.state.current_mode_id == "code"
         options = await session.set_config_option("mode", "ask")
-        assert [option.current_value for option in options] == ["ask"]
-        assert [option.current_value for option in session.state.config_options] == ["ask"]
+        assert [option.current_value for option in options] == ["ask", "large"]
+        assert [option.current_value for option in session.state.config_options] == ["ask", "large"]
 
 
 async def test_a_loaded_session_has_its_history() -> None:
@@ -307,9 +240,7 @@ async def test_a_loaded_session_has_its_history() -> None:
 
 async def test_a_resumed_session_has_its_id() -> None:
     async with connected(says_three) as pair, open_session(pair.agent, cwd="/work", resume="old") as session:
-        async with session.prompt("hello") as turn:
-            await turn.wait()
-        assert (session.id, session.state.text) == ("old", "one two three")
+        assert (session.id, await session.ask("hello")) == ("old", "one two three")
 
 
 async def test_a_session_that_can_not_be_loaded_is_not_open() -> None:
@@ -383,6 +314,4 @@ async def test_a_new_session_with_the_id_of_an_open_one_is_refused(monkeypatch: 
             async with open_session(pair.agent, cwd="/"):
                 raise AssertionError
         assert find_session(pair.agent, session.id) is session
-        async with session.prompt("go") as turn:
-            await turn.wait()
-        assert session.state.text == "one two three"
+        assert await session.ask("go") == "one two three"

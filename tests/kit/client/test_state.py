@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1, v1_unstable
-from acp_kit.client import Compaction, Message, SessionState
+from acp_kit.client import Compaction, SessionState
 from tests.support.kit.session_fold import fold, without_marks
 from tests.support.kit.session_updates import PROFILES, UPDATES, dump, parse, recorded_sessions, text_chunk
 from tests.support.kit.shown import shown, state_of
@@ -59,19 +59,6 @@ def test_chunks_of_a_message_are_merged_and_other_content_is_kept() -> None:
     assert (message.role, message.text, state.text) == ("agent", "abc", "abc")
 
 
-def test_another_role_or_message_id_or_tool_call_starts_a_message() -> None:
-    call = v1.SessionUpdateToolCall(tool_call_id="1", title="t")
-    usage = v1.SessionUpdateUsageUpdate(used=1, size=2)
-    parts = [text_chunk("a"), usage, text_chunk("b"), text_chunk("c", message_id="1"), text_chunk("d", "agent_thought")]
-    state = state_of([*parts, text_chunk("e"), call, text_chunk("f")])
-    assert [each.text if isinstance(each, Message) else "call" for each in state.timeline] == [
-        *("ab", "c", "d", "e"),
-        "call",
-        "f",
-    ]
-    assert state.text == "abcef"
-
-
 def test_a_message_that_was_ended_is_not_continued() -> None:
     state = state_of([text_chunk("first turn")])
     state.end_message()
@@ -90,13 +77,6 @@ def test_a_tool_call_update_keeps_absent_and_null_fields_and_replaces_lists() ->
     assert (merged.title, merged.kind, merged.status, merged.locations) == ("t", "read", "completed", [path])
     assert merged.raw_input == {"a": 1}
     assert call.status is None
-
-
-def test_an_update_for_an_unknown_tool_call_adds_one_with_what_is_known() -> None:
-    state = state_of([v1_unstable.SessionUpdateToolCallUpdate(tool_call_id="1", status="failed")])
-    call = state.tool_calls["1"]
-    assert (call.title, call.status, call.kind) == ("", "failed", None)
-    assert isinstance(call, v1_unstable.SessionUpdateToolCall)
 
 
 def test_the_tool_call_of_a_permission_request_can_be_merged() -> None:

@@ -18,14 +18,13 @@ from acp_kit.client import (
     AgentChange,
     AgentFailed,
     ClientSession,
-    PermissionHandlers,
-    PermissionPolicy,
     SessionLost,
     Supervised,
-    UpdateHandlers,
 )
 from acp_runtime import CapabilityError, ConnectionClosed, Options, ResourceNotFound
 from tests.support.kit import mortal_agent
+from tests.support.kit.turns import Viewer
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow  # they start many processes
 
@@ -33,12 +32,6 @@ Start = Callable[[], AbstractAsyncContextManager[v1.RemoteAgent]]
 # An agent that ran for no time at all has all attempts again.
 FORGET = 0.0
 NEVER_FORGET = 1e9
-
-
-class PlainClient(UpdateHandlers, PermissionHandlers, v1.Client):
-    def __init__(self, agent: v1.RemoteAgent) -> None:
-        self.agent = agent
-        self.permissions = PermissionPolicy()
 
 
 class Changes(list[AgentChange]):
@@ -68,9 +61,9 @@ def starting(folder: Path, *can: str) -> Start:
 
     @asynccontextmanager
     async def start() -> AsyncGenerator[v1.RemoteAgent]:
-        command = [sys.executable, mortal_agent.__file__, *can]
-        options = Options(stderr="capture", exit_deadline=60)
-        async with v1.spawn_agent(PlainClient, *command, cwd=folder, options=options) as agent:
+        options, env = Options(stderr="capture", exit_deadline=60), {"PYTHONPATH": str(ROOT)}
+        command = [*mortal_agent.COMMAND, *can]
+        async with v1.spawn_agent(Viewer, *command, cwd=folder, env=env, options=options) as agent:
             await agent.initialize(protocol_version=1)
             yield agent
 
@@ -186,7 +179,7 @@ async def test_a_command_that_does_not_exist_raises_at_once() -> None:
     changes = Changes()
 
     def start() -> AbstractAsyncContextManager[v1.RemoteAgent]:
-        return v1.spawn_agent(PlainClient, "no-such-agent")
+        return v1.spawn_agent(Viewer, "no-such-agent")
 
     with pytest.raises(FileNotFoundError, match="no-such-agent"):
         async with Supervised(start, delays=[60], on_change=changes):
@@ -256,17 +249,6 @@ async def test_an_agent_that_ran_long_enough_has_all_attempts_again(tmp_path: Pa
         for _ in range(3):
             await die(session)
         assert "prompt 4" in await prompted(session, "go on")
-
-
-async def test_one_that_keeps_dying_soon_has_not(tmp_path: Path) -> None:
-    async with (
-        Supervised(starting(tmp_path, "load"), delays=[0], stable_after=NEVER_FORGET) as agents,
-        agents.open_session(cwd=tmp_path) as session,
-    ):
-        await die(session)
-        await die(session)
-        with pytest.raises(AgentFailed, match="2 times in a row"):
-            await prompted(session, "go on")
 
 
 async def test_leaving_the_block_ends_the_wait_for_the_next_attempt(tmp_path: Path) -> None:

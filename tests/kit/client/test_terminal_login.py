@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ import pytest
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.client import log_in_from_terminal
-from tests.support.kit import login_client
+from tests.support.forked import Forked
+from tests.support.kit import login_agent
 
 METHOD = v1.AuthMethodTerminal(id="t", name="Log in")
 
@@ -22,21 +22,38 @@ def python(program: str) -> tuple[str, str, str]:
     return sys.executable, "-c", program
 
 
-@pytest.mark.slow
+# A client that logs in to an agent from its terminal, twice.
+CLIENT = """
+import asyncio, os, sys
+from acp_bindings import v1
+from acp_kit.client import log_in_from_terminal
+from tests.support.runtime.peer import PlainClient
+
+async def main(*command):
+    async with v1.spawn_agent(PlainClient, *command) as agent:
+        capabilities = v1.ClientCapabilities(auth=v1.AuthCapabilities(terminal=True))
+        (method,) = (await agent.initialize(protocol_version=1, client_capabilities=capabilities)).auth_methods
+        for _ in range(2):
+            print("exit code", await log_in_from_terminal(method, *command), flush=True)
+        print("session", (await agent.session_new(cwd=os.getcwd(), mcp_servers=[])).session_id, flush=True)
+
+os.chdir(sys.argv[1])
+asyncio.run(main(sys.executable, "-S", sys.argv[2]))
+"""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="it needs a pseudoterminal of POSIX")
-def test_the_user_types_into_the_login_of_a_running_agent(tmp_path: Path) -> None:
+def test_the_user_types_into_the_login_of_a_running_agent(tmp_path: Path, fork_server: None) -> None:
     terminal, theirs = os.openpty()
-    with subprocess.Popen(
-        [sys.executable, login_client.__file__], cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as client:
-        os.close(theirs)
-        shown = read_until(terminal, "Token: ")
-        assert "Hello, is this a terminal? True" in shown
-        os.write(terminal, b"\n")
-        assert "exit code 7" in read_until(terminal, "Token: ")
-        os.write(terminal, b"secret\n")
-        assert "exit code 0" in read_until(terminal, "session secret")
-        assert client.wait(60) == 0
+    client = Forked("-c", CLIENT, str(tmp_path), login_agent.__file__, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = read_until(terminal, "Token: ")
+    assert "Hello, is this a terminal? True" in shown
+    os.write(terminal, b"\n")
+    assert "exit code 7" in read_until(terminal, "Token: ")
+    os.write(terminal, b"secret\n")
+    assert "exit code 0" in read_until(terminal, "session secret")
+    assert client.wait(60) == 0
     os.close(terminal)
 
 
@@ -58,13 +75,10 @@ async def test_the_methods_arguments_and_variables_are_added_and_have_precedence
     assert (tmp_path / "seen").read_text("utf-8") == "--acp --login own method"
 
 
-async def test_the_exit_code_is_reported() -> None:
-    assert await log_in_from_terminal(METHOD, *python("import sys; sys.exit(3)")) == 3
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-async def test_a_signal_is_a_negative_exit_code() -> None:
-    assert await log_in_from_terminal(METHOD, *python("import os; os.kill(os.getpid(), 9)")) == -9
+@pytest.mark.parametrize(("end", "code"), [("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", -9)])
+async def test_the_exit_code_is_reported_and_a_signal_is_a_negative_one(end: str, code: int) -> None:
+    assert await log_in_from_terminal(METHOD, *python(f"import os, sys; {end}")) == code
 
 
 async def test_a_method_of_the_unstable_profile_works() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1_unstable
 from acp_bindings.v1 import (
     CreateTerminalRequest,
     EnvVariable,
@@ -132,6 +131,10 @@ async def test_the_agent_can_not_have_more_output_kept_than_the_client_allows() 
         assert await _run(terminals, "printf 1234", output_byte_limit=100) == "34"
         assert await _run(terminals, "printf 1234") == "34"
         assert await _run(terminals, "printf 1234", output_byte_limit=1) == "4"
+        id = await _create(terminals, "printf 1234")
+        await _wait(terminals, id)
+    shown = TerminalOutputResponse(output="34", truncated=True, exit_status=TerminalExitStatus(exit_code=0))
+    assert terminals.output(id) == shown
 
 
 @pytest.mark.stress
@@ -290,14 +293,6 @@ async def test_the_client_can_show_the_output_before_and_after_the_release() -> 
     assert terminals.output(id) == last
 
 
-async def test_the_client_can_show_the_output_that_was_kept_to_the_end_of_the_terminals() -> None:
-    async with Terminals(max_output_bytes=2) as terminals:
-        id = await _create(terminals, "printf 1234")
-        await _wait(terminals, id)
-    shown = TerminalOutputResponse(output="34", truncated=True, exit_status=TerminalExitStatus(exit_code=0))
-    assert terminals.output(id) == shown
-
-
 async def test_the_output_of_the_terminals_that_were_released_first_is_forgotten() -> None:
     async with Terminals(keep_released=2) as terminals:
         ids = [await _create(terminals, f"echo {number}") for number in range(4)]
@@ -357,25 +352,6 @@ async def test_no_terminals_are_created_after_the_end() -> None:
     await terminals.aclose()
     with pytest.raises(InternalError, match="closing"):
         await _create(terminals, "exit")
-
-
-async def test_requests_of_the_unstable_profile_get_its_responses() -> None:
-    async with Terminals() as v1_terminals:
-        terminals: Any = v1_terminals
-        request = v1_unstable.CreateTerminalRequest(session_id="s", command="true")
-        created = await terminals.terminal_create(request)
-        assert isinstance(created, v1_unstable.CreateTerminalResponse)
-        same: Any = {"session_id": "s", "terminal_id": created.terminal_id}
-        status = await terminals.terminal_wait_for_exit(v1_unstable.WaitForTerminalExitRequest(**same))
-        assert status == v1_unstable.WaitForTerminalExitResponse(exit_code=0)
-        output = await terminals.terminal_output(v1_unstable.TerminalOutputRequest(**same))
-        assert output == v1_unstable.TerminalOutputResponse(
-            output="", truncated=False, exit_status=v1_unstable.TerminalExitStatus(exit_code=0)
-        )
-        killed = await terminals.terminal_kill(v1_unstable.KillTerminalRequest(**same))
-        assert killed == v1_unstable.KillTerminalResponse()
-        released = await terminals.terminal_release(v1_unstable.ReleaseTerminalRequest(**same))
-        assert released == v1_unstable.ReleaseTerminalResponse()
 
 
 def test_a_negative_number_of_kept_terminals_is_refused() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from acp_bindings.v1 import CreateTerminalRequest, KillTerminalRequest, ReleaseTerminalRequest, TerminalOutputRequest
 from acp_kit.client import Terminals
+from tests.support.forked import ran
 from tests.support.marked_processes import alive, marked, wait_until_left
 from tests.support.scale import count
 
@@ -113,8 +114,9 @@ async def test_a_cancelled_create_leaves_nothing(marker: str) -> None:
     assert is_created == {True, False}
 
 
+@pytest.mark.usefixtures("fork_server")  # started before the variable is set
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("os.kill(os.getpid(), 9)", -9)], ids=["exit", "kill"])
-async def test_commands_end_with_a_client_that_does_not_end_them(marker: str, end: str, code: int) -> None:
+def test_commands_end_with_a_client_that_does_not_end_them(marker: str, end: str, code: int) -> None:
     program = f"""
 import asyncio, os
 from acp_bindings.v1 import CreateTerminalRequest
@@ -127,6 +129,5 @@ async def main():
 
 asyncio.run(main())
 """
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
-    assert await process.wait() == code
+    assert ran("-c", program)[0] == code
     assert not wait_until_left(marker)

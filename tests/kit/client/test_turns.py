@@ -1,4 +1,4 @@
-"""A turn can be used only inside of its block, and whatever ends it, the session can go on."""
+"""A turn gives its updates, its text and its end, and whatever ends it, the session can go on."""
 
 from __future__ import annotations
 
@@ -8,33 +8,16 @@ from typing import Any, cast
 
 import pytest
 
-from acp_bindings import v1_unstable
-from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest, connect_in_process
+from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest
 from acp_kit.agent import Turn
-from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
+from acp_kit.client import PermissionHandlers, PermissionPolicy, UnfinishedTurn, UpdateHandlers, open_session
 from acp_runtime import CapabilityError, ResourceNotFound
-from tests.support.kit.turns import ActingAgent
+from tests.support.kit.turns import Act, Viewer, opened, says
 from tests.support.runtime.peer import LINKS, calling, update
 
 
-class DeliveringClient(UpdateHandlers, Client):
-    """Passes updates on to the open sessions."""
-
-    def __init__(self, agent: RemoteAgent) -> None:
-        self.agent = agent
-
-    async def session_request_permission(self, request: Any) -> Any: ...
-
-
-def connected(*acts: Any) -> Any:
-    return connect_in_process(lambda client: ActingAgent(client, [*acts], []), DeliveringClient)
-
-
-async def says_hello(turn: Turn) -> None:
-    await turn.say("hello")
-
-
-async def waits(turn: Turn) -> None:
+async def hangs(turn: Turn) -> None:
+    await turn.say("begun")
     await asyncio.Event().wait()
 
 
@@ -43,74 +26,155 @@ async def fails(turn: Turn) -> None:
     raise ResourceNotFound("gone")
 
 
-async def test_a_prompt_that_a_guard_refuses_leaves_nothing_behind() -> None:
-    async with connected(says_hello) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            with pytest.raises(CapabilityError):
-                async with session.prompt(ContentBlockImage(data="", mime_type="image/png")) as turn:
-                    await turn.wait()
-            async with session.prompt("again") as turn:
-                await turn.wait()
-            assert session.state.text == "hello"
+def ignores_its_cancellation(may_end: asyncio.Event) -> Act:
+    async def act(turn: Turn) -> None:
+        try:
+            await hangs(turn)
+        except asyncio.CancelledError:
+            await may_end.wait()
+            raise
+
+    return act
 
 
 async def test_a_turn_is_used_only_inside_of_its_block() -> None:
-    async with connected(says_hello) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            turn = session.prompt("hello")
-            with pytest.raises(RuntimeError, match="async with"):
-                await anext(turn)
-            with pytest.raises(RuntimeError, match="async with"):
-                await turn.wait()
+    async with opened(says("hello")) as session:
+        turn = session.prompt("hello")
+        with pytest.raises(RuntimeError, match="async with"):
+            await anext(turn)
+        with pytest.raises(RuntimeError, match="async with"):
+            await turn.wait()
+        async with turn:
+            await turn.wait()
+        with pytest.raises(RuntimeError, match="once"):
+            async with turn:
+                pass
+        assert [update.session_update async for update in turn] == ["agent_message_chunk"]
+    with pytest.raises(RuntimeError, match="closed"):
+        async with session.prompt("hello"):
+            pass
+
+
+async def test_the_text_of_a_turn_has_nothing_of_the_turns_before() -> None:
+    async def thinks(turn: Turn) -> None:
+        await turn.think("hm")
+
+    async with opened(says("one ", "two"), says("three"), thinks) as session:
+        turns = [session.prompt("go") for _ in range(3)]
+        for turn in turns:
             async with turn:
                 await turn.wait()
-            with pytest.raises(RuntimeError, match="once"):
-                async with turn:
-                    pass
-            assert [update.session_update async for update in turn] == ["agent_message_chunk"]
+        assert [turn.text for turn in turns] == ["one two", "three", ""]
+        assert session.state.text == "one twothree"
 
 
-async def test_the_updates_of_a_turn_without_response_can_be_read_later() -> None:
-    released = asyncio.Event()
+async def test_the_text_of_a_turn_grows_before_anybody_reads_its_updates() -> None:
+    async with opened(hangs) as session, session.prompt("go") as turn:
+        assert turn.text == ""
+        while not turn.text:
+            await asyncio.sleep(0)
+        await turn.cancel()
+        await turn.wait()
+        assert turn.text == "begun"
 
-    async def goes_on(turn: Turn) -> None:
-        await turn.say("begun")
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            await released.wait()
-            raise
 
-    async with connected(goes_on) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            async with session.prompt("hello", cancel_deadline=0) as turn:
-                while not session.state.text:
+@pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal", "cancelled"])
+async def test_a_reply_that_is_not_finished_is_no_answer(reason: Any) -> None:
+    async with opened(says("half a", stop_reason=reason), says("again")) as session:
+        with pytest.raises(UnfinishedTurn, match=reason) as caught:
+            await session.ask("go")
+        assert (caught.value.stop_reason, caught.value.text) == (reason, "half a")
+        assert await session.ask("go") == "again"
+
+
+async def test_a_cancelled_question_cancels_the_turn() -> None:
+    async with opened(hangs, says("again")) as session:
+        question = asyncio.create_task(session.ask("go"))
+        while not session.state.text:
+            await asyncio.sleep(0)
+        question.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await question
+        assert await session.ask("go") == "again"
+
+
+async def test_a_turn_that_is_left_or_cancelled_at_once_is_cancelled() -> None:
+    async with opened(hangs, hangs) as session:
+        async with session.prompt("left") as left:
+            pass
+        async with session.prompt("cancelled") as cancelled:
+            await cancelled.cancel()
+            await cancelled.wait()
+    assert (left.stop_reason, cancelled.stop_reason) == ("cancelled", "cancelled")
+
+
+async def test_a_late_cancel_does_not_cancel_the_next_turn() -> None:
+    async with opened(says(), says()) as session:
+        async with session.prompt("hello") as first:
+            await first.wait()
+        async with session.prompt("again") as second:
+            await first.cancel()
+            await second.wait()
+    assert second.stop_reason == "end_turn"
+
+
+async def test_an_agent_that_does_not_end_a_cancelled_turn_is_not_waited_for_too_long() -> None:
+    may_end = asyncio.Event()
+    async with opened(ignores_its_cancellation(may_end)) as session:
+        async with session.prompt("hello", cancel_deadline=0) as turn:
+            while not session.state.text:
+                await asyncio.sleep(0)
+        assert turn.stop_reason is None
+        assert [update.session_update async for update in turn] == ["agent_message_chunk"]
+        with pytest.raises(RuntimeError, match="no response"):
+            await turn.wait()
+        may_end.set()
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_all_updates_are_read_before_the_error_of_a_prompt(late: bool) -> None:
+    read: list[Any] = []
+    async with opened(fails) as session:
+        with pytest.raises(ResourceNotFound, match="gone"):
+            async with session.prompt("hello") as turn:
+                while late and not turn.ended:
                     await asyncio.sleep(0)
-            assert [update.session_update async for update in turn] == ["agent_message_chunk"]
-            with pytest.raises(RuntimeError, match="no response"):
-                await turn.wait()
-            released.set()
+                async for update in turn:
+                    read.append(update)
+    assert [update.content.text for update in read] == ["hello"]
+
+
+async def test_an_error_that_nobody_has_read_is_raised_at_the_end_of_the_block() -> None:
+    async with opened(fails) as session:
+        with pytest.raises(ResourceNotFound, match="gone"):
+            async with session.prompt("hello") as turn:
+                while not turn.ended:
+                    await asyncio.sleep(0)
 
 
 async def test_an_exception_of_the_block_hides_the_error_of_the_prompt_without_a_warning() -> None:
     unseen: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
-    async with connected(fails) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            turn = session.prompt("hello")
-            with pytest.raises(ZeroDivisionError):
-                async with turn:
-                    while not turn.ended:
-                        await asyncio.sleep(0)
-                    raise ZeroDivisionError
+    async with opened(fails) as session:
+        turn = session.prompt("hello")
+        with pytest.raises(ZeroDivisionError):
+            async with turn:
+                while not turn.ended:
+                    await asyncio.sleep(0)
+                raise ZeroDivisionError
     del session, turn
     gc.collect()
     await asyncio.sleep(0)
     assert unseen == []
+
+
+async def test_a_prompt_that_can_not_be_sent_leaves_the_session_usable() -> None:
+    async with opened(says("hello")) as session:
+        with pytest.raises(CapabilityError):
+            await session.ask(ContentBlockImage(data="", mime_type="image/png"))
+        with pytest.raises(ValueError, match="content"):
+            await session.ask([1])  # type: ignore[list-item]
+        assert await session.ask("again") == "hello"
 
 
 class AskingClient(UpdateHandlers, PermissionHandlers, Client):
@@ -134,12 +198,10 @@ async def asks_twice(turn: Turn) -> None:
 
 
 async def test_a_question_is_asked_after_a_loop_has_read_the_updates_before_it() -> None:
-    async with connect_in_process(lambda client: ActingAgent(client, [asks_twice], []), AskingClient) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session, session.prompt("go") as turn:
-            client = cast("AskingClient", agent.handler)
-            async for update in turn:
-                client.shown.append(update.session_update)
+    async with opened(asks_twice, client=AskingClient) as session, session.prompt("go") as turn:
+        client = cast("AskingClient", session.agent.handler)
+        async for update in turn:
+            client.shown.append(update.session_update)
     chunk, call, change = "agent_message_chunk", "tool_call", "tool_call_update"
     assert client.shown == [
         *(chunk, call, "may it read?", change, change),
@@ -148,111 +210,14 @@ async def test_a_question_is_asked_after_a_loop_has_read_the_updates_before_it()
 
 
 async def test_a_question_does_not_wait_for_a_loop_that_waits_for_the_agent() -> None:
-    async with connect_in_process(lambda client: ActingAgent(client, [asks_twice], []), AskingClient) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session, session.prompt("go") as turn:
-            async for _ in turn:
-                await turn.wait()
-    assert cast("AskingClient", agent.handler).shown == ["may it read?", "may it write?"]
-
-
-async def test_a_session_can_not_be_prompted_after_its_block() -> None:
-    async with connected(says_hello) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            turn = session.prompt("hello")
-        with pytest.raises(RuntimeError, match="closed"):
-            async with turn:
-                pass
-
-
-async def test_all_updates_are_read_before_the_error_of_a_prompt() -> None:
-    async with connected(fails) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            read: list[Any] = []
-            with pytest.raises(ResourceNotFound):
-                async with session.prompt("hello") as turn:
-                    while not turn.ended:
-                        await asyncio.sleep(0)
-                    async for update in turn:
-                        read.append(update)
-            assert [update.content.text for update in read] == ["hello"]
-
-
-async def test_a_turn_that_is_left_or_cancelled_at_once_is_cancelled() -> None:
-    async with connected(waits, waits) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            async with session.prompt("left") as left:
-                pass
-            async with session.prompt("cancelled") as cancelled:
-                await cancelled.cancel()
-                await cancelled.wait()
-    assert (left.stop_reason, cancelled.stop_reason) == ("cancelled", "cancelled")
-
-
-async def test_a_late_cancel_does_not_cancel_the_next_turn() -> None:
-    async with connected(says_hello, says_hello) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            async with session.prompt("hello") as first:
-                await first.wait()
-            async with session.prompt("again") as second:
-                await first.cancel()
-                await second.wait()
-    assert second.stop_reason == "end_turn"
-
-
-async def test_a_prompt_that_is_no_content_leaves_the_session_usable() -> None:
-    async with connected(says_hello) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            with pytest.raises(ValueError, match="content"):
-                async with session.prompt([1]):  # type: ignore[list-item]
-                    pass
-            async with session.prompt("again") as turn:
-                await turn.wait()
-    assert turn.stop_reason == "end_turn"
-
-
-class ExtendedAgent(v1_unstable.Agent):
-    """Sends an update that no schema has, and has an option."""
-
-    def __init__(self, client: v1_unstable.RemoteClient) -> None:
-        self.client = client
-
-    async def initialize(self, request: v1_unstable.InitializeRequest) -> v1_unstable.InitializeResponse:
-        return v1_unstable.InitializeResponse(protocol_version=1)
-
-    async def session_new(self, request: v1_unstable.NewSessionRequest) -> v1_unstable.NewSessionResponse:
-        return v1_unstable.NewSessionResponse(session_id="s")
-
-    async def session_set_config_option(self, request: Any) -> v1_unstable.SetSessionConfigOptionResponse:
-        option = v1_unstable.SessionConfigOptionBoolean(id="o", name="O", current_value=True)
-        return v1_unstable.SetSessionConfigOptionResponse(config_options=[option])
-
-    async def session_prompt(self, request: v1_unstable.PromptRequest) -> v1_unstable.PromptResponse:
-        return v1_unstable.PromptResponse(stop_reason="end_turn")
-
-
-class ExtendedClient(UpdateHandlers, v1_unstable.Client):  # type: ignore[misc]
-    def __init__(self, agent: Any) -> None:
-        self.agent = agent
-
-    async def session_request_permission(self, request: Any) -> Any: ...
-
-
-async def test_an_option_of_the_unstable_profile_is_set_and_in_the_state() -> None:
-    async with v1_unstable.connect_in_process(ExtendedAgent, ExtendedClient) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(cast("Any", agent), cwd="/work") as session:
-            await session.set_config_option("o", value=True)
-            assert [option.id for option in session.state.config_options] == ["o"]
+    async with opened(asks_twice, client=AskingClient) as session, session.prompt("go") as turn:
+        async for _ in turn:
+            await turn.wait()
+    assert cast("AskingClient", session.agent.handler).shown == ["may it read?", "may it write?"]
 
 
 async def test_updates_of_unknown_kinds_are_counted_in_the_state() -> None:
-    async with calling(LINKS["memory"], DeliveringClient) as (agent, peer):
+    async with calling(LINKS["memory"], Viewer) as (agent, peer):
         opening = open_session(agent, cwd="/work")
         entering = asyncio.create_task(opening.__aenter__())
         await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s"}})

@@ -11,8 +11,8 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Turn
-from acp_kit.client import PermissionHandlers, UpdateHandlers, deliver_update, open_session
-from tests.support.kit.turns import Act, ActingAgent, KeepingClient
+from acp_kit.client import UpdateHandlers, deliver_update, open_session
+from tests.support.kit.turns import Act, ActingAgent, KeepingClient, Viewer, opened
 
 
 async def speak(turn: Turn) -> None:
@@ -40,21 +40,15 @@ async def warnings_of(
 
 async def test_a_client_that_delivers_no_updates_is_warned_once(caplog: pytest.LogCaptureFixture) -> None:
     class ForgetfulClient(KeepingClient):
-        pass
+        """A class of its own, because each class is warned of once."""
 
-    (warning,) = await warnings_of(ForgetfulClient, caplog, (speak, speak), (speak,))
-    assert "ForgetfulClient.session_update doesn't call `deliver_update`" in warning
-
-
-async def test_a_client_that_overrides_the_handler_without_calling_it_is_warned(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
     class OverridingClient(UpdateHandlers, KeepingClient):
         async def session_update(self, notification: v1.SessionNotification) -> None:
             self.updates.append(notification.update)
 
-    (warning,) = await warnings_of(OverridingClient, caplog, (speak,))
-    assert "deliver_update" in warning
+    for client in (ForgetfulClient, OverridingClient):
+        (warning,) = await warnings_of(client, caplog, (speak, speak), (speak,))
+        assert f"{client.__name__}.session_update doesn't call `deliver_update`" in warning
 
 
 async def test_a_client_that_delivers_updates_is_not_warned_of_a_later_turn_without_any(
@@ -68,11 +62,7 @@ async def test_a_client_that_delivers_updates_is_not_warned_of_a_later_turn_with
 
 
 async def test_an_agent_that_sends_nothing_is_no_fault_of_update_handlers(caplog: pytest.LogCaptureFixture) -> None:
-    class PlainClient(UpdateHandlers, PermissionHandlers, v1.Client):
-        def __init__(self, agent: v1.RemoteAgent) -> None:
-            self.agent = agent
-
-    assert await warnings_of(PlainClient, caplog, (keep_quiet,)) == []
+    assert await warnings_of(Viewer, caplog, (keep_quiet,)) == []
 
 
 async def test_a_turn_that_is_left_before_any_update_warns_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -82,8 +72,6 @@ async def test_a_turn_that_is_left_before_any_update_warns_of_nothing(caplog: py
     async def hang(turn: Turn) -> None:
         await asyncio.Event().wait()
 
-    async with v1.connect_in_process(lambda remote: ActingAgent(remote, [hang], []), LeavingClient) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session, session.prompt("go"):
-            pass
+    async with opened(hang, client=LeavingClient) as session, session.prompt("go"):
+        pass
     assert caplog.records == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from acp_bindings.v1 import (
     ContentBlockImage,
     ContentBlockText,
@@ -42,25 +40,3 @@ async def test_nothing_else_is_merged() -> None:
     plan = SessionUpdatePlan(entries=[])
     updates = [said("a", "1"), said("b", "2"), said("c"), thought, said("d"), image, image, noted, noted, plan, plan]
     assert await read(*updates) == updates
-
-
-async def test_what_is_read_at_once_is_not_changed_by_what_comes_later() -> None:
-    unread = Unread()
-    unread.put(said("a"))
-    first = await unread.get()
-    unread.put(said("b"))
-    assert (first, await unread.get()) == (said("a"), said("b"))
-
-
-async def test_a_reader_waits_for_the_next_update_and_for_the_end() -> None:
-    unread = Unread()
-    reading = asyncio.ensure_future(unread.get())
-    await asyncio.sleep(0)
-    assert not reading.done()
-    unread.put(said("a"))
-    assert await reading == said("a")
-    reading = asyncio.ensure_future(unread.get())
-    await asyncio.sleep(0)
-    unread.close()
-    assert await reading is None
-    assert await unread.get() is None

@@ -10,28 +10,11 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1_unstable
 from acp_bindings.v1 import (
-    Agent,
-    Client,
-    ClientCapabilities,
     FileSystemCapabilities,
-    InitializeRequest,
-    InitializeResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
     ReadTextFileRequest,
-    ReadTextFileResponse,
-    RemoteAgent,
-    RemoteClient,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
     WriteTextFileRequest,
     WriteTextFileResponse,
-    connect_in_process,
 )
 from acp_kit.client import Workspace
 from acp_runtime import InternalError, InvalidParams, MethodNotFound, ResourceNotFound
@@ -283,70 +266,3 @@ async def test_a_slow_file_does_not_block_the_event_loop(tmp_path: Path) -> None
         await asyncio.sleep(0)
     assert reading.result() == "a\n"
     assert turns > 10
-
-
-async def test_requests_of_the_unstable_profile_get_its_responses(tmp_path: Path) -> None:
-    workspace: Any = Workspace(tmp_path)
-    path = str(tmp_path / "file")
-    written = await workspace.fs_write_text_file(
-        v1_unstable.WriteTextFileRequest(session_id="s", path=path, content="text")
-    )
-    read = await workspace.fs_read_text_file(v1_unstable.ReadTextFileRequest(session_id="s", path=path))
-    assert written == v1_unstable.WriteTextFileResponse()
-    assert read == v1_unstable.ReadTextFileResponse(content="text")
-    channel: Any = None
-    assert workspace.capabilities(v1_unstable.RemoteAgent(channel)) == v1_unstable.FileSystemCapabilities(
-        read_text_file=True, write_text_file=True
-    )
-
-
-class _Editor(Client):
-    def __init__(self, agent: RemoteAgent) -> None:
-        self.agent = agent
-        self.workspace = Workspace(os.getcwd())
-
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
-        return await self.workspace.fs_read_text_file(request)
-
-    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
-        return await self.workspace.fs_write_text_file(request)
-
-    async def session_update(self, notification: SessionNotification) -> None: ...
-
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        raise AssertionError
-
-
-class _CopyingAgent(Agent):
-    def __init__(self, client: RemoteClient) -> None:
-        self.client = client
-
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(protocol_version=1)
-
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        return NewSessionResponse(session_id="s")
-
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        """Copy a file; where it fails, say so in `_meta`."""
-        try:
-            read = await self.client.fs_read_text_file(session_id="s", path=os.path.abspath("from"), line=2)
-            await self.client.fs_write_text_file(session_id="s", path=os.path.abspath("to"), content=read.content)
-            await self.client.fs_read_text_file(session_id="s", path="/etc/passwd")
-        except InvalidParams as error:
-            return PromptResponse(stop_reason="end_turn", meta={"error": error.message})
-        raise AssertionError
-
-
-async def test_an_agent_uses_the_workspace_of_its_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "from").write_text("one\ntwo\n")
-    async with connect_in_process(_CopyingAgent, _Editor) as agent:
-        editor = agent.handler
-        assert isinstance(editor, _Editor)
-        capabilities = ClientCapabilities(fs=editor.workspace.capabilities())
-        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
-        await agent.session_new(cwd=str(tmp_path), mcp_servers=[])
-        turn = await agent.session_prompt(session_id="s", prompt=[])
-    assert turn.meta == {"error": f"'/etc/passwd' is outside of {tmp_path}."}
-    assert (tmp_path / "to").read_text() == "two\n"

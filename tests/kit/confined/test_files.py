@@ -86,19 +86,12 @@ def test_a_hard_link_is_read_and_a_write_does_not_reach_the_other_name(place: Pl
     assert place.is_untouched()
 
 
-def test_a_file_keeps_its_permissions(place: Place) -> None:
+@pytest.mark.parametrize(("mode", "kept"), [(0o600, 0o600), (0o755, 0o755), (0o664, 0o664), (0o4755, 0o755)])
+def test_a_file_keeps_its_permissions_but_does_not_run_as_its_owner(place: Place, mode: int, kept: int) -> None:
     path = place.root / "notes.txt"
-    for mode in (0o600, 0o755, 0o664):
-        path.chmod(mode)
-        place.files.write(str(path), b"changed")
-        assert stat.S_IMODE(path.stat().st_mode) == mode
-
-
-def test_a_program_that_is_written_anew_does_not_run_as_its_owner(place: Place) -> None:
-    path = place.root / "notes.txt"
-    path.chmod(0o4755)
+    path.chmod(mode)
     place.files.write(str(path), b"changed")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+    assert stat.S_IMODE(path.stat().st_mode) == kept
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -36,8 +36,7 @@ CHANGES = (
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_row_that_is_damaged_is_reported(change: str, tmp_path: Path) -> None:
     path = tmp_path / "history.db"
-    async with SqlHistory(path) as store:
-        await store.create("s", cwd="/")
+    async with opened(path, "s") as store:
         await store.append("s", text_chunk("a"))
     with closing(sqlite3.connect(path)) as file:
         file.execute(change)
@@ -67,46 +66,38 @@ async def test_a_session_whose_id_no_database_can_store_is_unknown(odd: str, dat
             await store.create(odd, cwd="/")
 
 
-@pytest.mark.parametrize(
-    "content", ["[" * 100_000, json.dumps(["\ud800", "a"]), json.dumps(["a", "\ud800"]), json.dumps(["a", "\0"])]
-)
-async def test_an_odd_cursor_is_refused(where: str, content: str) -> None:
+async def test_a_cursor_of_somebody_else_is_refused(where: str) -> None:
+    odd = ("[" * 100_000, json.dumps(["\ud800", "a"]), json.dumps(["a", "\ud800"]), json.dumps(["a", "\0"]))
+    encoded = [urlsafe_b64encode(content.encode()).decode() for content in odd]
     async with opened(where) as store:
-        with pytest.raises(InvalidParams):
-            await store.list(cursor=urlsafe_b64encode(content.encode()).decode())
+        for cursor in ("", "x", "W10=", "WzEsMl0=", "\u00e9", *encoded):
+            with pytest.raises(InvalidParams):
+                await store.list(cursor=cursor)
 
 
-async def test_a_list_of_no_sessions_is_refused(where: str) -> None:
-    async with opened(where) as store:
-        await store.create("s", cwd="/")
-        for limit in (0, -1, -(2**63)):
-            with pytest.raises(ValueError, match=f"limit must be at least 1, not {limit}."):
+async def test_a_limit_that_is_no_positive_int_is_refused(where: str) -> None:
+    async with opened(where, "s") as store:
+        for small in (0, -1, -(2**63)):
+            with pytest.raises(ValueError, match=f"limit must be at least 1, not {small}."):
+                await store.list(limit=small)
+        for wrong in (True, 1.5, "1", None, float("inf")):
+            limit: Any = wrong
+            with pytest.raises(TypeError, match=f"limit must be an int, not {wrong!r}."):
                 await store.list(limit=limit)
 
 
-@pytest.mark.parametrize("limit", [True, 1.5, "1", None, float("inf")])
-async def test_a_limit_that_is_no_int_is_refused(where: str, limit: Any) -> None:
-    async with opened(where) as store:
-        with pytest.raises(TypeError, match=f"limit must be an int, not {limit!r}."):
-            await store.list(limit=limit)
-
-
-@pytest.mark.parametrize("limit", [2**31 - 1, 2**31, 2**63 - 2, 2**63 - 1, 2**63, 10**30])
-async def test_a_limit_may_be_larger_than_the_integers_of_databases(where: str, limit: int) -> None:
-    async with opened(where) as store:
-        for session_id in "ab":
-            await store.create(session_id, cwd="/")
-        found = await store.list(limit=limit)
-        assert [each.session_id for each in found.sessions] == ["b", "a"]
-        assert found.next_cursor is None
+async def test_a_limit_may_be_larger_than_the_integers_of_databases(where: str) -> None:
+    async with opened(where, "a", "b") as store:
+        for limit in (2**31 - 1, 2**31, 2**63 - 2, 2**63 - 1, 2**63, 10**30):
+            found = await store.list(limit=limit)
+            assert [each.session_id for each in found.sessions] == ["b", "a"]
+            assert found.next_cursor is None
 
 
 async def test_appends_of_several_tasks_share_a_commit(database: str) -> None:
     commits: list[Any] = []
-    async with SqlHistory(database) as store:
-        for session_id in "st":
-            await store.create(session_id, cwd="/")
-        event.listen(store._engine.sync_engine, "commit", commits.append)  # type: ignore[union-attr]
+    async with opened(database, "s", "t") as store:
+        event.listen(store._engine.sync_engine, "commit", commits.append)
         await asyncio.gather(*(store.append("st"[number % 2], text_chunk(f"{number}.")) for number in range(20)))
         assert len(commits) < 5
         assert await read(store, "s") == [text_chunk("".join(f"{number}." for number in range(0, 20, 2)))]
@@ -115,8 +106,7 @@ async def test_appends_of_several_tasks_share_a_commit(database: str) -> None:
 
 async def test_an_append_that_fails_does_not_fail_those_that_wait_with_it(database: str) -> None:
     infinite = v1.SessionUpdateToolCall(tool_call_id="1", title="t", raw_input=float("inf"))
-    async with SqlHistory(database) as store:
-        await store.create("s", cwd="/")
+    async with opened(database, "s") as store:
         results = await asyncio.gather(
             store.append("s", text_chunk("a")),
             store.append("missing", text_chunk("b")),

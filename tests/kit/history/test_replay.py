@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions
-from acp_kit.client import SessionState
+from acp_kit.client import open_session
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, UnknownSession, replay
+from tests.support.kit.histories import opened
 from tests.support.kit.shown import shown
+from tests.support.kit.turns import Viewer
 
 # The group shares the import of sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -84,8 +87,7 @@ async def test_a_replay_that_stops_early_closes_the_history(cancelled: bool, tmp
             await super().session_update(session_id=session_id, update=update)
             raise RuntimeError("gone")
 
-    async with SqlHistory(tmp_path / "history.db") as store:
-        await store.create("s", cwd="/")
+    async with opened(tmp_path / "history.db", "s") as store:
         await store.append("s", *(call(number) for number in range(100)))
         client = SlowClient() if cancelled else Failing()
         replaying = asyncio.create_task(replay(store, "s", client))
@@ -137,37 +139,21 @@ class Recording(v1.Agent):
         return turn.response
 
 
-class Watching(v1.Client):
-    """Keeps the state of its sessions."""
-
-    def __init__(self, agent: v1.RemoteAgent) -> None:
-        self.states: dict[str, SessionState] = {}
-
-    async def session_update(self, notification: v1.SessionNotification) -> None:
-        self.states.setdefault(notification.session_id, SessionState()).apply(notification.update)
-
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        raise NotImplementedError
-
-
 async def test_a_client_that_loads_a_session_sees_what_the_first_one_saw(tmp_path: Path) -> None:
-    async def run(session_id: str | None) -> tuple[str, SessionState]:
+    @asynccontextmanager
+    async def connected() -> AsyncGenerator[v1.RemoteAgent]:
         async with (
             SqlHistory(tmp_path / "history.db") as history,
-            v1.connect_in_process(lambda client: Recording(client, history), Watching) as agent,
+            v1.connect_in_process(lambda client: Recording(client, history), Viewer) as agent,
         ):
             await agent.initialize(protocol_version=1)
-            if session_id is None:
-                session_id = (await agent.session_new(cwd="/a", mcp_servers=[])).session_id
-                await agent.session_prompt(session_id=session_id, prompt=[v1.ContentBlockText(text="Read it.")])
-            else:
-                assert [each.session_id for each in (await agent.session_list(cwd="/a")).sessions] == [session_id]
-                await agent.session_load(session_id=session_id, cwd="/a", mcp_servers=[])
-            return session_id, agent.handler.states[session_id]
+            yield agent
 
-    session_id, first = await run(None)
-    _, second = await run(session_id)
-    prompt, *rest = shown(second)["timeline"]
-    assert (prompt["role"], prompt["text"]) == ("user", "Read it.")
-    assert rest == shown(first)["timeline"]
-    assert [each.text for each in second.messages] == ["Read it.", "Let me look.", "Done."]
+    async with connected() as agent, open_session(agent, cwd="/a") as first:
+        assert await first.ask("Read it.") == "Let me look.Done."
+    async with connected() as agent:
+        assert [each.session_id for each in (await agent.session_list(cwd="/a")).sessions] == [first.id]
+        async with open_session(agent, cwd="/a", load=first.id) as second:
+            assert [each.text for each in second.state.messages] == ["Read it.", "Let me look.", "Done."]
+            # The client doesn't know the id of its own message.
+            assert shown(second.state)["timeline"][1:] == shown(first.state)["timeline"][1:]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from acp_bindings import v1
 from acp_kit.history import HistoryError, SqlHistory
 from acp_kit.history.tables import METADATA
-from tests.support.kit.histories import read
+from tests.support.kit.histories import opened, read
 from tests.support.kit.session_updates import text_chunk
 from tests.support.postgresql import PostgreSQL
 
@@ -28,13 +26,6 @@ OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg
 @pytest.fixture
 def url(postgresql: PostgreSQL) -> str:
     return postgresql.create_database()
-
-
-@asynccontextmanager
-async def session_in(url: str) -> AsyncGenerator[SqlHistory]:
-    async with SqlHistory(url) as store:
-        await store.create("s", cwd="/")
-        yield store
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1/name", "host.invalid/name", "/name?host=/no/such/folder"])
@@ -54,7 +45,7 @@ async def test_tables_that_another_process_creates_meanwhile_are_used(
     create_all = METADATA.create_all
 
     async def other_process() -> None:
-        async with session_in(url):
+        async with opened(url, "s"):
             pass
 
     def create_late(connection: Connection, **options: Any) -> None:
@@ -70,7 +61,7 @@ async def test_tables_that_another_process_creates_meanwhile_are_used(
 
 
 async def test_connections_that_the_server_has_closed_are_replaced(url: str) -> None:
-    async with session_in(url) as store:
+    async with opened(url, "s") as store:
         await store.append("s", text_chunk("a"))
         engine = create_async_engine(url)
         async with engine.connect() as connection:
@@ -90,8 +81,8 @@ async def test_nothing_is_appended_twice_if_the_connection_is_lost_after_a_commi
             connection.exec_driver_sql("COMMIT")
             connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
 
-    async with session_in(url) as store:
-        event.listen(store._engine.sync_engine, "commit", lose_the_second)  # type: ignore[union-attr]
+    async with opened(url, "s") as store:
+        event.listen(store._engine.sync_engine, "commit", lose_the_second)
         appends = [store.append("s", text_chunk(f"{number}.")) for number in range(5)]
         # The first one has a commit of its own. The others wait for it, and then share one.
         first, *others = await asyncio.gather(*appends, return_exceptions=True)
@@ -102,7 +93,7 @@ async def test_nothing_is_appended_twice_if_the_connection_is_lost_after_a_commi
 
 async def test_the_id_of_a_tool_call_may_be_longer_than_an_index_allows(url: str) -> None:
     ids = [f"{number}".join(map(str, range(10_000))) for number in range(2)]
-    async with session_in(url) as store:
+    async with opened(url, "s") as store:
         for each in ids:
             await store.append("s", v1.SessionUpdateToolCall(tool_call_id=each, title="t"))
         for each in ids:

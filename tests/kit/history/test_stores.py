@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1
-from acp_kit.history import HistoryStore, SessionExists, UnknownSession
-from acp_runtime import InvalidParams, ResourceNotFound
+from acp_kit.history import SessionExists, UnknownSession
+from acp_runtime import ResourceNotFound
 from tests.support.kit.histories import kept, opened, read
 from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
 from tests.support.scale import count
 
 # The group shares the import of sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
-
-Open: TypeAlias = Callable[[], AbstractAsyncContextManager[HistoryStore]]
-
-
-@pytest.fixture
-def open_store(where: str) -> Open:
-    return lambda: opened(where)
 
 
 def call(number: int, **fields: Any) -> Any:
@@ -58,34 +49,26 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
         assert kept(found) == kept(appended)
         assert found == await read(store, session_id)
 
-    async def enter() -> HistoryStore:
-        return await context.__aenter__()
-
+    opening = opened(where)
     with asyncio.Runner() as runner:
-        context = opened(where)
-        store = runner.run(enter())
+        store = runner.run(opening.__aenter__())
         try:
             check()
         finally:
-            runner.run(leave(context))
+            runner.run(opening.__aexit__(None, None, None))
 
 
-async def leave(context: AbstractAsyncContextManager[HistoryStore]) -> None:
-    await context.__aexit__(None, None, None)
-
-
-async def test_recorded_sessions_are_read_as_they_were_appended(open_store: Open) -> None:
-    async with open_store() as store:
+async def test_recorded_sessions_are_read_as_they_were_appended(where: str) -> None:
+    async with opened(where) as store:
         for name, updates in recorded_sessions():
             await store.create(name, cwd="/")
             await store.append(name, *updates)
             assert kept(await read(store, name)) == kept(updates), name
 
 
-async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(open_store: Open) -> None:
+async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(where: str) -> None:
     image = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockImage(data="AA==", mime_type="image/png"))
-    async with open_store() as store:
-        await store.create("s", cwd="/")
+    async with opened(where, "s") as store:
         for update in (text_chunk("hi", "user_message"), text_chunk("a"), text_chunk("b"), image, text_chunk("c")):
             await store.append("s", update)
         await store.append("s", call(1, kind="read"), text_chunk("d"), call(2))
@@ -104,12 +87,11 @@ async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(open_s
         ]
 
 
-async def test_the_last_value_of_each_setting_is_read_at_the_end(open_store: Open) -> None:
+async def test_the_last_value_of_each_setting_is_read_at_the_end(where: str) -> None:
     def plan(text: str) -> Any:
         return v1.SessionUpdatePlan(entries=[v1.PlanEntry(content=text, priority="low", status="pending")])
 
-    async with open_store() as store:
-        await store.create("s", cwd="/")
+    async with opened(where, "s") as store:
         await store.append("s", plan("1"), text_chunk("a"), v1.SessionUpdateCurrentModeUpdate(current_mode_id="ask"))
         await store.append("s", plan("2"), text_chunk("b"), v1.SessionUpdateNotice(severity="info", title="n"))
         first, *rest = await read(store)
@@ -119,18 +101,8 @@ async def test_the_last_value_of_each_setting_is_read_at_the_end(open_store: Ope
         )
 
 
-async def test_a_message_goes_on_after_it_was_read(open_store: Open) -> None:
-    async with open_store() as store:
-        await store.create("s", cwd="/")
-        await store.append("s", text_chunk("a"), text_chunk("b"))
-        assert await read(store) == [text_chunk("ab")]
-        await store.append("s", text_chunk("c"))
-        assert await read(store) == [text_chunk("abc")]
-
-
-async def test_what_is_appended_while_a_session_is_read_disturbs_nothing(open_store: Open) -> None:
-    async with open_store() as store:
-        await store.create("s", cwd="/")
+async def test_what_is_appended_while_a_session_is_read_disturbs_nothing(where: str) -> None:
+    async with opened(where, "s") as store:
         await store.append("s", *(call(number) for number in range(100)), text_chunk("a"), text_chunk("b"))
         found = []
         async for update in store.read("s"):
@@ -143,8 +115,8 @@ async def test_what_is_appended_while_a_session_is_read_disturbs_nothing(open_st
         assert last.content.text.startswith("ab")
 
 
-async def test_sessions_are_listed_in_parts_the_last_changed_first(open_store: Open) -> None:
-    async with open_store() as store:
+async def test_sessions_are_listed_in_parts_the_last_changed_first(where: str) -> None:
+    async with opened(where) as store:
         for number in range(7):
             await store.create(str(number), cwd="/even" if number % 2 == 0 else "/odd", additional_directories=["/b"])
         await store.append("3", text_chunk("a"))
@@ -160,15 +132,8 @@ async def test_sessions_are_listed_in_parts_the_last_changed_first(open_store: O
         assert even.sessions[0].additional_directories == ["/b"]
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "W10=", "WzEsMl0=", "\u00e9"])
-async def test_a_foreign_cursor_is_refused(open_store: Open, cursor: str) -> None:
-    async with open_store() as store:
-        with pytest.raises(InvalidParams):
-            await store.list(cursor=cursor)
-
-
-async def test_a_title_comes_from_the_agents_update_or_from_renaming(open_store: Open) -> None:
-    async with open_store() as store:
+async def test_a_title_comes_from_the_agents_update_or_from_renaming(where: str) -> None:
+    async with opened(where) as store:
         await store.create("s", cwd="/a")
         assert (await store.info("s")).title is None
         await store.append("s", v1.SessionUpdateSessionInfoUpdate(title="first"))
@@ -182,9 +147,9 @@ async def test_a_title_comes_from_the_agents_update_or_from_renaming(open_store:
         assert (await store.info("s")).title is None
 
 
-async def test_an_unknown_key_of_an_update_that_is_named_like_a_field_changes_no_field(open_store: Open) -> None:
+async def test_an_unknown_key_of_an_update_that_is_named_like_a_field_changes_no_field(where: str) -> None:
     unknown = {"sessionUpdate": "session_info_update", "title": "b", "updated_at": 5}
-    async with open_store() as store:
+    async with opened(where) as store:
         await store.create("s", cwd="/a")
         await store.append("s", v1.SessionUpdateSessionInfoUpdate(title="a", updated_at="2026-01-01"))
         await store.append("s", v1.SessionUpdateSessionInfoUpdate.model_validate(unknown))
@@ -192,16 +157,8 @@ async def test_an_unknown_key_of_an_update_that_is_named_like_a_field_changes_no
         assert await read(store) == [v1.SessionUpdateSessionInfoUpdate(title="b", updated_at="2026-01-01")]
 
 
-async def test_a_fork_has_another_folder_only_if_it_is_given(open_store: Open) -> None:
-    async with open_store() as store:
-        await store.create("s", cwd="/a")
-        for cwd, found in ((None, "/a"), ("", ""), ("/c", "/c")):
-            await store.fork("s", f"fork {cwd}", cwd=cwd)
-            assert (await store.info(f"fork {cwd}")).cwd == found
-
-
-async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(open_store: Open) -> None:
-    async with open_store() as store:
+async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(where: str) -> None:
+    async with opened(where) as store:
         await store.create("s", cwd="/a", additional_directories=["/b"])
         await store.append("s", call(1), text_chunk("a"), v1.SessionUpdateSessionInfoUpdate(title="t"))
         await store.fork("s", "fork", cwd="/c")
@@ -212,11 +169,13 @@ async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(open_sto
         assert await read(store, "fork") == [call(1, status="failed"), text_chunk("ac"), title]
         info = await store.info("fork")
         assert (info.cwd, info.additional_directories, info.title) == ("/c", ["/b"], "t")
+        for cwd, found in ((None, "/a"), ("", "")):
+            await store.fork("s", f"fork {cwd}", cwd=cwd)
+            assert (await store.info(f"fork {cwd}")).cwd == found
 
 
-async def test_a_deleted_session_is_gone_and_its_id_is_free(open_store: Open) -> None:
-    async with open_store() as store:
-        await store.create("s", cwd="/")
+async def test_a_deleted_session_is_gone_and_its_id_is_free(where: str) -> None:
+    async with opened(where, "s") as store:
         await store.append("s", text_chunk("a"), v1.SessionUpdateCurrentModeUpdate(current_mode_id="ask"))
         await store.delete("s")
         await store.delete("s")
@@ -225,9 +184,8 @@ async def test_a_deleted_session_is_gone_and_its_id_is_free(open_store: Open) ->
         assert await read(store) == []
 
 
-async def test_unknown_sessions_and_used_ids_are_refused(open_store: Open) -> None:
-    async with open_store() as store:
-        await store.create("s", cwd="/")
+async def test_unknown_sessions_and_used_ids_are_refused(where: str) -> None:
+    async with opened(where, "s") as store:
         for attempt in (
             lambda: store.append("other", text_chunk("a")),
             lambda: read(store, "other"),

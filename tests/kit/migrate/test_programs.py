@@ -11,20 +11,15 @@ from pathlib import Path
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
+from acp_kit.client import open_session
 from acp_kit.migrate import __main__ as command
+from tests.support.kit.turns import Viewer
 from tests.support.paths import ROOT
 
 # The group shares the import of libcst.
 pytestmark = pytest.mark.xdist_group("libcst")
 
 AGENT = ROOT / "benchmarks" / "programs" / "python_sdk" / "agent.py"
-
-
-class Reading(UpdateHandlers, PermissionHandlers, v1.Client):
-    def __init__(self, agent: v1.RemoteAgent) -> None:
-        self.agent = agent
-        self.permissions = PermissionPolicy()
 
 
 @pytest.mark.slow
@@ -35,11 +30,9 @@ def test_a_rewritten_agent_runs(tmp_path: Path) -> None:
     assert "`acp_kit.remote.agent_app` makes the ASGI application" in (tmp_path / "agent.py").read_text()
 
     async def talk() -> str:
-        async with v1.spawn_agent(Reading, sys.executable, str(tmp_path / "agent.py")) as agent:
+        async with v1.spawn_agent(Viewer, sys.executable, str(tmp_path / "agent.py")) as agent:
             await agent.initialize(protocol_version=1)
             async with open_session(agent, cwd=os.getcwd()) as session:
-                async with session.prompt("2 10") as turn:
-                    await turn.wait()
-                return session.state.text
+                return await session.ask("2 10")
 
     assert asyncio.run(talk()) == "a line of a line of "

@@ -17,11 +17,15 @@ from tests.support.skipping import skip_or_fail
 pytestmark = pytest.mark.slow
 
 
-def test_an_agent_is_started_with_its_arguments_and_variables(tmp_path: Path) -> None:
+ARGS = ["--acp", "--registry=https://evil.example", "a b", "$HOME"]
+SH = ["-c", "exit 1"]  # of an installed program, which must not be taken for the package of the same name
+
+
+@pytest.mark.parametrize(("name", "args"), [(NAME, ARGS), ("sh", SH)])
+def test_an_agent_is_started_with_its_arguments_and_variables(name: str, args: list[str], tmp_path: Path) -> None:
     if shutil.which("npx") is None:
         skip_or_fail("peers", "npx is needed.")
-    args = ["--acp", "--registry=https://evil.example", "a b", "$HOME"]
-    package = {"package": f"{NAME}@{VERSION}", "args": args, "env": {"TINY_MODE": "acp", "NODE_OPTIONS": "--evil"}}
+    package = {"package": f"{name}@{VERSION}", "args": args, "env": {"TINY_MODE": "acp", "NODE_OPTIONS": "--evil"}}
     entry = {"id": "tiny", "version": VERSION, "distribution": {"npx": package}}
     launch = Registry.parse(json.dumps({"agents": [entry]})).resolve("tiny")
     with npm_registry() as address:
@@ -30,16 +34,3 @@ def test_an_agent_is_started_with_its_arguments_and_variables(tmp_path: Path) ->
         command = launch.command, *launch.args
         with spawn_agent(*command, env={**launch.env, **npm}, cwd=tmp_path, options=options) as agent:
             assert json.loads(agent.open_session().ask("hello")) == [*args, "acp"]
-
-
-def test_a_package_is_not_taken_for_an_installed_program_of_the_same_name(tmp_path: Path) -> None:
-    if shutil.which("npx") is None:
-        skip_or_fail("peers", "npx is needed.")
-    args = ["-c", "exit 1"]
-    entry = {"id": "sh", "version": VERSION, "distribution": {"npx": {"package": "sh", "args": args}}}
-    launch = Registry.parse(json.dumps({"agents": [entry]})).resolve("sh")
-    with npm_registry() as address:  # where the agent has any name
-        npm = {"npm_config_registry": address, "npm_config_cache": str(tmp_path), "npm_config_update_notifier": "false"}
-        command = launch.command, *launch.args
-        with spawn_agent(*command, env=npm, cwd=tmp_path, options=Options(stderr="capture")) as agent:
-            assert json.loads(agent.open_session().ask("hello"))[:2] == args

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acp_kit.registry import InvalidRegistry, Registry
+from acp_kit.registry import Registry
 from tests.support.registry_snapshot import SNAPSHOT, write
 
 PACKAGE = {"package": "one@1.0.0", "args": ["--acp"], "env": {"MODE": "acp"}}
@@ -54,12 +54,3 @@ def test_a_snapshot_has_the_facts_of_the_agents_that_npx_or_uvx_runs(
     assert (snapshot["date"], snapshot["agents"]) == ("2026-08-22", [one])
     printed = capsys.readouterr().out
     assert "left out: binary (BinaryOnly)\nleft out: evil (InvalidEntry)\n1 of 3 agents" in printed
-
-
-def test_what_is_no_registry_leaves_the_snapshot_as_it_was(tmp_path: Path) -> None:
-    source, target = tmp_path / "registry.json", tmp_path / "snapshot.json"
-    source.write_text("{}")
-    target.write_text("before")
-    with pytest.raises(InvalidRegistry):
-        write(str(source), target)
-    assert target.read_text() == "before"

@@ -80,7 +80,6 @@ LIMITS = (
             "18_errors_that_the_peer_does_not_read_are_a_flood_at_last",
             "18_updates_beyond_the_high_water_mark_are_handled_in_order",
             "22_after_a_handler_that_ignores_its_cancellation_no_other_starts",
-            "22_closing_discards_waiting_messages_with_one_warning",
             "22_updates_kept_for_a_new_session_are_handled_or_counted_as_discarded",
             "22_what_is_discarded_is_counted_once_even_if_the_closing_is_hurried",
         ),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.forked import Forked
 from tests.support.marked_processes import marked, wait_until_left
-from tests.support.paths import ROOT
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,7 +24,7 @@ from acp_kit.sync import spawn_agent
 def say(*words):
     print(*words, flush=True)
 
-agent = spawn_agent(sys.executable, "-m", "tests.support.kit.acting_agent", sys.argv[1])
+agent = spawn_agent(sys.executable, "-S", "-m", "tests.support.kit.acting_agent", sys.argv[1])
 session = agent.open_session()
 """
 
@@ -91,25 +89,16 @@ class Script:
     def __init__(self, code: str, notes: Path, marker: str) -> None:
         self.notes = notes
         self.marker = marker
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", BEGIN + code, str(notes)],
-            cwd=ROOT,
-            env={**os.environ, marker: "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.process = Forked("-c", BEGIN + code, str(notes), env={marker: "1"})
 
     def interrupt(self) -> None:
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == "waits\n"
+        assert self.process.stdout.readline() == b"waits\n"
         self.process.send_signal(signal.SIGINT)
 
-    def end(self) -> tuple[int, str, str]:
+    def end(self) -> tuple[int | None, str, str]:
         out, err = self.process.communicate(timeout=120)
         assert not wait_until_left(self.marker), err
-        return self.process.returncode, out, err
+        return self.process.returncode, out.decode(), err.decode()
 
     @property
     def noted(self) -> list[str]:
@@ -117,7 +106,7 @@ class Script:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[str], Script]]:
+def start(tmp_path: Path, fork_server: None) -> Iterator[Callable[[str], Script]]:
     with marked() as marker:
         yield lambda code: Script(code, tmp_path / "notes", marker)
 

@@ -25,7 +25,7 @@ def ask_user(request):
     answer = input(f"{request.tool_call.title}? ")
     return next(option.option_id for option in request.options if option.kind == answer)
 
-agent = spawn_agent(sys.executable, "-m", "tests.support.kit.acting_agent", ask=ask_user)
+agent = spawn_agent(sys.executable, "-S", "-m", "tests.support.kit.acting_agent", ask=ask_user)
 session = agent.open_session()
 """
 LOOP = """

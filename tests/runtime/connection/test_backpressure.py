@@ -14,7 +14,7 @@ from acp_bindings.v1 import (
     RemoteAgent,
     SessionNotification,
 )
-from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
+from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection
 from tests.support.runtime.peer import (
@@ -33,6 +33,8 @@ from tests.support.runtime.peer import (
     update,
 )
 from tests.support.runtime.random_peer import iterations
+
+pytestmark = pytest.mark.every_link
 
 
 async def test_rule_18_reading_continues_while_the_handler_of_a_request_runs(link: Link) -> None:
@@ -112,23 +114,16 @@ async def test_rule_18_updates_beyond_the_high_water_mark_are_handled_in_order(
 
     handled: list[str] = []
     done = asyncio.Event()
-    source, writer, peer_source, peer_writer, close = await link("client")
-    connection = Connection(CLIENT_SIDE, Asking, source, writer, Options(guards="off", high_water_messages=5))
-    running = asyncio.create_task(run_over(source, connection))
-    peer = Peer(peer_source, peer_writer)
-    await peer.send(*(update("s", str(n)) for n in range(20)), {"id": "quiet", "method": "quiet"})
-    asked = [await peer.receive(), await peer.receive()]
-    mode = next(each["id"] for each in asked if each["id"] != "quiet")
-    for _ in range(19):
+    async with calling(link, Asking, ready=False, guards="off", high_water_messages=5) as (_, peer):
+        await peer.send(*(update("s", str(n)) for n in range(20)), {"id": "quiet", "method": "quiet"})
+        asked = [await peer.receive(), await peer.receive()]
+        mode = next(each["id"] for each in asked if each["id"] != "quiet")
+        for _ in range(19):
+            await peer.send({"id": mode, "result": {}})
+            mode = (await peer.receive())["id"]
         await peer.send({"id": mode, "result": {}})
-        mode = (await peer.receive())["id"]
-    await peer.send({"id": mode, "result": {}})
-    await done.wait()
-    assert handled == [str(n) for n in range(20)]
-    await peer.end()
-    await running
-    await peer.stop()
-    await close()
+        await done.wait()
+        assert handled == [str(n) for n in range(20)]
 
 
 async def test_rule_18_a_flood_while_all_handlers_await_the_peer_closes_the_connection(link: Link) -> None:
@@ -186,7 +181,7 @@ async def test_rule_18_responses_that_the_peer_does_not_read_are_a_flood_at_last
 )
 async def test_rule_18_errors_that_the_peer_does_not_read_are_a_flood_at_last(link: Link, refused: bytes) -> None:
     source, writer, peer_source, peer_writer, close = await link("agent")
-    limits: dict[str, Any] = {"high_water_bytes": 10_000, "flood_factor": 50, "write_high_water_bytes": 1000}
+    limits: dict[str, Any] = {"high_water_bytes": 10_000, "flood_factor": 5, "write_high_water_bytes": 1000}
     options = Options(eof_grace=0.0, flush_deadline=0.1, **limits)
     running = asyncio.create_task(run_over(source, Connection(AGENT_SIDE, PlainAgent, source, writer, options)))
     peer = Peer(peer_source, peer_writer)  # it doesn't read
@@ -202,7 +197,7 @@ async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_i
     link: Link,
 ) -> None:
     async with calling(link, flush_deadline=0.1) as (agent, _):
-        sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 20_000_000))
+        sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 10_000_000))
         await asyncio.sleep(0)
         assert not sending.done()
     with pytest.raises(ConnectionClosed):

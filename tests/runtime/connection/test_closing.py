@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -20,113 +18,9 @@ from acp_bindings.v1 import (
     serve_streams,
 )
 from acp_runtime import Options
-from acp_runtime.shielded_waits import ShieldedWaits
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 
-LONG = 60.0
-
-
-async def cancelled_in_every_iteration(task: asyncio.Task[Any], iterations: int, message: str | None = None) -> None:
-    """Cancel a task in every iteration of the event loop, as a cancel scope of anyio does."""
-    for _ in range(iterations):
-        task.cancel(message)
-        await asyncio.sleep(0)
-
-
-@pytest.mark.parametrize("message", [None, "Cancelled by cancel scope 7f"])
-async def test_rule_22_repeated_cancellations_are_raised_at_the_end(
-    message: str | None,
-) -> None:
-    async def close() -> None:
-        closing = ShieldedWaits()
-        await closing.finish(work)
-        assert work.done()
-        closing.raise_cancelled()
-
-    async def endure() -> None:
-        while not over.is_set():
-            try:
-                await over.wait()
-            except asyncio.CancelledError:
-                continue
-
-    over = asyncio.Event()
-    work = asyncio.create_task(endure())
-    task = asyncio.create_task(close())
-    await asyncio.sleep(0)
-    await cancelled_in_every_iteration(task, 1000, message)
-    over.set()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-
-async def test_rule_23_the_third_cancellation_ends_every_wait_at_once() -> None:
-    async def close() -> None:
-        closing = ShieldedWaits()
-        never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        found.extend([await closing.until(never.done, LONG) for _ in range(3)])
-        closing.raise_cancelled()
-
-    found: list[bool] = []
-    task = asyncio.create_task(close())
-    await asyncio.sleep(0)
-    await cancelled_in_every_iteration(task, 3)
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert found == [False, False, False]
-
-
-async def test_rule_23_a_scope_that_cancels_in_every_iteration_counts_as_one_cancellation() -> None:
-    async def close() -> None:
-        closing = ShieldedWaits()
-        found.append(await closing.until(event.done, LONG))
-        closing.raise_cancelled()
-
-    found: list[bool] = []
-    event: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(close())
-    await asyncio.sleep(0)
-    await cancelled_in_every_iteration(task, 100, "Cancelled by cancel scope 7f")
-    event.set_result(None)
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert found == [True]
-
-
-async def test_rule_22_a_timeout_that_expires_while_closing_raises_timeout_error() -> None:
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0):
-            closing = ShieldedWaits()
-            await closing.until(lambda: False, 0.05)
-            await closing.finish(asyncio.create_task(asyncio.sleep(0)))
-            closing.raise_cancelled()
-
-
-async def test_finish_raises_the_error_of_the_awaited_task() -> None:
-    async def fail() -> None:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        await ShieldedWaits().finish(asyncio.create_task(fail()))
-
-
-PRIVATE = ["asyncio.tasks._unregister_task"]
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-def test_the_package_works_without_a_private_name_of_asyncio(name: str) -> None:
-    code = f"""
-import asyncio, asyncio.tasks
-del {name}
-from tests.support.runtime.peer import PlainAgent, PlainClient
-from acp_bindings.v1 import connect_in_process
-async def main():
-    async with connect_in_process(PlainAgent, PlainClient) as agent:
-        print((await agent.initialize(protocol_version=1)).protocol_version)
-asyncio.run(main())
-"""
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert (ran.stdout, ran.stderr) == ("1\n", "")
+pytestmark = pytest.mark.every_link
 
 
 class Slow(PlainAgent):

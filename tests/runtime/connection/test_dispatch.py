@@ -39,20 +39,13 @@ async def test_rule_11_an_unknown_request_is_answered_method_not_found(link: Lin
 
 
 @pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt", "session/update"])
-async def test_rule_11_an_unknown_notification_or_a_request_without_an_id_is_ignored(link: Link, method: str) -> None:
-    async with serving(link) as peer:
-        await peer.send({"method": method, "params": prompt(1)["params"]})
-        assert await peer.until_quiet() == []
-
-
-@pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt"])
-async def test_rule_11_an_ignored_notification_is_logged_at_debug(
+async def test_rule_11_an_unknown_notification_or_a_request_without_an_id_is_ignored(
     link: Link, method: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG", "acp_runtime")
     async with serving(link) as peer:
         await peer.send({"method": method, "params": prompt(1)["params"]})
-        await peer.until_quiet()
+        assert await peer.until_quiet() == []
     assert [record.levelname for record in caplog.records if method in record.getMessage()] == ["DEBUG"]
 
 
@@ -126,13 +119,6 @@ async def test_rule_12_params_that_are_not_an_object_are_invalid_params(link: Li
         assert (await peer.call("session/prompt", params))["error"]["code"] == -32602
 
 
-async def test_rule_12_missing_required_params_are_invalid_params(link: Link) -> None:
-    async with serving(link) as peer:
-        error = (await peer.call("session/new"))["error"]
-        assert error["code"] == -32602
-        assert "cwd" in [each["path"] for each in error["data"]["errors"]]
-
-
 async def test_rule_12_the_response_to_many_invalid_params_is_short(link: Link) -> None:
     async with serving(link) as peer:
         prompts = [{"type": "text", "text": 1}] * 20_000
@@ -151,15 +137,6 @@ def test_rule_12_listed_errors_are_limited_and_counted() -> None:
     assert explained["count"] == 5000
     assert 10 < len(explained["errors"]) <= 100
     assert len(json.dumps(explained)) < 65_536
-
-
-async def test_rule_12_of_a_list_only_the_first_invalid_item_is_reported(link: Link) -> None:
-    bad = b",".join([b"1"] * 30_000)
-    async with serving(link) as peer:
-        raw = b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[%b]}}\n' % bad
-        await peer.send(raw)
-        error = (await peer.receive())["error"]
-        assert [each["path"] for each in error["data"]["errors"]] == ["prompt.0"]
 
 
 async def test_rule_12_an_invalid_notification_is_not_answered_and_logged_without_its_payload(
@@ -233,11 +210,6 @@ async def test_rule_13_anything_else_is_answered_with_an_internal_error_without_
     link: Link, raised: Any
 ) -> None:
     assert await _error_of(link, raised) == {"code": -32603, "message": "Internal error"}
-
-
-async def test_rule_13_disclose_errors_sends_the_text_of_an_exception(link: Link) -> None:
-    error = await _error_of(link, ValueError("what went wrong"), disclose_errors=True)
-    assert error["data"] == {"exception": "ValueError", "text": "what went wrong"}
 
 
 async def test_rule_13_a_handler_that_raises_cancelled_error_is_answered(link: Link) -> None:
@@ -343,25 +315,10 @@ async def test_rule_13_a_failing_notification_handler_does_not_affect_other_noti
     assert "broken" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("authenticate", {"methodId": "x"}),
-        ("logout", {}),
-        ("session/load", {"sessionId": "s", "cwd": "/", "mcpServers": []}),
-        ("session/list", {}),
-        ("session/resume", {"sessionId": "s", "cwd": "/"}),
-        ("session/close", {"sessionId": "s"}),
-        ("session/delete", {"sessionId": "s"}),
-        ("session/set_mode", {"sessionId": "s", "modeId": "m"}),
-        ("session/set_config_option", {"sessionId": "s", "configId": "c", "value": "v"}),
-    ],
-)
-async def test_rule_14_methods_that_are_not_implemented_are_answered_method_not_found(
-    link: Link, method: str, params: Any
-) -> None:
+@pytest.mark.parametrize("method", ["session/list", "logout"])
+async def test_rule_14_methods_that_are_not_implemented_are_answered_method_not_found(link: Link, method: str) -> None:
     async with serving(link) as peer:
-        assert (await peer.call(method, params))["error"]["code"] == -32601
+        assert (await peer.call(method, {}))["error"]["code"] == -32601
 
 
 @pytest.mark.slow

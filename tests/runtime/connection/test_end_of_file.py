@@ -11,12 +11,12 @@ import pytest
 
 from acp_bindings import v2_draft
 from acp_bindings.v1 import SessionNotification, spawn_agent
-from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.connection import Connection
-from tests.support.runtime.peer import Link, PlainClient, calling, line, run_over, text_of, update
+from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
 from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
+
+pytestmark = pytest.mark.every_link
 
 SCRIPT = """
 import json, os, sys
@@ -153,34 +153,6 @@ async def test_rule_22_no_update_is_lost_at_any_high_water_mark(link: Link, mark
         await peer.end()
         await turn
         assert handled == numbers(300)
-
-
-async def test_rule_22_closing_discards_waiting_messages_with_one_warning(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    handled: list[str] = []
-    started = asyncio.Event()
-
-    async def stuck() -> None:
-        started.set()
-        await asyncio.Event().wait()
-
-    source, writer, peer_source, peer_writer, close = await link("client")
-    options = Options(guards="off", eof_grace=0.01)
-    connection = Connection(CLIENT_SIDE, recording(handled, stuck), source, writer, options)
-    running = asyncio.create_task(run_over(source, connection))
-    peer_writer.write(b"".join(line(update("s", text)) for text in numbers(10)))
-    await started.wait()
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    warnings = [each.getMessage() for each in caplog.records if "Discarded" in each.getMessage()]
-    assert len(warnings) == 1
-    assert warnings[0].startswith("Discarded 9 received messages")
-    assert connection.is_idle
-    peer_writer.abort()
-    await peer_source.stop()
-    await close()
 
 
 @pytest.mark.stress

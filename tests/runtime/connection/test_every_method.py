@@ -14,7 +14,8 @@ from acp_runtime.connection.guards import relative_paths
 from acp_runtime.errors import InvalidResponse, MethodNotFound
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump
-from acp_runtime.jsonrpc.results import can_be_empty, parse_result
+from acp_runtime.jsonrpc.results import parse_result
+from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import Request
 from acp_runtime.stubs.sides import Side
 from tests.support.runtime.peer import LINKS, PlainAgent, PlainClient, calling, serving
@@ -25,20 +26,18 @@ SESSION = {"sessionId": "s", "cwd": "/", "mcpServers": []}
 TERMINAL = {"sessionId": "s", "terminalId": "t"}
 # Paths, and whether each is relative.
 PATHS = {"src": True, "": True, "C:x": True, "~/x": True, "./x": True, "\\x": True, "/x": False, "C:\\x": False}
-# Methods whose results may be empty, with valid params.
-EMPTY: dict[str, Any] = {
+# Methods whose results have no fields, with valid params; and those whose results have only optional ones.
+VOID: dict[str, Any] = {
     "authenticate": {"methodId": "m"},
     "logout": {},
-    "session/load": SESSION,
-    "session/resume": SESSION,
     "session/close": {"sessionId": "s"},
     "session/delete": {"sessionId": "s"},
     "session/set_mode": {"sessionId": "s", "modeId": "m"},
     "fs/write_text_file": {"sessionId": "s", "path": "/x", "content": ""},
     "terminal/release": TERMINAL,
-    "terminal/wait_for_exit": TERMINAL,
     "terminal/kill": TERMINAL,
 }
+OPTIONAL: dict[str, Any] = {"session/load": SESSION, "session/resume": SESSION, "terminal/wait_for_exit": TERMINAL}
 
 
 def side_of(profile: str, role: str) -> Side[Any]:
@@ -50,34 +49,53 @@ def requests_of(profile: str, role: str) -> list[Request[Any, Any]]:
     return list(side_of(profile, role).requests.values())
 
 
+def has_no_required_field(method: Request[Any, Any]) -> bool:
+    models = concrete_models(method.result_type)
+    return bool(models) and not any(field.is_required() for model in models for field in model.model_fields.values())
+
+
 async def nothing(*_: Any) -> None:
     """A handler that returns None."""
 
 
-@pytest.mark.parametrize("method", EMPTY)
-async def test_rule_10_none_from_a_handler_is_sent_as_an_empty_object(method: str) -> None:
-    name = method.replace("/", "_")
+async def answer_to_none(method: str, params: Any) -> Any:
+    """Return the answer to a request whose handler returns None."""
+    silent = {method.replace("/", "_"): nothing}
     if method in methods.AGENT_REQUESTS:
-        async with serving(LINKS["memory"], type("Silent", (PlainAgent,), {name: nothing})) as peer:
-            assert (await peer.call(method, EMPTY[method]))["result"] == {}
-    else:
-        async with calling(LINKS["memory"], type("Silent", (PlainClient,), {name: nothing})) as (_, peer):
-            assert (await peer.call(method, EMPTY[method]))["result"] == {}
+        async with serving(LINKS["memory"], type("Silent", (PlainAgent,), silent)) as peer:
+            return await peer.call(method, params)
+    async with calling(LINKS["memory"], type("Silent", (PlainClient,), silent)) as (_, peer):
+        return await peer.call(method, params)
 
 
-def test_rule_10_the_methods_in_the_table_above_have_an_empty_result() -> None:
+@pytest.mark.parametrize("method", VOID)
+async def test_rule_10_none_is_sent_as_an_empty_object_if_the_result_has_no_fields(method: str) -> None:
+    assert (await answer_to_none(method, VOID[method]))["result"] == {}
+
+
+@pytest.mark.parametrize("method", OPTIONAL)
+async def test_rule_10_none_is_an_error_if_the_result_has_fields(method: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert (await answer_to_none(method, OPTIONAL[method]))["error"]["code"] == -32603
+    result = methods.AGENT_REQUESTS.get(method) or methods.CLIENT_REQUESTS[method]
+    fault = f"{method} returned None, not {result.result}."
+    assert f"{fault} Return an instance of it for success; raise ResourceNotFound" in caplog.text
+
+
+def test_rule_10_the_tables_above_have_every_method_of_version_1() -> None:
     known = {**methods.AGENT_REQUESTS, **methods.CLIENT_REQUESTS}
-    assert {wire for wire, method in known.items() if can_be_empty(method)} >= set(EMPTY)
+    optional = {wire for wire, method in known.items() if has_no_required_field(method)}
+    assert optional == {*VOID, *OPTIONAL}
+    assert {wire for wire in optional if known[wire].result_type.model_fields.keys() == {"meta"}} == set(VOID)
 
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_rule_10_null_is_accepted_only_for_empty_results(profile: str, role: str) -> None:
+def test_rule_10_null_is_accepted_if_no_field_is_required(profile: str, role: str) -> None:
     response: Any = Decoder({}, {}).decode(b'{"jsonrpc":"2.0","id":1,"result":null}')
     for method in requests_of(profile, role):
         if method.result_type is Any:
             continue  # null is a result, too
-        if can_be_empty(method):
+        if has_no_required_field(method):
             assert dump(parse_result(method, response)) == b"{}"
         else:
             with pytest.raises(InvalidResponse, match=method.wire):

@@ -12,7 +12,6 @@ from acp_runtime import (
     ExtNotification,
     ExtRequest,
     InvalidResponse,
-    RemoteError,
     handles,
 )
 from tests.support.runtime.extensions import (
@@ -92,14 +91,6 @@ async def test_rule_9_a_validator_of_the_result_that_fails_unexpectedly_fails_th
         with pytest.raises(InvalidResponse, match="a validator raised KeyError"):
             await call
         assert await peer.until_quiet() == []
-
-
-async def test_rule_13_an_error_of_the_peer_raises_remote_error(link: Link) -> None:
-    async with calling(link) as (agent, peer):
-        call = asyncio.create_task(agent.call(ECHO["ours"], Ours(text="a")))
-        await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32601, "message": "no"}})
-        with pytest.raises(RemoteError, match="no"):
-            await call
 
 
 WRONG_PARAMS: list[tuple[str, Any, type[Exception], str]] = [

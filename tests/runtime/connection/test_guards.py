@@ -16,8 +16,6 @@ from acp_bindings.v1 import (
     ContentBlockText,
     ElicitationSchema,
     HttpHeader,
-    InitializeRequest,
-    InitializeResponse,
     McpServer,
     McpServerHttp,
     McpServerSse,
@@ -32,9 +30,7 @@ from acp_runtime import (
     CapabilityError,
     GuardError,
     NotInitialized,
-    ProtocolVersionMismatch,
     RelativePath,
-    RequestError,
     ResourceNotFound,
 )
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
@@ -47,25 +43,6 @@ async def test_rule_25_a_request_before_initialize_is_answered_invalid_request(l
         assert (await peer.call("session/new", NEW))["error"]["code"] == -32600
         assert "result" in await peer.call("initialize", INITIALIZE)
         assert "result" in await peer.call("session/new", NEW)
-
-
-async def test_rule_25_extensions_need_no_initialize(link: Link) -> None:
-    class Extended(PlainAgent):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            return "yes"
-
-    async with serving(link, Extended, ready=False) as peer:
-        assert (await peer.call("_ask"))["result"] == "yes"
-
-
-async def test_rule_25_a_failed_initialize_does_not_open_the_connection(link: Link) -> None:
-    class Refusing(PlainAgent):
-        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-            raise RequestError(1, "not you")
-
-    async with serving(link, Refusing, ready=False) as peer:
-        assert (await peer.call("initialize", INITIALIZE))["error"]["code"] == 1
-        assert (await peer.call("session/new", NEW))["error"]["code"] == -32600
 
 
 async def test_rule_25_notifications_before_initialize_are_ignored(link: Link) -> None:
@@ -93,31 +70,6 @@ async def test_rule_25_guards_can_be_warnings_or_off(link: Link, caplog: pytest.
         assert ("initialize" in caplog.text) is logged
         async with serving(link, ready=False, guards=guards) as peer:
             assert "result" in await peer.call("session/new", NEW)
-
-
-@pytest.mark.parametrize("version", [1, 0, 2, 65535])
-async def test_rule_26_an_agent_answers_any_version_with_its_own(link: Link, version: int) -> None:
-    async with serving(link, ready=False) as peer:
-        answer = await peer.call("initialize", {"protocolVersion": version})
-        assert answer["result"]["protocolVersion"] == 1
-
-
-@pytest.mark.parametrize("version", [True, "1", 1.5, None, -1, 65536, [1]])
-async def test_rule_26_a_version_is_an_integer_of_16_bits(link: Link, version: Any) -> None:
-    async with serving(link, ready=False) as peer:
-        answer = await peer.call("initialize", {"protocolVersion": version})
-        assert answer["error"]["code"] == -32602
-
-
-@pytest.mark.parametrize("version", [0, 2, 65535])
-async def test_rule_26_a_client_that_gets_another_version_raises_and_closes(link: Link, version: int) -> None:
-    async with calling(link, ready=False) as (agent, peer):
-        call = asyncio.create_task(agent.initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": version}})
-        with pytest.raises(ProtocolVersionMismatch) as caught:
-            await call
-        assert (caught.value.offered, caught.value.supported) == (version, 1)
-        assert await peer.rest() == []
 
 
 async def _assert_stopped(agent: RemoteAgent, peer: Peer, call: Any, capability: str) -> None:

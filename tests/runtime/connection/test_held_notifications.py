@@ -12,6 +12,7 @@ import pytest
 from acp_bindings.v1 import (
     InitializeRequest,
     InitializeResponse,
+    LoadSessionResponse,
     NewSessionRequest,
     NewSessionResponse,
     RemoteClient,
@@ -51,7 +52,7 @@ class Creating(PlainAgent):
         return None
 
     async def session_load(self, request: Any, /) -> Any:
-        return None
+        return LoadSessionResponse()
 
     async def say(self, session: str, *texts: str) -> None:
         for text in texts:

@@ -15,6 +15,8 @@ from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection
 from tests.support.runtime.peer import Link, Peer, PlainClient, run_over, text_of, update
 
+pytestmark = pytest.mark.every_link
+
 
 @asynccontextmanager
 async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[Connection, Peer]]:

@@ -23,6 +23,8 @@ from acp_bindings.v1 import (
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
+pytestmark = pytest.mark.every_link
+
 
 async def test_rule_22_pending_calls_fail_when_the_peer_closes(link: Link) -> None:
     async with calling(link) as (agent, peer):
@@ -92,7 +94,7 @@ async def test_rule_22_a_handler_that_calls_the_peer_after_its_end_does_not_hang
 async def test_rule_22_closing_does_not_wait_for_a_peer_that_never_reads(link: Link) -> None:
     class Large(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
-            return "x" * 3_000_000
+            return "x" * 1_000_000
 
     async with serving(link, Large, flush_deadline=0.1, eof_grace=0.05) as peer:
         await peer.send({"id": 1, "method": "_large"})
@@ -221,6 +223,10 @@ async def coroutine_factory(_: RemoteAgent) -> Any:
     [
         (lambda _: None, r"The factory returned None instead of an instance of acp_bindings\.v1\.Client\."),
         (lambda _: Client, r"The factory returned <class .*Client'> instead of an instance"),
+        (
+            PlainAgent,
+            r"The factory returned <.*\.PlainAgent object at .*> instead of an instance of acp_bindings\.v1\.Client\.",
+        ),
         (coroutine_factory, r"The factory is a coroutine function\. It must be an ordinary one"),
         (Unconnected(), r"^Pass the class Unconnected, or a function that makes its instance, not an instance\."),
         (

@@ -12,9 +12,7 @@ import pytest
 from acp_bindings import v1_unstable
 from acp_bindings.v1 import RemoteAgent, SessionNotification
 from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_SIDE
-from acp_runtime import Options
-from acp_runtime.connection import Connection
-from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, run_over, text_of, update
+from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
 
 LARGE = "x" * 1_000_000
 SECONDS = 30.0
@@ -106,22 +104,15 @@ async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_
 
     seen: list[str] = []
     all_seen = asyncio.Event()
-    source, writer, peer_source, peer_writer, close = await link("client")
-    connection = Connection(UNSTABLE_CLIENT_SIDE, lambda _: Recording(), source, writer, Options(guards="off"))
-    running = asyncio.create_task(run_over(source, connection))
-    peer = Peer(peer_source, peer_writer)
-    task = asyncio.create_task(fork(connection.remote))
-    id = (await peer.receive())["id"]
-    await peer.send(update("old", "1"), update("new", "1"))
-    await peer.send(line({"id": id, "result": {"sessionId": "new"}}) + line(update("new", "2")))
-    await task
-    await all_seen.wait()
-    assert seen == ["old", "forked new", "new", "new"]
-    await peer.end()
-    await running
-    assert connection.is_idle
-    await peer.stop()
-    await close()
+    options: dict[str, Any] = {"side": UNSTABLE_CLIENT_SIDE, "guards": "off", "ready": False}
+    async with calling(link, lambda _: Recording(), **options) as (agent, peer):
+        task = asyncio.create_task(fork(agent))  # type: ignore[arg-type]
+        id = (await peer.receive())["id"]
+        await peer.send(update("old", "1"), update("new", "1"))
+        await peer.send(line({"id": id, "result": {"sessionId": "new"}}) + line(update("new", "2")))
+        await task
+        await all_seen.wait()
+        assert seen == ["old", "forked new", "new", "new"]
 
 
 async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_session(link: Link) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -20,7 +23,7 @@ from acp_runtime.jsonrpc.messages import (
 )
 from acp_runtime.jsonrpc.strict_json import parse
 from tests.support.runtime.odd_json import message
-from tests.support.runtime.peer import prompt, update
+from tests.support.runtime.peer import Link, prompt, serving, update
 
 CUT = "cut \ud83d"
 
@@ -104,6 +107,25 @@ def test_rule_4_a_frame_without_a_method_is_a_response_or_is_refused_without_an_
         assert type(found) is expected
         if isinstance(found, Refused):
             assert (found.error.code, found.id) == (-32600, None)
+
+
+NOT_A_MESSAGE = (
+    *("[]", '[{"jsonrpc":"2.0","id":1,"method":"a"}]', "17", "null", '"hello"', "{}", '{"id":1}'),
+    *('{"id":1,"method":"session/prompt"}', '{"jsonrpc":"1.0","id":1,"method":"a"}', '{"jsonrpc":2.0,"method":"a"}'),
+    *('{"jsonrpc":"2.0","id":1,"method":5}', '{"jsonrpc":"2.0","id":1.5,"method":"a"}', '{"jsonrpc":"2.0"}'),
+    *('{"jsonrpc":"2.0","id":{},"method":"a"}', '{"jsonrpc":"2.0","id":1e999,"method":"_x"}'),
+    '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":""},"result":1}',
+    '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"error":null}',
+)
+
+
+async def test_rule_4_json_that_is_not_a_message_is_refused_and_the_connection_stays_open(link: Link) -> None:
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
+    async with serving(link) as peer:
+        for each in NOT_A_MESSAGE:
+            await peer.send(each.encode() + b"\n")
+            assert await peer.receive() == refusal, each
+        assert await peer.until_quiet() == []
 
 
 @pytest.mark.parametrize("name", ["result", "error"])
@@ -214,3 +236,36 @@ def test_rule_12_paths_contain_the_received_keys() -> None:
 def test_rule_3_a_long_line_with_many_surrogates_is_read_as_by_another_parser() -> None:
     text = rb'["%b"]' % (rb"\\ud83d \\\ud83d\ud83d\ude00\n" * 100_000)
     assert parse(text) == json.loads(text)
+
+
+# Prints the memory that decoding a long message took at most, after as many short ones of its method as it is told.
+PEAK = """
+import sys
+from resource import RUSAGE_SELF, getrusage
+from acp_bindings.v1 import methods
+from acp_runtime.jsonrpc.decoding import Decoder
+
+decoder = Decoder(methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
+line = '{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[],"_meta":{"a":[%s0]}}}'
+for count in [0] * int(sys.argv[1]) + [3_000_000]:
+    message = decoder.decode((line % ("1," * count)).encode())
+assert len(message.params.meta["a"]) == 3_000_001
+print(getrusage(RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def _peak(messages_before: int) -> int:
+    command = [sys.executable, "-c", PEAK, str(messages_before)]
+    return int(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+
+
+def test_the_first_message_of_a_method_takes_no_more_memory_than_the_next() -> None:
+    assert _peak(0) < 1.15 * _peak(1)
+
+
+def test_rule_12_threads_that_share_a_decoder_decode_the_first_messages_of_all_methods() -> None:
+    decoder, lines = _agent(), [message(id=1, method=wire) for wire in methods.AGENT_REQUESTS]
+    expected = [type(each) for each in map(_agent().decode, lines)]
+    with ThreadPoolExecutor(8) as threads:
+        for found in [threads.submit(lambda: [type(decoder.decode(each)) for each in lines]) for _ in range(8)]:
+            assert found.result(30) == expected

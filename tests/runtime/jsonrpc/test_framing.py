@@ -1,4 +1,4 @@
-"""Rules 1 to 5: lines, valid and invalid."""
+"""Rules 1 to 5: bytes in any pieces, and lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.framing import LineSplitter
 from tests.support.runtime.peer import Link, Peer, PlainAgent, calling, line, prompt, serving, update
 
-PARSE_ERROR = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
+pytestmark = pytest.mark.every_link
+
 INVALID_REQUEST = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
 
 
@@ -91,31 +92,6 @@ async def test_rule_2_a_message_may_arrive_byte_by_byte(link: Link) -> None:
         assert (await peer.receive())["id"] == 1
 
 
-NOT_JSON = {
-    "half an object": b'{"jsonrpc":"2.0","id":1,"method":"initialize"',
-    "plain text": b"hello secret-word",
-    "invalid UTF-8": b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
-    "half a surrogate pair in UTF-8": b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}',
-    "a raw NUL": b'{"jsonrpc":"2.0","id":1,"method":"a\x00b"}',
-    "two objects": b'{"jsonrpc":"2.0","id":1,"method":"a"}{"jsonrpc":"2.0","id":2,"method":"a"}',
-    "an infinite id": b'{"jsonrpc":"2.0","id":-Infinity,"method":"a"}',
-    "an id of 6000 digits": b'{"jsonrpc":"2.0","id":' + b"9" * 6000 + b',"method":"a"}',
-    "200000 levels": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
-    "200000 levels of nothing": b"[" * 200_000 + b"]" * 200_000,
-    "200000 unclosed levels": b'{"jsonrpc":"2.0","id":1,"method":"a","params":' + b'{"a":[' * 100_000,
-}
-
-
-@pytest.mark.parametrize("name", NOT_JSON)
-async def test_rule_3_a_line_that_is_not_json_gets_one_parse_error_and_the_connection_stays_open(
-    link: Link, name: str
-) -> None:
-    async with serving(link) as peer:
-        await peer.send(NOT_JSON[name] + b"\n")
-        assert await peer.receive() == PARSE_ERROR
-        assert await peer.until_quiet() == []
-
-
 async def test_rule_3_a_request_with_duplicate_keys_gets_one_response(link: Link) -> None:
     async with serving(link) as peer:
         await peer.send(b'{"jsonrpc":"2.0","id":1,"id":2,"method":"quiet","method":"silence"}\n')
@@ -127,53 +103,6 @@ async def test_rule_3_an_infinite_id_is_not_echoed(link: Link) -> None:
     async with serving(link) as peer:
         await peer.send(b'{"jsonrpc":"2.0","id":1e999,"method":"session/prompt"}\n')
         assert await peer.receive() == INVALID_REQUEST
-
-
-async def test_rule_3_a_text_may_contain_the_word_nan(link: Link) -> None:
-    async with serving(link) as peer:
-        params = {"sessionId": "s1", "prompt": [{"type": "text", "text": "NaN and Infinity"}]}
-        assert "result" in await peer.call("session/prompt", params)
-
-
-NOT_A_MESSAGE: dict[str, bytes] = {
-    "an array": b"[]",
-    "a batch": b'[{"jsonrpc":"2.0","id":1,"method":"a"}]',
-    "a scalar": b"17",
-    "null": b"null",
-    "a string": b'"hello"',
-    "an empty object": b"{}",
-    "no jsonrpc": b'{"id":1,"method":"session/prompt"}',
-    "another jsonrpc": b'{"jsonrpc":"1.0","id":1,"method":"session/prompt"}',
-    "jsonrpc as a number": b'{"jsonrpc":2.0,"id":1,"method":"session/prompt"}',
-    "a method that is a number": b'{"jsonrpc":"2.0","id":1,"method":5}',
-    "a method that is null": b'{"jsonrpc":"2.0","id":1,"method":null}',
-    "an id that is a fraction": b'{"jsonrpc":"2.0","id":1.5,"method":"session/prompt"}',
-    "an id that is a whole float": b'{"jsonrpc":"2.0","id":1.0,"method":"session/prompt"}',
-    "an id that is a boolean": b'{"jsonrpc":"2.0","id":true,"method":"session/prompt"}',
-    "an id that is an object": b'{"jsonrpc":"2.0","id":{},"method":"session/prompt"}',
-    "an id that is an array": b'{"jsonrpc":"2.0","id":[1],"method":"_x"}',
-    "an id that overflows to infinity": b'{"jsonrpc":"2.0","id":1e999,"method":"_x"}',
-    "params without a method": b'{"jsonrpc":"2.0","id":1,"params":{}}',
-    "null params without a method": b'{"jsonrpc":"2.0","id":1,"params":null}',
-    "params with neither a method nor an id": b'{"jsonrpc":"2.0","params":{}}',
-    "params and a method that is null": b'{"jsonrpc":"2.0","id":1,"method":null,"params":{}}',
-    "a request with a result": b'{"jsonrpc":"2.0","id":1,"method":"_x","result":{}}',
-    "a request with an error that is null": b'{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"error":null}',
-    "a notification with a result": b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":""},"result":1}',
-    "nothing but a version": b'{"jsonrpc":"2.0"}',
-    "nothing but an id": b'{"id":1}',
-    "nothing but an invalid id": b'{"jsonrpc":"2.0","id":1.5}',
-}
-
-
-@pytest.mark.parametrize("name", NOT_A_MESSAGE)
-async def test_rule_4_json_that_is_not_a_message_is_refused_and_the_connection_stays_open(
-    link: Link, name: str
-) -> None:
-    async with serving(link) as peer:
-        await peer.send(NOT_A_MESSAGE[name] + b"\n")
-        assert await peer.receive() == INVALID_REQUEST
-        assert await peer.until_quiet() == []
 
 
 async def test_rule_5_a_line_over_the_limit_closes_the_connection_with_message_too_large(link: Link) -> None:
@@ -194,7 +123,7 @@ async def test_rule_5_messages_before_one_that_is_too_large_are_handled(link: Li
         assert [message["id"] for message in await peer.rest()] == [1]
 
 
-@pytest.mark.parametrize("size", [65_000, 65_536, 70_000, 131_072, 1_000_000])
+@pytest.mark.parametrize("size", [65_536, 1_000_000])
 async def test_rule_5_lines_longer_than_the_limits_of_asyncio_are_handled(link: Link, size: int) -> None:
     class Counting(PlainAgent):
         async def ext_request(self, method: str, params: Any) -> Any:

@@ -63,8 +63,8 @@ def _not_finite(number: float) -> dict[str, Any]:
         "in the meta of a model": ContentBlockText(text="x", meta={"x": [number]}),
         "in a model in the meta of a model": ContentBlockText(text="x", meta={"x": Measure(value=number)}),
         "in a field of any type of a model": HasAny(value={"x": [number]}),
-        "in an unknown field of a model": ContentBlockText.model_validate({"type": "text", "text": "x"}).model_copy(
-            update={"_meta": {"a": {"b": number}}}
+        "in an unknown field of a model": BaseModel.model_copy(
+            ContentBlockText.model_validate({"type": "text", "text": "x"}), update={"_meta": {"a": {"b": number}}}
         ),
         "beside a lone surrogate": ["\ud83d", number],
         "nested deeply": json.loads("[" * 150 + "NaN" + "]" * 150),

@@ -20,9 +20,6 @@ from acp_runtime import InvalidResponse, RequestError
 from tests.support.runtime.odd_json import TOO_DEEP, message, nested
 from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, chunk, serving, text_of, update
 
-# Decoding doesn't depend on the transport, so one is enough.
-pytestmark = pytest.mark.parametrize("link", ["memory"], indirect=True)
-
 CUT = "cut \ud83d"
 # U+FDD0 is included because the runtime hides surrogates behind it.
 TEXTS = [

@@ -11,9 +11,6 @@ from acp_runtime import InvalidResponse
 from tests.support.runtime.odd_json import DAMAGE, message
 from tests.support.runtime.peer import Link, PlainClient, calling, serving
 
-# Decoding doesn't depend on the transport, so one is enough.
-pytestmark = pytest.mark.parametrize("link", ["memory"], indirect=True)
-
 PARSE_ERROR = {"code": -32700, "message": "Parse error"}
 
 

@@ -6,7 +6,7 @@ import asyncio
 import copy
 import json
 import pickle
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -80,17 +80,6 @@ def test_fields_may_share_their_declaration() -> None:
 
     assert (Pair(left=2).left, Pair(left=2).right) == (2, 1)
     assert (Single().other, Single(other=3).other, Pair().left) == (1, 3, 1)
-
-
-def test_a_type_with_absent_may_be_shared_by_several_fields() -> None:
-    optional_text = Annotated[str | None, absent()]
-
-    class Pair(Model):
-        left: optional_text
-        right: optional_text
-
-    assert (Pair(left="a").left, Pair(left="a").right) == ("a", None)
-    assert Pair(right="a").model_dump_json() == '{"right":"a"}'
 
 
 def test_a_field_of_a_user_may_be_absent() -> None:
@@ -190,13 +179,6 @@ def test_model_construct_leaves_missing_fields_absent() -> None:
     assert instance == ContentBlockText(text="x")
     given = InitializeRequest.model_construct(protocol_version=1, client_info=None, meta=ABSENT)
     assert given.model_dump_json() == '{"protocolVersion":1,"clientInfo":null}'
-
-
-def test_model_construct_stores_the_defaults_of_fields_that_a_user_adds() -> None:
-    class Counted(ContentBlockText):
-        count: int = 3
-
-    assert Counted.model_construct(text="x", type="text").model_dump() == {"type": "text", "text": "x", "count": 3}
 
 
 def test_updating_a_copy_with_absent_removes_the_field() -> None:

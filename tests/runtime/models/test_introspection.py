@@ -3,62 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from functools import cached_property
 from typing import Any
 
 import pytest
-from pydantic import Field
 
 from acp_bindings import v1
 from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.models.tags import tag_of
-from tests.support.models.fresh_process import run_in_fork
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
-
-UNUSED_CLASSES = """
-from importlib import import_module
-from acp_runtime import Model
-models = import_module("acp_bindings.v1.models")
-found = [getattr(models, name) for name in models.__all__]
-found = [each for each in found if isinstance(each, type) and issubclass(each, Model)]
-classes = iter(found[2:])
-"""
-
-
-def test_introspection_may_be_the_first_use_of_a_class() -> None:
-    run_in_fork(
-        UNUSED_CLASSES
-        + """
-import copy, inspect, pickle, pydoc, typing, warnings
-warnings.simplefilter("ignore", DeprecationWarning)  # of deprecated members of pydantic's
-names = lambda cls: {*cls.model_fields}
-for cls in (next(classes) for _ in range(5)):
-    text = pydoc.render_doc(cls, renderer=pydoc.plaintext)
-    assert all(f"{name}:" in text for name in names(cls)), text
-cls = next(classes)
-assert {*inspect.signature(cls).parameters} == names(cls)
-cls = next(classes)
-assert {*cls.__annotations__} and {*cls.__annotations__} <= names(cls)
-cls = next(classes)
-assert names(cls) <= {*typing.get_type_hints(cls)}
-cls = next(classes)
-assert names(cls) <= {*typing.get_type_hints(cls, include_extras=True)}
-assert not inspect.isabstract(next(classes))
-cls = next(classes)
-assert inspect.getmembers(cls) and names(cls) <= {name for name, value in inspect.getmembers(cls.model_construct())}
-cls = next(classes)
-assert pickle.loads(pickle.dumps(cls)) is copy.deepcopy(cls) is cls
-cls = next(classes)
-assert inspect.getdoc(cls) == inspect.cleandoc(cls.__doc__) and inspect.getsource(cls).startswith("class ")
-cls = next(classes)
-assert "model_fields" in dir(cls) and repr(cls) == f"<class '{cls.__module__}.{cls.__name__}'>"
-cls = next(classes)
-assert inspect.get_annotations(cls) == cls.__annotations__
-cls = next(classes)
-assert not isinstance(3, cls) and not issubclass(int, cls) and issubclass(cls, Model)
-"""
-    )
 
 
 def test_a_signature_has_a_keyword_for_each_field(profile: Profile) -> None:
@@ -94,18 +47,6 @@ def test_a_signature_has_the_parameters_of_a_custom_init() -> None:
     assert list(inspect.signature(Shorter).parameters) == ["text"]
 
 
-def test_a_signature_does_not_call_default_factories() -> None:
-    calls: list[str] = []
-
-    class Noted(Model):
-        notes: list[str] = Field(default_factory=lambda: calls)
-        first: list[str] = Field(default_factory=lambda data: calls.append("first") or data["notes"])
-
-    optional = [each.default is not inspect.Parameter.empty for each in inspect.signature(Noted).parameters.values()]
-    assert optional == [True, True]
-    assert calls == []
-
-
 @pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")
 def test_dir_of_an_instance_includes_absent_fields() -> None:
     value = v1.ContentBlockText(text="x")
@@ -139,21 +80,3 @@ def test_built_and_parsed_instances_have_the_same_hash() -> None:
     assert built == parsed
     assert hash(built) == hash(parsed)
     assert hash(v1.ContentBlockText(text="x")) != hash(v1.ContentBlockText(text="x", annotations=None))
-
-
-def test_hashes_rarely_collide() -> None:
-    values = [v1.EnvVariable(name=str(number), value="v") for number in range(4_000)]
-    assert len({hash(value) for value in values}) > 3_990
-    assert len({*values, *values}) == 4_000
-
-
-def test_a_cached_property_changes_neither_hash_nor_equality() -> None:
-    class Sized(v1.EnvVariable):
-        @cached_property
-        def size(self) -> int:
-            return len(self.value)
-
-    value, other = Sized(name="n", value="v"), Sized(name="n", value="v")
-    assert value.size == 1
-    assert value == other
-    assert hash(value) == hash(other)

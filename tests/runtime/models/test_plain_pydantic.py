@@ -18,14 +18,6 @@ def test_no_module_of_the_runtime_imports_a_private_name_of_pydantic() -> None:
     assert private == set()
 
 
-def test_models_have_the_metaclass_of_pydantic() -> None:
-    from pydantic import BaseModel
-
-    from acp_bindings.v1 import ContentBlockText
-
-    assert type(ContentBlockText) is type(BaseModel)
-
-
 @pytest.mark.slow
 def test_parsing_does_not_call_the_constructor_of_models() -> None:
     """`__pydantic_base_init__` isn't documented. Without it, pydantic would call the constructor with JSON keys."""

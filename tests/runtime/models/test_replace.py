@@ -1,13 +1,14 @@
-"""`replace` makes a copy with other values, validates it, and keeps everything else."""
+"""`replace` and `model_copy` make a copy with other values, validate it, and keep everything else."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import pytest
-from pydantic import ValidationError, field_validator
+from pydantic import PrivateAttr, ValidationError, field_validator
 
 from acp_bindings.v1 import (
     ContentBlockResourceLink,
@@ -24,8 +25,21 @@ from tests.support.models.profiles import Profile
 CALL = ToolCall(tool_call_id="1", title="Read", status="in_progress", raw_input={"a": 1})
 
 
-def test_the_named_fields_have_other_values_and_the_model_is_unchanged() -> None:
-    changed = replace(CALL, status="completed", name="read")
+Change: TypeAlias = Callable[..., Any]
+
+
+def _copied(model: Model, /, **changes: Any) -> Model:
+    return model.model_copy(update=changes)
+
+
+@pytest.fixture(params=[replace, _copied])
+def change(request: pytest.FixtureRequest) -> Change:
+    found: Change = request.param
+    return found
+
+
+def test_the_named_fields_have_other_values_and_the_model_is_unchanged(change: Change) -> None:
+    changed = change(CALL, status="completed", name="read")
     assert changed == ToolCall(tool_call_id="1", title="Read", status="completed", raw_input={"a": 1}, name="read")
     assert CALL.status == "in_progress"
     assert type(changed) is ToolCall
@@ -42,44 +56,44 @@ def test_the_named_fields_have_other_values_and_the_model_is_unchanged() -> None
         ({"toolCallId": "2"}, "Unexpected argument"),
     ],
 )
-def test_what_the_constructor_refuses_is_refused(changes: Any, message: str) -> None:
+def test_what_the_constructor_refuses_is_refused(change: Change, changes: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        replace(CALL, **changes)
+        change(CALL, **changes)
 
 
-def test_absent_removes_a_field_and_none_is_null() -> None:
+def test_absent_removes_a_field_and_none_is_null(change: Change) -> None:
     update = SessionInfoUpdate(title="t", updated_at=None)
-    assert json.loads(replace(update, title=ABSENT).model_dump_json()) == {"updatedAt": None}
-    assert json.loads(replace(update, title=None).model_dump_json()) == {"title": None, "updatedAt": None}
-    assert replace(update, title=ABSENT).model_fields_set == {"updated_at"}
+    assert json.loads(change(update, title=ABSENT).model_dump_json()) == {"updatedAt": None}
+    assert json.loads(change(update, title=None).model_dump_json()) == {"title": None, "updatedAt": None}
+    assert change(update, title=ABSENT).model_fields_set == {"updated_at"}
 
 
-def test_unknown_keys_are_kept_also_those_named_like_an_attribute() -> None:
+def test_unknown_keys_are_kept_also_those_named_like_an_attribute(change: Change) -> None:
     wire = {"type": "resource_link", "name": "a", "uri": "file:///a", "color": "red", "mime_type": "own"}
-    link = replace(ContentBlockResourceLink.model_validate(wire), mime_type="text/plain", name="b")
+    link = change(ContentBlockResourceLink.model_validate(wire), mime_type="text/plain", name="b")
     assert link.model_dump() == {**wire, "name": "b", "mimeType": "text/plain"}
     assert link.mime_type == "text/plain"
     assert link == ContentBlockResourceLink.model_validate({**wire, "name": "b", "mimeType": "text/plain"})
 
 
-def test_a_model_in_a_field_is_replaced_as_a_whole() -> None:
+def test_a_model_in_a_field_is_replaced_as_a_whole(change: Change) -> None:
     text = ContentBlockText(text="a")
     notification = SessionNotification(session_id="s", update=SessionUpdateAgentMessageChunk(content=text))
-    update = SessionUpdateAgentMessageChunk(content=replace(text, text="b"))
-    assert replace(notification, update=update).model_dump()["update"]["content"]["text"] == "b"
+    update = SessionUpdateAgentMessageChunk(content=change(text, text="b"))
+    assert change(notification, update=update).model_dump()["update"]["content"]["text"] == "b"
 
 
-def test_an_open_model_takes_replaces_and_removes_unknown_keys() -> None:
+def test_an_open_model_takes_replaces_and_removes_unknown_keys(change: Change) -> None:
     class Point(OpenModel):
         x: int
         name: str | None = absent()
 
     point = Point(x=1, color="red", size=2)  # type: ignore[call-arg]
-    changed = replace(point, x=2, color="blue", size=ABSENT, depth=3)
+    changed = change(point, x=2, color="blue", size=ABSENT, depth=3)
     assert changed.model_dump() == {"x": 2, "color": "blue", "depth": 3}
 
 
-def test_validators_of_a_subclass_run() -> None:
+def test_validators_of_a_subclass_run(change: Change) -> None:
     class Remark(ContentBlockText):
         rank: int = 1
 
@@ -88,9 +102,27 @@ def test_validators_of_a_subclass_run() -> None:
         def strip(cls, value: str) -> str:
             return value.strip()
 
-    remark = replace(Remark(text="a"), text=" b ")
+    remark = change(Remark(text="a"), text=" b ")
     assert (remark.text, remark.rank) == ("b", 1)
     assert remark.model_fields_set == {"text", "type"}
+
+
+class Counted(ToolCall):
+    _seen: list[int] = PrivateAttr(default_factory=list[int])
+
+    @property
+    def seen(self) -> list[int]:
+        return self._seen
+
+
+def test_a_copy_keeps_private_attributes_and_is_deep_if_asked() -> None:
+    call = Counted(tool_call_id="1", title="t", raw_input={"a": [1]})
+    call.seen.append(7)
+    for deep in (False, True):
+        copied = call.model_copy(update={"title": "u"}, deep=deep)
+        assert (copied.title, copied.raw_input, copied.seen) == ("u", {"a": [1]}, [7])
+        assert (copied.raw_input is call.raw_input, copied.seen is call.seen) == (not deep, not deep)
+    assert call.model_copy() == call.model_copy(update={}) == call
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is new in Python 3.13")

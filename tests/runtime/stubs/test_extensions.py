@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import Client, RemoteAgent, RemoteClient, connect_in_process, methods as v1
+from acp_bindings.v1 import RemoteClient, connect_in_process, methods as v1
 from acp_runtime import ExtNotification, ExtRequest, MethodNotFound, Model, handles
 from tests.support.runtime.peer import PlainAgent, PlainClient
 
@@ -56,15 +56,6 @@ async def test_an_override_needs_no_mark_of_its_own() -> None:
     assert await ping(Sub) == "Sub of Pinged a"
     assert await ping(SubOfSub) == "SubOfSub of Sub of Pinged a"
     assert await ping(Pinged) == "Pinged a"
-
-
-async def test_an_override_with_the_same_mark_handles_it_once() -> None:
-    class Sub(Pinged):
-        @handles(PING)
-        async def ping(self, params: Text) -> Text:
-            return Text(text="Sub")
-
-    assert await ping(Sub) == "Sub"
 
 
 async def test_an_override_with_another_mark_handles_the_other_method_instead() -> None:
@@ -122,11 +113,6 @@ async def test_a_decorator_above_or_below_keeps_the_mark() -> None:
             return params
 
     assert await ping(Logged) == await ping(Logged, PONG) == "logged a"
-
-
-async def test_a_marked_method_can_be_called_like_any_other() -> None:
-    async with connect_in_process(Pinged, PlainClient) as agent:
-        assert (await Pinged(agent).ping(Text(text="b"))).text == "Pinged b"  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 async def test_handlers_of_both_roles_handle_the_same_declaration() -> None:
@@ -188,15 +174,6 @@ def test_a_method_with_another_purpose_is_refused(hook: str) -> None:
 
     with pytest.raises(TypeError, match=rf"Mine\.{hook} can't handle '_acme/ping', because it handles other messages"):
         type("Mine", (PlainAgent,), {hook: ping})
-
-
-def test_a_second_method_for_an_inherited_name_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"Sub\.other can't handle '_acme/ping', because ping handles a declaration"):
-
-        class Sub(Pinged):
-            @handles(PING)
-            async def other(self, params: Text) -> Text:
-                return params
 
 
 @pytest.mark.parametrize("wire", ["session/new", "session/cancel", "$/cancel_request"])
@@ -276,13 +253,3 @@ def test_params_and_results_are_pydantic_models(wrong: Any) -> None:
             declare()
     with pytest.raises(TypeError, match="The params of '_acme/log' must be a pydantic model"):
         ExtNotification("_acme/log", wrong)
-
-
-def test_a_declaration_shows_its_name() -> None:
-    assert repr(PING) == "ExtRequest('_acme/ping')"
-    assert repr(LOG) == "ExtNotification('_acme/log')"
-
-
-def test_proxies_of_all_roles_can_call_extensions() -> None:
-    assert RemoteAgent.call is RemoteClient.call
-    assert issubclass(PlainClient, Client)

@@ -8,11 +8,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from acp_runtime import CapabilityError, Options
-from acp_runtime.connect import running
-from acp_runtime.transports.memory import MemoryPipe
+from acp_runtime import CapabilityError
 from tests.support.runtime.any_profile import PROFILES, agent_of, client_of, opening
-from tests.support.runtime.peer import Peer
+from tests.support.runtime.peer import Link, serving
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -57,7 +55,9 @@ async def test_rule_27_the_guards_of_version_2_use_its_capabilities(profile: str
 
 
 @pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])
-async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_the_other(profile: str) -> None:
+async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_the_other(
+    link: Link, profile: str
+) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     done = asyncio.Event()
 
@@ -67,9 +67,7 @@ async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_
             done.set()
 
     side = import_module(f"acp_bindings.{profile}.connecting").AGENT_SIDE
-    there, back = MemoryPipe(1000), MemoryPipe(1000)
-    async with running(side, Connected, there, back, Options(guards="off")):
-        peer = Peer(back, there)
+    async with serving(link, Connected, side=side, ready=False, guards="off") as peer:
         params = {"serverId": "s", "requestId": "r", "connectionId": "c", "method": "m"}
         assert (await peer.call("mcp/message", params))["error"]["code"] == -32601
         await peer.send({"method": "mcp/message", "params": params})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import Client, InitializeResponse, RemoteAgent, methods
-from acp_runtime import CapabilityError, ConnectionClosed
+from acp_runtime import CapabilityError
 from tests.support.runtime.peer import Link, PlainClient, calling
 
 CAPABILITIES: list[dict[str, Any]] = [
@@ -107,15 +107,3 @@ async def test_a_call_may_begin_while_the_factory_makes_the_handler(link: Link) 
     async with calling(link, factory, ready=False) as (_, peer):
         assert (await peer.receive())["method"] == "initialize"
         calls[0].close()
-
-
-def test_the_attributes_of_a_proxy_are_in_its_class() -> None:
-    assert {"capabilities", "peer_info", "handler", "process", "supports", "wait_closed"} <= set(dir(RemoteAgent))
-
-
-async def test_rule_12_a_call_on_an_ended_connection_raises_even_before_initialize(link: Link) -> None:
-    async with calling(link, ready=False) as (agent, peer):
-        await peer.end()
-        await agent.wait_closed()
-        with pytest.raises(ConnectionClosed):
-            await agent.session_new(cwd="/", mcp_servers=[])

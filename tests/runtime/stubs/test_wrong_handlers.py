@@ -66,13 +66,6 @@ def test_other_methods_are_no_warning(name: str) -> None:
     assert _made(Agent, **{name: _method}) == []
 
 
-def test_a_helper_that_is_not_async_is_no_warning() -> None:
-    def helper(self: Any, title: str) -> list[str]:
-        return [title]
-
-    assert _made(Agent, session_ids=helper, session_closed=helper, list_sessions=helper) == []
-
-
 def test_a_method_without_arguments_is_no_warning() -> None:
     async def method(self: Any) -> None:
         """Do nothing."""

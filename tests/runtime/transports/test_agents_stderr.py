@@ -117,22 +117,6 @@ def test_rule_23_stderr_is_forwarded_completely_by_default() -> None:
     assert err == b"twenty characters...\n" * 100_000
 
 
-def test_rule_23_the_tail_of_a_forwarded_stderr_is_kept() -> None:
-    program = f"""
-import asyncio, sys
-from acp_runtime import ConnectionClosed
-from tests.support.runtime.processes import script
-async def main():
-    async with script({SAYS_HELLO!r}) as agent:
-        try:
-            await agent.initialize(protocol_version=1)
-        except ConnectionClosed as error:
-            print(repr(error.stderr))
-asyncio.run(main())
-"""
-    assert ran("-c", program) == (0, b"'hello\\n'\n", b"hello\n")
-
-
 async def test_rule_23_a_callable_for_stderr_that_blocks_blocks_only_what_the_agent_writes_to_it() -> None:
     taken = threading.Event()
     async with spawned("dying", stderr=lambda _: taken.wait(60)) as agent:
@@ -181,10 +165,8 @@ def test_rule_23_a_full_stderr_without_a_reader_blocks_the_agent_but_not_the_cli
     "before",
     [
         "import sys; sys.stderr.close()",
-        "import sys; sys.stderr = None",
         "import os, sys; os.close(2)",
         "import os, sys; sys.stderr = open('/dev/full', 'w')",
-        "import io, sys; sys.stderr = io.StringIO(); sys.stderr.close()",
         "import sys; sys.stderr = object()",
     ],
 )
@@ -221,23 +203,3 @@ async def test_rule_23_a_replaced_sys_stderr_receives_text() -> None:
             with pytest.raises(ConnectionClosed):
                 await agent.initialize(protocol_version=1)
     assert text.getvalue() == "grüß"
-
-
-async def test_rule_23_two_agents_can_share_the_stderr_of_their_client(capfd: pytest.CaptureFixture[str]) -> None:
-    async with script("import os; os.write(2, b'first ')") as one, script("import os; os.write(2, b'second ')") as two:
-        for agent in (one, two):
-            with pytest.raises(ConnectionClosed):
-                await agent.initialize(protocol_version=1)
-    assert sorted(capfd.readouterr().err.split()) == ["first", "second"]
-
-
-async def test_rule_23_a_slow_reader_of_stderr_receives_all_of_it() -> None:
-    ours, theirs = os.pipe()
-    process = client("x" * 999, 500_000, stderr=theirs)
-    os.close(theirs)
-    size = 0
-    with os.fdopen(ours, "rb", buffering=0) as reader:
-        while data := await asyncio.to_thread(reader.read, 4096):
-            size += len(data)
-    assert size == 500_000
-    assert await asyncio.to_thread(process.communicate, timeout=60) == (b"answered\n", b"")

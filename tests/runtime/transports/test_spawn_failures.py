@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 import pytest
 
 from acp_bindings.v1 import spawn_agent
+from acp_runtime import processes
 from tests.support.forked import ran
 from tests.support.runtime.peer import PlainClient
 
@@ -45,6 +46,12 @@ async def test_rule_23_the_error_for_a_relative_command_says_where_it_is_looked_
         assert "relative" not in str(await error_of(command, cwd=tmp_path))
 
 
+def test_rule_23_nothing_is_started_without_an_event_loop() -> None:
+    # A command that can't start would raise OSError, so the loop was asked for first.
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        processes.start("no-such-agent", (), None, {}, DEVNULL, DEVNULL)
+
+
 async def test_rule_23_an_empty_command_is_reported() -> None:
     assert "Can't start the agent '': the command is empty" in str(await error_of(""))
 
@@ -77,26 +84,14 @@ async def test_rule_23_the_reason_why_a_file_cannot_be_run_is_reported(
 
 
 async def test_rule_23_a_missing_working_folder_is_named_instead_of_the_command(tmp_path: Path) -> None:
+    assert "its working folder '' is not a folder that exists" in str(await error_of(sys.executable, cwd=""))
+    (tmp_path / "file").touch()
+    assert isinstance(await error_of(sys.executable, cwd=tmp_path / "file"), NotADirectoryError)
     for cwd in (tmp_path / "gone", str(tmp_path / "gone")):
         error = await error_of(sys.executable, cwd=cwd)
         assert isinstance(error, FileNotFoundError)
         assert error.filename == str(tmp_path / "gone")
         assert f"its working folder {str(cwd)!r} is not a folder that exists" in str(error)
-
-
-async def test_rule_23_a_working_folder_that_is_a_file_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    error = await error_of(sys.executable, cwd=tmp_path / "file")
-    assert isinstance(error, NotADirectoryError)
-    assert "is not a folder" in str(error)
-
-
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may enter any folder")
-async def test_rule_23_a_working_folder_that_cannot_be_entered_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "closed").mkdir(mode=0)
-    error = await error_of(sys.executable, cwd=tmp_path / "closed")
-    assert isinstance(error, PermissionError)
-    assert "Permission denied: " in str(error)
 
 
 @pytest.mark.parametrize(
@@ -115,12 +110,6 @@ async def test_rule_23_the_error_for_impossible_arguments_names_the_command(
     error = await error_of(command, *args, **keywords)
     assert f"Can't start the agent {command!r}" in str(error)
     assert isinstance(error, ValueError)
-
-
-async def test_rule_23_the_error_for_arguments_that_are_too_long_names_the_command() -> None:
-    assert f"Can't start the agent {sys.executable!r}: Argument list too long" in str(
-        await error_of(sys.executable, "-c", "x" * 10_000_000)
-    )
 
 
 WRONG_TYPES = {
@@ -162,10 +151,6 @@ async def test_rule_23_the_error_for_a_whole_command_line_says_how_to_pass_argum
     error = await error_of(f"{sys.executable} --acp")
     assert str(error).endswith(f"Pass the command {sys.executable!r} and each of its arguments separately")
     assert "separately" not in str(await error_of("no-such-agent --acp"))
-
-
-async def test_rule_23_an_empty_working_folder_is_reported() -> None:
-    assert "its working folder '' is not a folder that exists" in str(await error_of(sys.executable, cwd=""))
 
 
 async def test_rule_23_the_command_its_arguments_and_the_environment_may_be_paths(tmp_path: Path) -> None:

@@ -84,9 +84,8 @@ def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
     assert process.returncode == 0
 
 
-@pytest.mark.slow
 @pytest.mark.stress
-@pytest.mark.parametrize("closed", ["2", "0,1,2", *sample(["0", "1", "0,1", "0,2", "1,2"], 2)])
+@pytest.mark.parametrize("closed", ["2", *sample(["0,1,2", "0", "1", "0,1", "0,2", "1,2"], 1)])
 def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) -> None:
     command = "exec " + " ".join(f"{fd}>&-" for fd in closed.split(",")) + ' "$@"'
     arguments = ["/bin/sh", "-c", command, "sh", sys.executable, "-m", "tests.support.runtime.agents", "printing"]
@@ -118,12 +117,6 @@ def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
     process.stdin.close()
 
 
-def test_rule_2_and_6_a_whole_conversation_can_be_piped_in() -> None:
-    process = start("echo")
-    out, _ = process.communicate(OPENING + line({"id": 5, "method": "_pid"}).strip(), timeout=100)
-    assert [json.loads(each)["id"] for each in out.splitlines()] == [0, 5]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_rule_24_signals_end_the_agent_cleanly(number: signal.Signals) -> None:
     process = start("echo")
@@ -153,10 +146,3 @@ def test_rule_24_a_handler_that_ignores_its_cancellation_does_not_keep_the_proce
     _, err = close(process)
     assert process.returncode == 0
     assert b"A handler did not end when it was cancelled" in err
-
-
-@pytest.mark.slow
-def test_a_message_of_20_megabytes_is_sent_through_a_pipe() -> None:
-    process = start("echo")
-    out, _ = process.communicate(OPENING + line({"id": 1, "method": "_large", "params": 20_000_000}), timeout=60)
-    assert len(json.loads(out.splitlines()[1])["result"]) == 20_000_000

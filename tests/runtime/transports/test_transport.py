@@ -1,4 +1,4 @@
-"""Transports that applications implement. The contract tests of connections run over one as well (`link`)."""
+"""Transports that applications implement. The tests that are marked `every_link` run over one as well."""
 
 from __future__ import annotations
 

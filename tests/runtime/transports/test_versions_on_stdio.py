@@ -56,11 +56,3 @@ def test_a_script_piped_in_whole_is_answered_in_the_version_it_asks_for() -> Non
     assert [each["id"] for each in answers] == [5, 0, 1]
     assert answers[1]["result"]["protocolVersion"] == 2
     assert answers[2]["result"] == {"sessionId": "s1"}
-
-
-def test_what_a_factory_raises_ends_the_process_with_it() -> None:
-    process = Forked("-m", "tests.support.runtime.versioned_agent", "v1,v2_draft", env={"FACTORY_RAISES": "1"})
-    out, err = process.communicate(OPENING, timeout=100)
-    assert process.returncode == 1
-    assert out == b""
-    assert b"ZeroDivisionError" in err

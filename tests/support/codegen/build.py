@@ -13,6 +13,7 @@ _RESPONSES_OF = {"agent": ["Agent"], "client": ["Client"], "both": ["Agent", "Cl
 _VERSION = {"type": "string", "enum": ["2.0"]}
 
 STRING: Schema = {"type": "string"}
+VERSION: Schema = {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535}
 
 
 def ref(name: str) -> Schema:
@@ -47,6 +48,20 @@ def other(key: str, *known: str, **properties: Schema) -> Schema:
 def part_of(method: str, side: str, definition: Schema) -> Schema:
     """Return a definition as the params or the result of a method."""
     return {**definition, "x-side": side, "x-method": method}
+
+
+def request(
+    wire: str, name: str, params: Schema | None = None, result: Schema | None = None, on: str = "agent"
+) -> Schema:
+    """Return the params and the result of a request, which are empty objects by default."""
+    payloads = {"Request": model() if params is None else params, "Response": model() if result is None else result}
+    return {f"{name}{kind}": part_of(wire, on, payload) for kind, payload in payloads.items()}
+
+
+def initialize(params: Schema | None = None, result: Schema | None = None) -> Schema:
+    """Return the request that opens a connection, with further properties of its params and its result."""
+    opening, answer = (model(["protocolVersion"], protocolVersion=VERSION, **(more or {})) for more in (params, result))
+    return request("initialize", "Initialize", opening, answer)
 
 
 def acp_schema(definitions: Schema) -> Schema:

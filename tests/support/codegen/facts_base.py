@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref, tagged, wraps
+from tests.support.codegen.build import (
+    STRING,
+    Schema,
+    acp_schema,
+    initialize,
+    model,
+    part_of,
+    ref,
+    request,
+    tagged,
+    wraps,
+)
 
 FACTS = """
 [v1.properties]
@@ -34,32 +45,13 @@ SCHEMA: Schema = acp_schema(
         "Reason": {"oneOf": [{"type": "string", "const": each} for each in ("end_turn", "cancelled")]},
         "Http": model(url=STRING),
         "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
-        "InitializeRequest": part_of(
-            "initialize",
-            "agent",
-            model(
-                ["protocolVersion"],
-                protocolVersion={"type": "integer"},
-                clientCapabilities=ref("Capabilities"),
-                clientInfo=STRING,
-            ),
+        **initialize(
+            {"clientCapabilities": ref("Capabilities"), "clientInfo": STRING},
+            {"agentCapabilities": ref("Capabilities"), "agentInfo": STRING},
         ),
-        "InitializeResponse": part_of(
-            "initialize",
-            "agent",
-            model(
-                ["protocolVersion"],
-                protocolVersion={"type": "integer"},
-                agentCapabilities=ref("Capabilities"),
-                agentInfo=STRING,
-            ),
-        ),
-        "NewRequest": part_of("session/new", "agent", NEW),
-        "NewResponse": part_of("session/new", "agent", ID),
-        "PromptRequest": part_of("session/prompt", "agent", ID),
-        "PromptResponse": part_of("session/prompt", "agent", model(["stopReason"], stopReason=wraps("Reason"))),
-        "CloseRequest": part_of("session/close", "agent", ID),
-        "CloseResponse": part_of("session/close", "agent", model()),
+        **request("session/new", "New", NEW, ID),
+        **request("session/prompt", "Prompt", ID, model(["stopReason"], stopReason=wraps("Reason"))),
+        **request("session/close", "Close", ID),
         "CancelNotification": part_of("session/cancel", "agent", ID),
         "CancelRequestNotification": part_of("$/cancel_request", "protocol", model(requestId=STRING)),
     }

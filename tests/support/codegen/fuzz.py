@@ -1,4 +1,4 @@
-"""Changes pinned schemas in random places: drops, renames, retypes, copies, wraps and refers.
+"""Changes pinned schemas in random places: drops, replaces, renames, adds, copies and wraps.
 
 The results need not be valid or make sense, unlike those of `mutations`. A seed always gives the same schema.
 """
@@ -14,9 +14,8 @@ from typing import Any
 from codegen.__main__ import SCHEMA
 from codegen.pinned.pins import load
 from codegen.pinned.profiles import Profile
-
-Path = tuple[str | int, ...]
-Schema = dict[str, Any]
+from tests.support.codegen.build import Schema
+from tests.support.codegen.mutations import Path, at, replaced
 
 _KEYWORDS = """
     $anchor $comment $id $ref additionalProperties allOf anyOf const contains contentEncoding default deprecated
@@ -74,27 +73,12 @@ def _places(node: Any, path: Path = ()) -> Iterator[Path]:
         yield from _places(each, (*path, key))
 
 
-def _at(node: Any, path: Path) -> Any:
-    for key in path:
-        node = node[key]
-    return node
-
-
 def _is_there(schema: Schema, path: Path) -> bool:
     try:
-        _at(schema, path)
+        at(schema, path)
     except (IndexError, KeyError, TypeError):
         return False
-    return not isinstance(_at(schema, path[:-1]), str)
-
-
-def _with(node: Any, path: Path, value: Any) -> Any:
-    """Return a copy with another value at a path. Values beside the path are shared."""
-    if not path:
-        return value
-    copy = node.copy()
-    copy[path[0]] = _with(node[path[0]], path[1:], value)
-    return copy
+    return not isinstance(at(schema, path[:-1]), str)
 
 
 def _value(random: Random, schema: Schema) -> Any:
@@ -104,51 +88,37 @@ def _value(random: Random, schema: Schema) -> Any:
 
 
 def _drop(_: Random, schema: Schema, path: Path) -> Schema:
-    parent = _at(schema, path[:-1]).copy()
+    parent = at(schema, path[:-1]).copy()
     del parent[path[-1]]
-    return _with(schema, path[:-1], parent)
+    return replaced(schema, path[:-1], parent)
 
 
 def _replace(random: Random, schema: Schema, path: Path) -> Schema:
-    return _with(schema, path, _value(random, schema))
+    return replaced(schema, path, _value(random, schema))
 
 
 def _rename(random: Random, schema: Schema, path: Path) -> Schema:
-    parent, old = _at(schema, path[:-1]), path[-1]
+    parent, old = at(schema, path[:-1]), path[-1]
     if not isinstance(parent, dict) or not isinstance(old, str):
         return schema
     new = random.choice([f"{old}s", f"x{old}", f"_{old}", old.upper(), old.capitalize(), "", *_NAMES, *parent])
-    return _with(schema, path[:-1], {(new if key == old else key): each for key, each in parent.items()})
+    return replaced(schema, path[:-1], {(new if key == old else key): each for key, each in parent.items()})
 
 
 def _add(random: Random, schema: Schema, path: Path) -> Schema:
-    node = _at(schema, path)
+    node = at(schema, path)
     if not isinstance(node, dict):
         return schema
-    return _with(schema, path, {**node, random.choice(_KEYWORDS): _value(random, schema)})
-
-
-def _repeat(random: Random, schema: Schema, path: Path) -> Schema:
-    parent, node = _at(schema, path[:-1]), _at(schema, path)
-    if isinstance(parent, list):
-        return _with(schema, path[:-1], [*parent, node])
-    return _with(schema, path[:-1], {**parent, f"{path[-1]}{random.choice(['2', 'Copy'])}": node})
-
-
-def _shuffle(random: Random, schema: Schema, path: Path) -> Schema:
-    node = _at(schema, path)
-    items = list(node.items() if isinstance(node, dict) else node) if isinstance(node, (dict, list)) else []
-    random.shuffle(items)
-    return _with(schema, path, dict(items) if isinstance(node, dict) else items) if items else schema
+    return replaced(schema, path, {**node, random.choice(_KEYWORDS): _value(random, schema)})
 
 
 def _put_elsewhere(random: Random, schema: Schema, path: Path) -> Schema:
     other = random.choice(list(_places(schema)))
-    return _with(schema, path, _at(schema, other))
+    return replaced(schema, path, at(schema, other))
 
 
 def _wrap(random: Random, schema: Schema, path: Path) -> Schema:
-    node, null = _at(schema, path), {"type": "null"}
+    node, null = at(schema, path), {"type": "null"}
     keyword = random.choice(["anyOf", "oneOf", "allOf"])
     wraps = [
         {keyword: [node]},
@@ -157,7 +127,7 @@ def _wrap(random: Random, schema: Schema, path: Path) -> Schema:
         {"type": "array", "items": node},
         {"type": "object", "additionalProperties": node},
     ]
-    return _with(schema, path, random.choice(wraps))
+    return replaced(schema, path, random.choice(wraps))
 
 
 _ACTIONS: list[Callable[[Random, Schema, Path], Schema]] = [
@@ -165,8 +135,6 @@ _ACTIONS: list[Callable[[Random, Schema, Path], Schema]] = [
     _replace,
     _rename,
     _add,
-    _repeat,
-    _shuffle,
     _put_elsewhere,
     _wrap,
 ]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from codegen.nodes import escape
+from tests.support.codegen.build import Schema
 from tests.support.models.validity import INTEGER_RANGES
 
-Schema = dict[str, Any]
 Path = tuple[str | int, ...]
 Operator = Callable[[Schema], Iterator[tuple[str, Schema]]]
 
@@ -51,14 +52,14 @@ class Mutation:
 def mutations(schema: Schema) -> Iterator[Mutation]:
     """Yield every mutation of a schema."""
     for path, place in _places(schema, (), "root"):
-        node, pointer = _at(schema, path), _pointer(path)
+        node, pointer = at(schema, path), _pointer(path)
         for operator in OPERATORS:
             for kind, changed in operator(node):
                 if changed == node or (kind, place) in MEANS_NOTHING:
                     continue
                 if _is_in_description(kind, node) or _is_inherited(kind, node, schema) or _is_implied(kind, node):
                     continue
-                yield Mutation(kind, place, pointer, partial(_replaced, schema, path, changed))
+                yield Mutation(kind, place, pointer, partial(replaced, schema, path, changed))
     yield from _of_definitions(schema)
 
 
@@ -209,7 +210,7 @@ def _of_definitions(schema: Schema) -> Iterator[Mutation]:
             ("duplicate definition", {**definitions, f"{name}Copy": definitions[name]}),
             ("rename definition", {(f"{key}New" if key == name else key): value for key, value in definitions.items()}),
         ):
-            yield Mutation(kind, "definition", pointer, partial(_replaced, schema, ("$defs",), changed))
+            yield Mutation(kind, "definition", pointer, partial(replaced, schema, ("$defs",), changed))
 
 
 def _places(node: Any, path: Path, place: str) -> Iterator[tuple[Path, str]]:
@@ -244,20 +245,21 @@ def _without(items: Schema, key: str) -> Schema:
     return {name: value for name, value in items.items() if name != key}
 
 
-def _at(node: Any, path: Path) -> Any:
+def at(node: Any, path: Path) -> Any:
+    """Return the value at a path."""
     for key in path:
         node = node[key]
     return node
 
 
-def _replaced(node: Any, path: Path, changed: Schema) -> Any:
-    """Return a copy of a schema with another object at a path. Objects beside the path are shared."""
+def replaced(node: Any, path: Path, changed: Any) -> Any:
+    """Return a copy with another value at a path. Values beside the path are shared."""
     if not path:
         return changed
     copy = node.copy()
-    copy[path[0]] = _replaced(node[path[0]], path[1:], changed)
+    copy[path[0]] = replaced(node[path[0]], path[1:], changed)
     return copy
 
 
 def _pointer(path: Path) -> str:
-    return "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in path)
+    return "".join(f"/{escape(str(key))}" for key in path)

@@ -12,45 +12,28 @@ from tests.support.codegen.build import (
     STRING,
     Schema,
     acp_schema,
+    initialize,
     model,
     other,
     part_of,
     ref,
+    request,
     tagged,
     wraps,
     write_schema,
 )
+from tests.support.codegen.stub_definitions import SET_OPTION
 
 PROGRAM = Path(__file__).with_name("old_names_program.py")
 UNTIL = "9.0.0"
 _SESSION = model(["sessionId"], sessionId=STRING)
 _NOTE = model(["note"], note=STRING)
-_VERSION = {"type": "integer", "format": "uint16", "minimum": 0}
-_SET_OPTION: Schema = {
-    **_SESSION,
-    "anyOf": [
-        {**model(["type", "value"], type={"type": "string", "const": "boolean"}, value={"type": "boolean"})},
-        other("type", "boolean"),
-    ],
-}
 DEFINITIONS: Schema = {
     "AgentCapabilities": model(loadSession={"type": "boolean", "default": False}),
-    "InitializeRequest": part_of("initialize", "agent", model(["protocolVersion"], protocolVersion=_VERSION)),
-    "InitializeResponse": part_of(
-        "initialize",
-        "agent",
-        model(
-            ["protocolVersion"],
-            protocolVersion=_VERSION,
-            agentCapabilities=wraps("AgentCapabilities"),
-        ),
-    ),
-    "NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=STRING)),
-    "NewResponse": part_of("session/new", "agent", _SESSION),
-    "LoadRequest": part_of("session/load", "agent", _SESSION),
-    "LoadResponse": part_of("session/load", "agent", _NOTE),
-    "OptionRequest": part_of("session/set_config_option", "agent", _SET_OPTION),
-    "OptionResponse": part_of("session/set_config_option", "agent", _NOTE),
+    **initialize(result={"agentCapabilities": wraps("AgentCapabilities")}),
+    **request("session/new", "New", model(["cwd"], cwd=STRING), _SESSION),
+    **request("session/load", "Load", _SESSION, _NOTE),
+    **request("session/set_config_option", "Option", SET_OPTION, _NOTE),
     "CancelNotification": part_of("session/cancel", "agent", _SESSION),
     "UpdateNotification": part_of("session/update", "client", model(["block"], block=ref("Block"), size=ref("Size"))),
     "Words": model(["words"], words=STRING),

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, request, tagged
 
 Case = tuple[Schema, str, str]
 PAIR = {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]}
@@ -20,8 +20,7 @@ BASE: Schema = acp_schema(
             items={"type": "array", "items": ref("Text")},
             extra={"type": "object", "additionalProperties": True},
         ),
-        "NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=STRING)),
-        "NewResponse": part_of("session/new", "agent", model()),
+        **request("session/new", "New", model(["cwd"], cwd=STRING)),
         "CancelNotification": part_of("session/cancel", "agent", model(["sessionId"], sessionId=STRING)),
     }
 )
@@ -32,24 +31,35 @@ def changed(**definitions: Any) -> Schema:
     return acp_schema({**_definitions(), **definitions})
 
 
-def at(path: str, **keywords: Any) -> Schema:
+def at(pointer: str, **keywords: Any) -> Schema:
     """Return the base schema with keywords added or replaced in one place."""
     schema = json.loads(json.dumps(BASE))
-    node: Any = schema
-    for key in path.strip("/").split("/") if path else []:
-        node = node[int(key) if isinstance(node, list) else key]
-    node.update(keywords)
+    _find(schema, pointer).update(keywords)
     return schema
 
 
-def without(*path: str) -> Schema:
+def put(pointer: str, value: Any) -> Schema:
+    """Return the base schema with another value in one place."""
+    schema = json.loads(json.dumps(BASE))
+    parent, _, key = pointer.rpartition("/")
+    node = _find(schema, parent)
+    node[int(key) if isinstance(node, list) else key] = value
+    return schema
+
+
+def without(pointer: str) -> Schema:
     """Return the base schema without one place."""
     schema = json.loads(json.dumps(BASE))
-    node: Any = schema
-    for key in path[:-1]:
-        node = node[key]
-    del node[path[-1]]
+    parent, _, key = pointer.rpartition("/")
+    del _find(schema, parent)[key]
     return schema
+
+
+def _find(schema: Schema, pointer: str) -> Any:
+    node: Any = schema
+    for key in pointer.split("/")[1:]:
+        node = node[int(key) if isinstance(node, list) else key]
+    return node
 
 
 def _definitions() -> Schema:

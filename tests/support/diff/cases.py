@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref
+from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request
 
 # Where a change is: the definition, and the direction in which it is sent.
 TARGETS = {
@@ -71,8 +71,7 @@ def around(place: str, definition: Schema) -> Schema:
     """Return a definition in its place, with the methods that carry it."""
     parts = {"request": model(), "result": model(), "update": model(), place: definition}
     found = {
-        "NewSessionRequest": part_of("session/new", "agent", parts["request"]),
-        "NewSessionResponse": part_of("session/new", "agent", parts["result"]),
+        **request("session/new", "NewSession", parts["request"], parts["result"]),
         "SessionNotification": part_of("session/update", "client", parts["update"]),
     }
     return found | ({"Alone": definition} if place == "alone" else {})

@@ -12,6 +12,7 @@ from typing import Any
 
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
+from codegen.nodes import escape
 
 _DESCRIPTIVE = {"description", "x-docs-ignore"}
 _MAPS = {"properties", "$defs"}
@@ -42,7 +43,7 @@ def _same(old: list[Any], new: list[Any]) -> bool:
 
 def _objects(old: Any, new: Any, before: str, after: str, names: bool) -> Iterator[Change]:
     for key in {**old, **new}:
-        left, right = f"{before}/{_escape(key)}", f"{after}/{_escape(key)}"
+        left, right = f"{before}/{escape(key)}", f"{after}/{escape(key)}"
         if not names and key in _DESCRIPTIVE:
             if old.get(key) != new.get(key):
                 yield Change(left, right, only_docs=True)
@@ -60,7 +61,7 @@ def _required(old: Any, new: Any, before: str, after: str) -> Iterator[Change]:
     """Yield the properties that became required or optional, without new and removed ones."""
     for name in sorted(set(old.get("required", ())) ^ set(new.get("required", ()))):
         if name in old.get("properties", {}) and name in new.get("properties", {}):
-            yield Change(*(f"{place}/properties/{_escape(name)}" for place in (before, after)))
+            yield Change(*(f"{place}/properties/{escape(name)}" for place in (before, after)))
 
 
 def _members(old: list[Any], new: list[Any], before: str, after: str) -> Iterator[Change]:
@@ -91,10 +92,6 @@ def _identity(member: Any) -> str:
     refs = [each["$ref"] for each in (member, *member.get("allOf", ())) if "$ref" in each]
     own = [str(member[key]) for key in ("title", "const") if key in member]
     return " ".join(own[:1] or constants[:1] or refs or [str(member.get("type"))])
-
-
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 @dataclass(frozen=True)
@@ -143,7 +140,7 @@ def _references(schema: Any, pointer: str) -> Iterator[tuple[str, str]]:
         if isinstance(schema.get("$ref"), str):
             yield schema["$ref"].removeprefix("#/$defs/"), pointer
         for key, value in schema.items():
-            yield from _references(value, f"{pointer}/{_escape(key)}")
+            yield from _references(value, f"{pointer}/{escape(key)}")
     elif isinstance(schema, list):
         for index, value in enumerate(schema):
             yield from _references(value, f"{pointer}/{index}")

@@ -8,22 +8,20 @@ from functools import cache
 
 from codegen.__main__ import SCHEMA
 from codegen.diff.report import Report, compare
-from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.verdicts import Verdict
-from codegen.regen import read_schema
+from tests.support.diff.sides import side_of_schemas
+
+_FILES = ("schema", "schema.unstable")
 
 
 @cache
 def large() -> Report:
     """Compare the real stable and unstable schemas, in both directions, for a report with all verdicts and flows."""
-    stable, unstable = (_snapshot(name) for name in ("schema", "schema.unstable"))
-    base = Side(
-        "a/branch/with/a/name/that-is-as-long-as-those-of-branches-that-tools-make",
-        "1.0.0",
-        {"v1": unstable, "v1_unstable": stable},
-    )
-    return compare(base, Side("head", "1.1.0", {"v1": stable, "v1_unstable": unstable}))
+    stable, unstable = (json.loads((SCHEMA / f"v1/{name}.json").read_text("utf-8")) for name in _FILES)
+    branch = "a/branch/with/a/name/that-is-as-long-as-those-of-branches-that-tools-make"
+    base = side_of_schemas({"v1": unstable, "v1_unstable": stable}, branch, "1.0.0")
+    return compare(base, side_of_schemas({"v1": stable, "v1_unstable": unstable}, "head", "1.1.0"))
 
 
 def failing(predicted: int, unpredicted: int, message: str = 'Module has no attribute "X"') -> Report:
@@ -41,8 +39,3 @@ def failing(predicted: int, unpredicted: int, message: str = 'Module has no attr
 
 def _failures(name: str, count: int, message: str) -> tuple[Failure, ...]:
     return tuple(Failure(f"user/code/{name}.py", line, f"x = {line}", message) for line in range(1, count + 1))
-
-
-def _snapshot(name: str) -> Snapshot:
-    raw = json.loads((SCHEMA / "v1" / f"{name}.json").read_text("utf-8"))
-    return Snapshot(f"v1/{name}.json", raw, read_schema(raw, "v1"))

@@ -8,5 +8,10 @@ from tests.support.codegen.build import Schema, acp_schema
 
 
 def side(definitions: Schema, profile: str = "v1") -> Side:
-    raw = acp_schema(definitions)
-    return Side("", "", {profile: Snapshot(f"{profile}.json", raw, read_schema(raw, profile[:2]))})
+    return side_of_schemas({profile: acp_schema(definitions)})
+
+
+def side_of_schemas(schemas: dict[str, Schema], label: str = "", version: str = "") -> Side:
+    """Return a side with whole schemas, by profile."""
+    profiles = {name: Snapshot(f"{name}.json", raw, read_schema(raw, name[:2])) for name, raw in schemas.items()}
+    return Side(label, version, profiles)

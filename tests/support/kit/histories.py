@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,13 +30,12 @@ def location(request: pytest.FixtureRequest, kind: str) -> str:
 
 
 @asynccontextmanager
-async def opened(where: str) -> AsyncGenerator[HistoryStore, None]:
-    """Open the history at a `location`."""
-    if not where:
-        yield MemoryHistory()
-    else:
-        async with SqlHistory(where) as store:
-            yield store
+async def opened(where: str | Path, *session_ids: str) -> AsyncGenerator[Any]:
+    """Open the history at a `location`, and create sessions in it."""
+    async with SqlHistory(where) if where else nullcontext(MemoryHistory()) as store:
+        for session_id in session_ids:
+            await store.create(session_id, cwd="/")
+        yield store
 
 
 async def read(store: HistoryStore, session_id: str = "s") -> list[Any]:

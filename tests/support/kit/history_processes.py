@@ -1,7 +1,7 @@
 """Processes that use one `SqlHistory`: killed while they append, several at once, and one that replays it.
 
-`python -m tests.support.kit.history_processes <what> <database> <another database> <count> [<seed>]`. The databases are
-paths or URLs. It forks, so that all processes share the time of importing. What it measured is printed as JSON.
+`main` takes `<what> <database> <another database> <count> [<seed>]`. The databases are paths or URLs. It forks, so that
+all processes share the time of importing. What it measured is printed as JSON.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from tests.support.kit.histories import kept, read
 from tests.support.kit.session_updates import text_chunk
 
 # The longest time from the first append until a process is killed, in seconds.
-LONGEST = 0.15
+LONGEST = 0.05
+# How many characters each message of a long session has.
+LONG_TEXT = 10_000
 
 
 def random_updates(seed: int) -> Iterator[Any]:
@@ -162,7 +164,7 @@ def _entries() -> Iterator[Any]:
         if number % 20 == 0:
             yield v1.SessionUpdateToolCall(tool_call_id=str(number), title="t", status="completed")
         else:
-            yield text_chunk("x" * 2000, message_id=str(number))
+            yield text_chunk("x" * LONG_TEXT, message_id=str(number))
 
 
 class CountingClient:
@@ -198,7 +200,3 @@ def _peak() -> int:
 def main(what: str, database: str, other: str, *numbers: str) -> None:
     actions = {"kill": kill, "share": share, "replay": replay_long}
     print(json.dumps(actions[what](database, other, *map(int, numbers))))  # type: ignore[operator]
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

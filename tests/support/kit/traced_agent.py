@@ -1,4 +1,4 @@
-"""An agent in a process of its own that traces: `python -m tests.support.kit.traced_agent <profile> <file>`.
+"""An agent in a process of its own that traces: `python -m tests.support.kit.traced_agent <file>`.
 
 It asks for permission and sends an update in each turn. At the end it writes its spans to the file, as JSON.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import format_span_id, set_tracer_provider
 
+from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import Options
+from tests.support.runtime.peer import PlainAgent, chunk
 
 
 def described(span: ReadableSpan) -> dict[str, Any]:
@@ -34,37 +35,20 @@ def described(span: ReadableSpan) -> dict[str, Any]:
     }
 
 
-def agent_of(profile: Any) -> type:
-    """Return the class of the agent in a profile."""
-
-    class AskingAgent(profile.Agent):
-        def __init__(self, client: Any) -> None:
-            self.client = client
-
-        async def initialize(self, request: Any) -> Any:
-            return profile.InitializeResponse(protocol_version=1)
-
-        async def session_new(self, request: Any) -> Any:
-            return profile.NewSessionResponse(session_id="s1")
-
-        async def session_prompt(self, request: Any) -> Any:
-            content = profile.ContentBlockText(text="hi")
-            update = profile.SessionUpdateAgentMessageChunk(content=content)
-            await self.client.session_update(session_id="s1", update=update)
-            tool = profile.ToolCallUpdate(tool_call_id="1")
-            await self.client.session_request_permission(session_id="s1", tool_call=tool, options=[])
-            return profile.PromptResponse(stop_reason="end_turn")
-
-    return AskingAgent
+class AskingAgent(PlainAgent):
+    async def session_prompt(self, request: v1.PromptRequest, /) -> v1.PromptResponse:
+        await self.client.session_update(session_id="s1", update=chunk("hi"))
+        tool = v1.ToolCallUpdate(tool_call_id="1")
+        await self.client.session_request_permission(session_id="s1", tool_call=tool, options=[])
+        return v1.PromptResponse(stop_reason="end_turn")
 
 
-def main(profile_name: str, file: str) -> None:
-    profile = import_module(f"acp_bindings.{profile_name}")
+def main(file: str) -> None:
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     set_tracer_provider(provider)
-    asyncio.run(profile.serve_stdio(agent_of(profile), options=Options(instrument=Tracing())))
+    asyncio.run(v1.serve_stdio(AskingAgent, options=Options(instrument=Tracing())))
     Path(file).write_text(json.dumps([described(span) for span in exporter.get_finished_spans()]))
 
 

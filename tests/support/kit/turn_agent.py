@@ -21,39 +21,17 @@ from acp_kit.client import (
     ClientSession,
     ElicitationHandlers,
     Elicitations,
-    PermissionHandlers,
-    PermissionPolicy,
     TerminalHandlers,
     Terminals,
-    UpdateHandlers,
     client_capabilities,
     open_session,
 )
-from acp_runtime import CapabilityError, RequestError, ResourceNotFound
-from tests.support.kit.acting_agent import ActingAgent
+from acp_kit.content import to_text
+from acp_runtime import CapabilityError, RequestError
+from tests.support.kit.turns import ActingAgent, Viewer
 from tests.support.paths import ROOT
 
 Connect: TypeAlias = Callable[[Any], AbstractAsyncContextManager[v1.RemoteAgent]]
-
-
-async def say(turn: Turn, *texts: str, stop_reason: v1.StopReason = "end_turn") -> None:
-    """Say texts, with a thought before each, and end for a reason."""
-    for text in texts:
-        await turn.think("hm")
-        await turn.say(text)
-    turn.stop_reason = stop_reason
-
-
-async def stall(turn: Turn, text: str) -> None:
-    """Say a text, and never end."""
-    await turn.say(text)
-    await asyncio.Event().wait()
-
-
-async def refuse(turn: Turn) -> None:
-    """Say a text, and answer with an error."""
-    await turn.say("begun")
-    raise ResourceNotFound("gone")
 
 
 class Size(Enum):
@@ -175,18 +153,13 @@ _turns: list[Turn] = []
 
 
 class TurnAgent(ActingAgent):
-    async def act(self, turn: Turn, prompt: str) -> None:
-        name, args, options = json.loads(prompt)
+    def __init__(self, client: v1.RemoteClient) -> None:
+        super().__init__(client, [], [])
+
+    async def act(self, turn: Turn, request: v1.PromptRequest) -> None:
+        name, args, options = json.loads(to_text(request.prompt))
         _turns.append(turn)
         await globals()[name](turn, *args, **options)
-
-
-class Viewer(UpdateHandlers, PermissionHandlers, v1.Client):
-    """A client without terminals."""
-
-    def __init__(self, agent: v1.RemoteAgent) -> None:
-        self.agent = agent
-        self.permissions = PermissionPolicy()
 
 
 class Runner(TerminalHandlers, Viewer):

@@ -26,9 +26,15 @@ from acp_bindings.v1 import (
     RequestPermissionRequest,
     RequestPermissionResponse,
     SessionNotification,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+    SetSessionModeResponse,
+    StopReason,
     connect_in_process,
 )
-from acp_kit.agent import Sessions, Turn
+from acp_kit.agent import Sessions, Settings, Turn, select, toggle
+from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
 
@@ -52,8 +58,48 @@ class ActingAgent(Agent):
 
     async def session_prompt(self, request: PromptRequest) -> PromptResponse:
         async with self.sessions[request.session_id].turn(request.prompt) as turn:
-            await self.acts.pop(0)(turn)
+            await self.act(turn, request)
         return turn.response
+
+    async def act(self, turn: Turn, request: PromptRequest) -> None:
+        await self.acts.pop(0)(turn)
+
+
+def says(*texts: str, stop_reason: StopReason = "end_turn") -> Act:
+    """Say texts, and end for a reason."""
+
+    async def act(turn: Turn) -> None:
+        for text in texts:
+            await turn.say(text)
+        turn.stop_reason = stop_reason
+
+    return act
+
+
+class AgentWithSettings(ActingAgent):
+    """Has two options, one of which is the mode, and a toggle."""
+
+    settings: Settings
+
+    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+        session = self.sessions.create(self.client, cwd=request.cwd)
+        self.settings = Settings(
+            session,
+            [
+                select("mode", "Mode", {"ask": "Ask first", "code": "Write code"}, category="mode"),
+                select("model", "Model", {"small": "Small", "large": "Large"}, current="large", category="model"),
+                toggle("web", "Web search"),
+            ],
+        )
+        return NewSessionResponse(
+            session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
+        )
+
+    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+        return await self.settings.set_mode(request)
+
+    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+        return await self.settings.set_config_option(request)
 
 
 class KeepingClient(Client):
@@ -74,6 +120,23 @@ class KeepingClient(Client):
         if choice is None:
             return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
         return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=choice))
+
+
+class Viewer(UpdateHandlers, PermissionHandlers, Client):
+    """Passes updates on to the sessions of `open_session`, and rejects what it is asked for."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+        self.permissions = PermissionPolicy()
+
+
+@asynccontextmanager
+async def opened(*acts: Act, client: Callable[[RemoteAgent], Client] = Viewer) -> AsyncIterator[ClientSession]:
+    """A session whose turns run these functions."""
+    async with connect_in_process(lambda peer: ActingAgent(peer, [*acts], []), client) as agent:
+        await agent.initialize(protocol_version=1)
+        async with open_session(agent, cwd="/work") as session:
+            yield session
 
 
 class Conversation:
@@ -110,3 +173,10 @@ async def conversation(
         await agent.initialize(protocol_version=1, client_capabilities=capabilities or v1.ClientCapabilities())
         session = await agent.session_new(cwd=str(cwd), mcp_servers=[])
         yield Conversation(agent, session.session_id, acts, recorded)
+
+
+async def updates_of(act: Act, *choices: str | None) -> list[Any]:
+    """Return the updates of a turn that ends by itself."""
+    async with conversation() as talk:
+        assert await talk.prompt(act, *choices) == "end_turn"
+        return talk.updates

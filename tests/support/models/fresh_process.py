@@ -11,12 +11,9 @@ from tests.support.paths import ROOT
 
 def run_code(code: str) -> str:
     """Run code and return its output. Fail with its traceback if it raises."""
-    return _run("-c", code)
-
-
-def run_module(module: str, *arguments: str) -> str:
-    """Run a module as a program and return its output. Fail with its traceback if it raises."""
-    return _run("-m", module, *arguments)
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    return _output(done.returncode, done.stdout, done.stderr)
 
 
 def run_in_fork(code: str) -> str:
@@ -29,12 +26,6 @@ def run_in_fork(code: str) -> str:
     PYDANTIC.start()
     exit_code, out, err = ran("-c", code, server=PYDANTIC)
     return _output(exit_code, out.decode(), err.decode())
-
-
-def _run(*arguments: str) -> str:
-    command = [sys.executable, "-W", "error", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
-    return _output(done.returncode, done.stdout, done.stderr)
 
 
 def _output(exit_code: int | None, out: str, err: str) -> str:

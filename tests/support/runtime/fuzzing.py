@@ -1,17 +1,10 @@
-"""Random lines, and the checks that each of them has to pass.
-
-`python -m tests.support.runtime.fuzzing <seconds> <file> ...` mutates the lines of the files for this many seconds.
-"""
+"""Random lines, and the checks that each of them has to pass."""
 
 from __future__ import annotations
 
 import json
 import random
-import sys
-import time
 from collections.abc import Iterable, Iterator
-from itertools import count
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
@@ -229,26 +222,3 @@ def _integer(digits: str) -> int:
 def _float(digits: str) -> Any:
     """Read a number. Only pydantic-core knows how many digits it can have, and rule 3 asks for no more."""
     return from_json(digits)
-
-
-def _recorded(path: Path) -> Iterator[bytes]:
-    """Yield the messages in a file of lines, each a message or a record with the message as `msg`."""
-    for each in path.read_bytes().splitlines():
-        record = json.loads(each)
-        yield json.dumps(record.get("msg", record), separators=(",", ":")).encode()
-
-
-def main(seconds: str, *paths: str) -> None:
-    lines = [each for path in paths for each in _recorded(Path(path))] + MESSAGES
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")
-    end = time.monotonic() + float(seconds)
-    for number, each in zip(count(1), mutations(seed, lines), strict=False):
-        check(each)
-        if number % 1000 == 0 and time.monotonic() > end:
-            print(f"{number} lines")
-            return
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

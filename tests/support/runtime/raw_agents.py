@@ -47,9 +47,9 @@ def dying(method: str, params: Any) -> Any:
 
 
 def noisy(method: str, params: Any) -> Any:
-    """Write 50 MB to stderr in a prompt."""
+    """Write 2 MB to stderr in a prompt."""
     if method == "session/prompt":
-        for _ in range(50):
+        for _ in range(2):
             os.write(2, b"x" * 1_000_000)
     return echo(method, params)
 

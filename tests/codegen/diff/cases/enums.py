@@ -2,131 +2,35 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import ref
+from tests.support.codegen.build import Schema, ref
 from tests.support.diff.cases import KIND, ON_ERROR, Case, enum, kinds, may
 
-SOFT_KIND = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
+SOFT = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
+CLOSED, CLOSED_MORE = enum("a", "b"), enum("a", "b", "c")
+OPEN, OPEN_MORE = enum("a", "b", opened=True), enum("a", "b", "c", opened=True)
+
+
+def case(
+    name: str,
+    rule: str,
+    letters: str,
+    enums: tuple[Schema, Schema],
+    values: str,
+    place: str = "request",
+    on: Schema = KIND,
+) -> Case:
+    """Return a case in which the property `x` of a definition, `on`, is an enum, and each side sends one value."""
+    old, new = ({"x": value} for value in values)
+    return Case(name, place, on, on, rule, letters, old, new, **kinds(*enums))
+
 
 CASES = [
-    Case(
-        "closed enum's new value",
-        "request",
-        KIND,
-        KIND,
-        "enum-closed-value-added",
-        "BSSBS",
-        {"x": "a"},
-        {"x": "c"},
-        **kinds(enum("a", "b"), enum("a", "b", "c")),
-    ),
-    Case(
-        "closed enum's new value",
-        "result",
-        KIND,
-        KIND,
-        "enum-closed-value-added",
-        "BSSBS",
-        {"x": "a"},
-        {"x": "c"},
-        **kinds(enum("a", "b"), enum("a", "b", "c")),
-    ),
-    Case(
-        "closed enum's new value where invalid values are tolerated",
-        "update",
-        SOFT_KIND,
-        SOFT_KIND,
-        "enum-closed-value-added",
-        "RSSBS",
-        {"x": "a"},
-        {"x": "c"},
-        **kinds(enum("a", "b"), enum("a", "b", "c")),
-    ),
-    Case(
-        "open enum's new value",
-        "request",
-        KIND,
-        KIND,
-        "enum-open-value-added",
-        "SSSSS",
-        {"x": "z"},
-        {"x": "c"},
-        **kinds(enum("a", "b", opened=True), enum("a", "b", "c", opened=True)),
-    ),
-    Case(
-        "open enum's new value",
-        "update",
-        KIND,
-        KIND,
-        "enum-open-value-added",
-        "SSSSS",
-        {"x": "z"},
-        {"x": "c"},
-        **kinds(enum("a", "b", opened=True), enum("a", "b", "c", opened=True)),
-    ),
-    Case(
-        "closed enum's value removed",
-        "request",
-        KIND,
-        KIND,
-        "enum-closed-value-removed",
-        "SBBRS",
-        {"x": "c"},
-        {"x": "a"},
-        **kinds(enum("a", "b", "c"), enum("a", "b")),
-    ),
-    Case(
-        "closed enum's value removed where invalid values are tolerated",
-        "result",
-        SOFT_KIND,
-        SOFT_KIND,
-        "enum-closed-value-removed",
-        "SRBRS",
-        {"x": "c"},
-        {"x": "a"},
-        **kinds(enum("a", "b", "c"), enum("a", "b")),
-    ),
-    Case(
-        "open enum's value removed",
-        "result",
-        KIND,
-        KIND,
-        "enum-open-value-removed",
-        "SRSSS",
-        {"x": "c"},
-        {"x": "a"},
-        **kinds(enum("a", "b", "c", opened=True), enum("a", "b", opened=True)),
-    ),
-    Case(
-        "enum opened",
-        "request",
-        KIND,
-        KIND,
-        "enum-opened",
-        "BSSBS",
-        {"x": "a"},
-        {"x": "z"},
-        **kinds(enum("a", "b"), enum("a", "b", opened=True)),
-    ),
-    Case(
-        "enum opened",
-        "update",
-        KIND,
-        KIND,
-        "enum-opened",
-        "BSSBS",
-        {"x": "a"},
-        {"x": "z"},
-        **kinds(enum("a", "b"), enum("a", "b", opened=True)),
-    ),
-    Case(
-        "enum closed",
-        "request",
-        KIND,
-        KIND,
-        "enum-closed",
-        "SBBSS",
-        {"x": "z"},
-        {"x": "a"},
-        **kinds(enum("a", "b", opened=True), enum("a", "b")),
-    ),
+    case("closed enum's new value", "enum-closed-value-added", "BSSBS", (CLOSED, CLOSED_MORE), "ac"),
+    case("tolerated new value", "enum-closed-value-added", "RSSBS", (CLOSED, CLOSED_MORE), "ac", "update", SOFT),
+    case("open enum's new value", "enum-open-value-added", "SSSSS", (OPEN, OPEN_MORE), "zc"),
+    case("closed enum's value removed", "enum-closed-value-removed", "SBBRS", (CLOSED_MORE, CLOSED), "ca"),
+    case("tolerated value removed", "enum-closed-value-removed", "SRBRS", (CLOSED_MORE, CLOSED), "ca", "result", SOFT),
+    case("open enum's value removed", "enum-open-value-removed", "SRSSS", (OPEN_MORE, OPEN), "ca", "result"),
+    case("enum opened", "enum-opened", "BSSBS", (CLOSED, OPEN), "az"),
+    case("enum closed", "enum-closed", "SBBSS", (OPEN, CLOSED), "za"),
 ]

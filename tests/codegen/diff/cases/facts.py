@@ -7,26 +7,21 @@ from typing import Any
 
 from codegen.read.methods import METHODS_TOML
 from tests.codegen.diff.cases.methods import BOOLEAN, MethodCase, stable
-from tests.support.codegen.build import STRING, model, part_of, ref
+from tests.support.codegen.build import STRING, initialize, model, part_of, ref, request
 
 ENTRIES: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))["v1"]
 ID = model(["sessionId"], sessionId=STRING, otherId=STRING)
 SCHEMAS = stable(
     {
         "Capabilities": model(close=BOOLEAN),
-        "InitializeRequest": part_of("initialize", "agent", model(clientCapabilities=ref("Terminals"))),
-        "InitializeResponse": part_of("initialize", "agent", model(agentCapabilities=ref("Sessions"))),
+        **initialize({"clientCapabilities": ref("Terminals")}, {"agentCapabilities": ref("Sessions")}),
         "Terminals": model(terminal=BOOLEAN),
         "Sessions": model(sessionCapabilities=ref("Capabilities"), promptCapabilities=ref("Capabilities")),
-        "NewSessionRequest": part_of("session/new", "agent", model(cwd=STRING, otherFolder=STRING)),
-        "NewSessionResponse": part_of("session/new", "agent", ID),
-        "CloseRequest": part_of("session/close", "agent", ID),
-        "CloseResponse": part_of("session/close", "agent", model()),
-        "PromptRequest": part_of("session/prompt", "agent", ID),
-        "PromptResponse": part_of("session/prompt", "agent", model(stopReason=STRING)),
+        **request("session/new", "NewSession", model(cwd=STRING, otherFolder=STRING), ID),
+        **request("session/close", "Close", ID),
+        **request("session/prompt", "Prompt", ID, model(stopReason=STRING)),
         "CancelNotification": part_of("session/cancel", "agent", ID),
-        "KillRequest": part_of("terminal/kill", "client", model(terminalId=STRING, otherId=STRING)),
-        "KillResponse": part_of("terminal/kill", "client", model()),
+        **request("terminal/kill", "Kill", model(terminalId=STRING, otherId=STRING), on="client"),
         "CancelRequestNotification": part_of("$/cancel_request", "protocol", model(requestId=STRING, otherId=STRING)),
     }
 )

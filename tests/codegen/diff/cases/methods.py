@@ -7,7 +7,7 @@ from typing import Any
 
 from codegen.read.methods import entry_of
 from codegen.read.renames_file import Rename
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
 
 BASE = around("request", model())
@@ -33,7 +33,7 @@ class MethodCase:
     new: dict[str, Schema]
     rule: str
     letters: str
-    flow: str
+    flow: str = "client->agent"
     base_facts: dict[str, Any] = field(default_factory=dict[str, Any])
     base_renames: tuple[Rename, ...] = ()
 
@@ -46,13 +46,6 @@ def both(definitions: Schema, unstable: Schema) -> dict[str, Schema]:
     return stable(definitions) | {"v1_unstable": acp_schema(BASE | unstable)}
 
 
-def request(wire: str, name: str, on: str = "agent", params: Schema | None = None) -> Schema:
-    return {
-        f"{name}Request": part_of(wire, on, params or model()),
-        f"{name}Response": part_of(wire, on, model()),
-    }
-
-
 def notification(wire: str, name: str, on: str, params: Schema | None = None) -> Schema:
     return {f"{name}Notification": part_of(wire, on, params or model())}
 
@@ -60,8 +53,7 @@ def notification(wire: str, name: str, on: str, params: Schema | None = None) ->
 def agent_with(capabilities: Schema) -> Schema:
     """Return `initialize`, with these capabilities of the agent."""
     return {
-        "InitializeRequest": part_of("initialize", "agent", model()),
-        "InitializeResponse": part_of("initialize", "agent", model(agentCapabilities=ref("AgentCapabilities"))),
+        **initialize(result={"agentCapabilities": ref("AgentCapabilities")}),
         "AgentCapabilities": capabilities,
     }
 
@@ -69,8 +61,7 @@ def agent_with(capabilities: Schema) -> Schema:
 def client_with(capabilities: Schema) -> Schema:
     """Return `initialize`, with these capabilities of the client."""
     return {
-        "InitializeRequest": part_of("initialize", "agent", model(clientCapabilities=ref("ClientCapabilities"))),
-        "InitializeResponse": part_of("initialize", "agent", model()),
+        **initialize({"clientCapabilities": ref("ClientCapabilities")}),
         "ClientCapabilities": capabilities,
     }
 
@@ -95,7 +86,7 @@ BLOCK: Schema = {"Block": {"anyOf": [tagged("type", "text"), tagged("type", "ima
 MODE = request("session/set_mode", "SetMode")
 CANCEL = notification("session/cancel", "Cancel", "agent")
 PROTOCOL = {"CancelRequestNotification": part_of("$/cancel_request", "protocol", model())}
-KILL = request("terminal/kill", "Kill", "client")
+KILL = request("terminal/kill", "Kill", on="client")
 TERMINAL = client_with(model(terminal=BOOLEAN))
 MCP = agent_with(model(mcpCapabilities=ref("McpCapabilities"))) | {"McpCapabilities": model(acp=BOOLEAN)}
 FILES = client_with(model(fs=ref("FileCapabilities"))) | {
@@ -103,46 +94,34 @@ FILES = client_with(model(fs=ref("FileCapabilities"))) | {
 }
 PROMPT = {
     **agent_with(model(promptCapabilities=ref("PromptCapabilities"))),
-    **request("session/prompt", "Prompt", params=model(prompt={"type": "array", "items": ref("ContentBlock")})),
+    **request("session/prompt", "Prompt", model(prompt={"type": "array", "items": ref("ContentBlock")})),
     "PromptCapabilities": model(image=BOOLEAN),
     "ContentBlock": {"anyOf": [tagged("type", "text"), tagged("type", "image")]},
 }
+KIND = {"Kind": model()}
+NONE, MODES, CLIENT = stable({}), stable(MODE), stable(TERMINAL)
+PROMPTS, BLOCKS = stable(PROMPT), stable(BLOCK)
 
 CASES = [
     # Methods added and removed
     MethodCase(
-        "method with a capability added",
-        stable(TERMINAL),
-        stable(TERMINAL | KILL),
-        "method-added",
-        "SSSSS",
-        "agent->client",
+        "method with a capability added", CLIENT, stable(TERMINAL | KILL), "method-added", "SSSSS", "agent->client"
     ),
-    MethodCase(
-        "method without a capability added",
-        stable({}),
-        stable(MODE),
-        "method-added-unannounced",
-        "RSSSS",
-        "client->agent",
-    ),
-    MethodCase("notification added", stable({}), stable(CANCEL), "method-added-notification", "SSSSS", "client->agent"),
-    MethodCase(
-        "baseline method added", stable({}), stable(TERMINAL), "method-added-baseline", "BSSSB", "client->agent"
-    ),
+    MethodCase("method without a capability added", NONE, MODES, "method-added-unannounced", "RSSSS"),
+    MethodCase("notification added", NONE, stable(CANCEL), "method-added-notification", "SSSSS"),
+    MethodCase("baseline method added", NONE, CLIENT, "method-added-baseline", "BSSSB"),
     MethodCase(
         "an old name of a method is no longer kept",
-        stable(MODE),
-        stable(MODE),
+        MODES,
+        MODES,
         "method-old-name-removed",
         "SSBSS",
-        "client->agent",
         base_renames=(Rename("method", ("v1",), "session/change", "session/set_mode", "9.0.0", "agent"),),
     ),
     MethodCase(
         "an old name of a definition is no longer kept",
-        stable(BLOCK),
-        stable(BLOCK),
+        BLOCKS,
+        BLOCKS,
         "definition-old-name-removed",
         "SSBBS",
         "none",
@@ -150,59 +129,24 @@ CASES = [
     ),
     MethodCase(
         "an old name of a method's params is no longer kept",
-        stable(MODE),
-        stable(MODE),
+        MODES,
+        MODES,
         "definition-old-name-removed",
         "SSBBB",
-        "client->agent",
         base_renames=(Rename("definition", ("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
     ),
-    MethodCase("method removed", stable(MODE), stable({}), "method-removed", "SRBBB", "client->agent"),
-    MethodCase("notification removed", stable(CANCEL), stable({}), "method-removed", "SRBBB", "client->agent"),
+    MethodCase("method removed", MODES, NONE, "method-removed", "SRBBB"),
+    MethodCase("baseline method removed", CLIENT, NONE, "method-removed-baseline", "SBBBB"),
+    MethodCase("method became stable", both({}, MODE), both(MODE, MODE), "method-stabilised", "SSSSS"),
+    MethodCase("method became unstable", both(MODE, MODE), both({}, MODE), "method-left-stable", "SRBBB"),
+    MethodCase("definition became stable", both({}, KIND), both(KIND, KIND), "definition-stabilised", "SSSSS", "none"),
     MethodCase(
-        "baseline method removed",
-        stable(TERMINAL),
-        stable({}),
-        "method-removed-baseline",
-        "SBBBB",
-        "client->agent",
-    ),
-    MethodCase(
-        "method became stable",
-        both({}, MODE),
-        both(MODE, MODE),
-        "method-stabilised",
-        "SSSSS",
-        "client->agent",
-    ),
-    MethodCase(
-        "method became unstable",
-        both(MODE, MODE),
-        both({}, MODE),
-        "method-left-stable",
-        "SRBBB",
-        "client->agent",
-    ),
-    MethodCase(
-        "definition became stable",
-        both({}, {"Kind": model()}),
-        both({"Kind": model()}, {"Kind": model()}),
-        "definition-stabilised",
-        "SSSSS",
-        "none",
-    ),
-    MethodCase(
-        "definition became unstable",
-        both({"Kind": model()}, {"Kind": model()}),
-        both({}, {"Kind": model()}),
-        "definition-left-stable",
-        "SSBBS",
-        "none",
+        "definition became unstable", both(KIND, KIND), both({}, KIND), "definition-left-stable", "SSBBS", "none"
     ),
     # Kind, side, name and payloads
     MethodCase(
         "request became a notification",
-        stable(request("mcp/message", "McpMessage", "client")),
+        stable(request("mcp/message", "McpMessage", on="client")),
         stable(notification("mcp/message", "McpMessage", "client")),
         "method-kind-changed",
         "BBBBB",
@@ -226,8 +170,8 @@ CASES = [
     ),
     MethodCase(
         "method renamed",
-        stable(request("fs/read_text_file", "File", "client", holds(STRING)) | FILES),
-        stable(request("fs/write_text_file", "File", "client", holds(STRING)) | FILES),
+        stable(request("fs/read_text_file", "File", holds(STRING), on="client") | FILES),
+        stable(request("fs/write_text_file", "File", holds(STRING), on="client") | FILES),
         "method-renamed",
         "BBBSB",
         "agent->client",
@@ -239,7 +183,6 @@ CASES = [
         stable(set_mode(params="OtherRequest")),
         "method-params-changed",
         "BSBBB",
-        "client->agent",
     ),
     MethodCase(
         "result became a definition that old peers don't send",
@@ -247,7 +190,6 @@ CASES = [
         stable(set_mode(result="OtherResponse")),
         "method-result-changed",
         "SBBBB",
-        "client->agent",
     ),
     # Capabilities in codegen/methods.toml
     MethodCase(
@@ -261,52 +203,52 @@ CASES = [
     ),
     MethodCase(
         "method became baseline",
-        stable({}),
-        stable({}),
+        NONE,
+        NONE,
         "method-baseline-gained",
         "BSSSB",
-        "client->agent",
-        {"v1": {"agent": {"session/new": {"offered": "somehow"}}}},
+        base_facts={"v1": {"agent": {"session/new": {"offered": "somehow"}}}},
     ),
     MethodCase(
         "method no longer baseline",
-        stable(MODE),
-        stable(MODE),
+        MODES,
+        MODES,
         "method-baseline-lost",
         "SBRSS",
-        "client->agent",
-        {"v1": {"agent": {"session/set_mode": {"baseline": True}}}},
+        base_facts={"v1": {"agent": {"session/set_mode": {"baseline": True}}}},
     ),
     MethodCase(
         "part of the params with another capability",
-        stable(PROMPT),
-        stable(PROMPT),
+        PROMPTS,
+        PROMPTS,
         "method-content-changed",
         "RRRSS",
-        "client->agent",
-        {"v1": {"agent": {"session/prompt": {"baseline": True, "content": {"prompt.image": "agentCapabilities.all"}}}}},
+        base_facts={
+            "v1": {
+                "agent": {"session/prompt": {"baseline": True, "content": {"prompt.image": "agentCapabilities.all"}}}
+            }
+        },
     ),
     MethodCase(
         "part of the params with a capability",
-        stable(PROMPT),
-        stable(PROMPT),
+        PROMPTS,
+        PROMPTS,
         "method-content-gained",
         "SRRSS",
-        "client->agent",
-        {"v1": {"agent": {"session/prompt": {"baseline": True}}}},
+        base_facts={"v1": {"agent": {"session/prompt": {"baseline": True}}}},
     ),
     # Messages
-    MethodCase("kind of message added", stable({}), stable(PROTOCOL), "message-added", "RSSSS", "both"),
-    MethodCase("kind of message removed", stable(PROTOCOL), stable({}), "message-removed", "SRSSS", "both"),
+    MethodCase("kind of message added", NONE, stable(PROTOCOL), "message-added", "RSSSS", "both"),
+    MethodCase("kind of message removed", stable(PROTOCOL), NONE, "message-removed", "SRSSS", "both"),
     MethodCase(
         "message without extension methods",
-        stable({}),
+        NONE,
         without_extensions("ClientRequest"),
         "message-changed",
         "RRSSS",
         "both",
     ),
     # Profiles
-    MethodCase("profile added", stable({}), both({}, {}), "profile-added", "SSSSS", "both"),
-    MethodCase("profile removed", both({}, {}), stable({}), "profile-removed", "BBBBB", "both"),
+    MethodCase("profile added", NONE, both({}, {}), "profile-added", "SSSSS", "both"),
+    MethodCase("profile removed", both({}, {}), NONE, "profile-removed", "BBBBB", "both"),
 ]

@@ -6,9 +6,8 @@ should pass, or fail with the base too.
 
 from __future__ import annotations
 
-from tests.codegen.diff.cases.methods import request
 from tests.codegen.diff.cases.unions import TEXT, union
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request, tagged
 from tests.support.diff.cases import INT, MAYBE, enum
 
 
@@ -16,10 +15,9 @@ def _around(params: Schema, result: Schema, option: Schema) -> Schema:
     """Return three methods. The params of one are a union of two objects."""
     either = {"anyOf": [{"title": "One", **option}, {"title": "Two", **model(["two"], two=STRING)}]}
     return {
-        "NewSessionRequest": part_of("session/new", "agent", params),
-        "NewSessionResponse": part_of("session/new", "agent", result),
+        **request("session/new", "NewSession", params, result),
         "SessionNotification": part_of("session/update", "client", model(["update"], update=ref("Block"))),
-        **request("session/set_config_option", "Set", params=either),
+        **request("session/set_config_option", "Set", either),
         **TEXT,
     }
 
@@ -67,8 +65,7 @@ AFTER = {
     },
     "Piece": _PIECE,
     "Tone": enum("low", "high", opened=True),
-    "AskRequest": part_of("session/request_permission", "client", model(["what"], what=STRING)),
-    "AskResponse": part_of("session/request_permission", "client", model(["answer"], answer=STRING)),
+    **request("session/request_permission", "Ask", on="client"),
 }
 # The definitions of another profile, which the head doesn't have.
 DRAFT = {"Alone": model()}

@@ -1,0 +1,153 @@
+"""What leniency drops is logged at DEBUG: path and reason, no values."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+from logging import DEBUG, INFO
+from typing import Any
+
+import pytest
+
+from acp_runtime.jsonrpc.decoding import Decoder
+from acp_runtime.jsonrpc.dropped_values import log_dropped
+from acp_runtime.jsonrpc.messages import IncomingNotification, IncomingRequest
+from tests.support.runtime.peer import Link, calling
+
+PROFILES = ["v1", "v1_unstable", "v2_draft", "v2_draft_unstable"]
+TEXT = {"type": "text", "text": "secret"}
+
+# The params of a method in version 1, and what is logged of them after "Dropped params.".
+PARAMS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "a value": (
+        "initialize",
+        {"protocolVersion": 1, "clientCapabilities": "secret"},
+        ["clientCapabilities of initialize: Input should be a valid dictionary or instance of ClientCapabilities"],
+    ),
+    "a value inside of a lenient one": (
+        "initialize",
+        {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": "secret"}, "terminal": True}},
+        ["clientCapabilities.fs.readTextFile of initialize: Input should be a valid boolean"],
+    ),
+    "a value with a lone surrogate": (
+        "initialize",
+        {"protocolVersion": 1, "clientCapabilities": {"terminal": "secret \ud83d"}},
+        ["clientCapabilities.terminal of initialize: Input should be a valid boolean"],
+    ),
+    "items, the last of which is dropped for two reasons": (
+        "session/update",
+        {
+            "sessionId": "s",
+            "update": {
+                "sessionUpdate": "available_commands_update",
+                "availableCommands": [
+                    {"name": "secret"},
+                    {"name": "a", "description": "b", "input": "secret"},
+                    {"description": ["secret"]},
+                ],
+            },
+        },
+        [
+            "update.available_commands_update.availableCommands.0 of session/update: description: Field required",
+            "update.available_commands_update.availableCommands.1.input of session/update: "
+            "Input should be a valid dictionary or instance of UnstructuredCommandInput",
+            "update.available_commands_update.availableCommands.2 of session/update: "
+            "name: Field required; description: Input should be a valid string",
+        ],
+    ),
+    "items of an unknown kind": (
+        "session/update",
+        {
+            "sessionId": "s",
+            "update": {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": "t",
+                "content": [{"type": "secret"}, {"type": "content", "content": TEXT}, "secret"],
+            },
+        },
+        [
+            "update.tool_call_update.content.0 of session/update: Input should have one of the expected tags",
+            "update.tool_call_update.content.2 of session/update: "
+            "Input should be a valid dictionary or object to extract fields from",
+        ],
+    ),
+    "nothing": (
+        "session/update",
+        {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": TEXT, "unknown": 5}},
+        [],
+    ),
+}
+
+
+def decode(profile: str, method: str, params: Any) -> Any:
+    """Decode a message of a method. Return its params."""
+    tables = importlib.import_module(f"acp_bindings.{profile}.methods")
+    requests = {**tables.AGENT_REQUESTS, **tables.CLIENT_REQUESTS}
+    id = {"id": 1} if method in requests else {}
+    message = Decoder(requests, {**tables.AGENT_NOTIFICATIONS, **tables.CLIENT_NOTIFICATIONS}).decode(
+        json.dumps({"jsonrpc": "2.0", **id, "method": method, "params": params}).encode()
+    )
+    assert isinstance(message, (IncomingRequest, IncomingNotification))
+    return message.params
+
+
+@pytest.mark.parametrize("case", PARAMS)
+def test_rule_30_each_dropped_value_is_logged_at_debug(case: str, caplog: pytest.LogCaptureFixture) -> None:
+    method, params, expected = PARAMS[case]
+    with caplog.at_level(DEBUG, "acp_runtime"):
+        decode("v1", method, params)
+    assert caplog.messages == [f"Dropped params.{each}" for each in expected]
+    assert {record.levelno for record in caplog.records} <= {DEBUG}
+    assert "secret" not in caplog.text
+
+
+def test_rule_30_above_debug_nothing_is_logged_of_dropped_values(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(INFO, "acp_runtime"):
+        decode("v1", *PARAMS["a value"][:2])
+    assert not caplog.records
+
+
+async def test_rule_30_dropped_values_of_a_result_are_logged(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        with caplog.at_level(DEBUG, "acp_runtime.jsonrpc"):
+            id = (await peer.receive())["id"]
+            await peer.send({"id": id, "result": {"sessionId": "s", "configOptions": [{"id": "secret"}]}})
+            await call
+    reason = "Unable to extract tag using discriminator 'type'"
+    ours = [each.getMessage() for each in caplog.records if each.name.startswith("acp_runtime")]
+    assert ours == [f"Dropped result.configOptions.0 of session/new: {reason}"]
+
+
+@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
+def test_rule_30_a_union_that_counts_its_matches_hides_no_dropped_value(
+    profile: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    params: dict[str, Any] = {"sessionId": "s", "mode": "form", "message": "m", "_meta": "secret"}
+    params["requestedSchema"] = {"type": "object", "properties": {}}
+    with caplog.at_level(DEBUG, "acp_runtime"):
+        decode(profile, "elicitation/create", params)
+    assert len(caplog.messages) == 1
+    assert "_meta of elicitation/create: Input should be a valid dictionary" in caplog.text
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_rule_30_no_method_is_too_complex_to_find_dropped_values(
+    profile: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tables = importlib.import_module(f"acp_bindings.{profile}.methods")
+    requests = [*tables.AGENT_REQUESTS.values(), *tables.CLIENT_REQUESTS.values()]
+    with caplog.at_level(DEBUG, "acp_runtime"):
+        for method in [*requests, *tables.AGENT_NOTIFICATIONS.values(), *tables.CLIENT_NOTIFICATIONS.values()]:
+            log_dropped(method, "params", b"{}")
+        for method in requests:
+            log_dropped(method, "result", b"{}")
+    assert not caplog.records
+
+
+def test_rule_30_a_long_message_is_not_searched_for_dropped_values(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(DEBUG, "acp_runtime"):
+        decode("v1", "initialize", {"protocolVersion": 1, "clientCapabilities": "x" * 300_000})
+    [message] = caplog.messages
+    assert message == "Not looking for dropped values in the params of initialize: too long"
