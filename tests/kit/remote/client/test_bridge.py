@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from acp_kit.remote.__main__ import main
 from tests.support.forked import COMMANDS, Forked
 from tests.support.kit.http_agent import (
     INITIALIZE,
@@ -215,23 +214,3 @@ async def test_the_agent_waits_for_an_editor_that_does_not_read() -> None:
         assert not writing.done(), "20 MB would be in memory"
         assert await asyncio.to_thread(rest) == number - 1
         await writing
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ([], "required"),
-        (["connect"], "URL"),
-        (["connect", "http://h", "--header", "secret"], "Name: value"),
-        (["connect", "http://h", "--header-from-env", "secret"], "Name=VARIABLE"),
-        (["connect", "http://h", "--header-from-env", "Authorization=ACP_UNSET"], "ACP_UNSET is not set"),
-    ],
-)
-def test_wrong_arguments_are_explained(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    stderr = capsys.readouterr().err
-    assert complaint in stderr
-    assert "secret" not in stderr
