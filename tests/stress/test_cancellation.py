@@ -120,7 +120,11 @@ async def test_every_prompt_gets_one_response_even_if_it_is_cancelled_at_random(
             outcomes[str(error.code)] += 1
 
     def record(frames: list[bytes]) -> Options:
-        return Options(on_frame=lambda direction, frame, _: frames.append(frame) if direction == "out" else None)
+        def note(direction: str, frame: bytes, _: float) -> None:
+            if direction == "out":
+                frames.append(frame)
+
+        return Options(on_frame=note, eof_grace=0.05)
 
     options = record(sent_by_agent), record(sent_by_client)
     async with joined(link, make_agent, PlainClient, *options) as (serving, calling):

@@ -45,7 +45,7 @@ Remotes = Callable[[Callable[[Any], PlainAgent], Callable[[Any], PlainClient]], 
 def remotes(request: pytest.FixtureRequest) -> Remotes:
     """Return a function that connects both sides, and yields their proxies for each other."""
     link, marks = request.param
-    options = Options(**MARKS[marks])  # type: ignore[arg-type]
+    options = Options(eof_grace=0.05, **MARKS[marks])  # type: ignore[arg-type]
 
     @asynccontextmanager
     async def connected(agent: Any, client: Any) -> AsyncIterator[tuple[RemoteAgent, RemoteClient]]:
