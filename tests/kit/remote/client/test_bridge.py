@@ -91,6 +91,7 @@ async def test_headers_come_from_arguments_and_from_the_environment() -> None:
     async with http_agent() as agent, bridge(agent.url, *options, TOKEN="Bearer secret") as process:
         process.send(line(INITIALIZE))
         assert await process.receive() == INITIALIZED
+        await agent.stream()
         assert agent.requests[0].headers["x-one"] == "1: 2"
         assert agent.requests[0].headers["authorization"] == "Bearer secret"
 

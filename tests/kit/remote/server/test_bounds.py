@@ -240,7 +240,7 @@ async def test_connections_are_limited() -> None:
 
 async def test_a_connection_without_a_stream_ends() -> None:
     serve, agents = raw_agents()
-    async with serving(agent_app(serve, bounds=Bounds(idle_seconds=_SOON))) as site:
+    async with serving(agent_app(serve, bounds=Bounds(idle_seconds=0.5))) as site:  # enough to open a stream
         kept_open = await site.initialize()
         connection = await site.stream(kept_open)
         alive = await agents.get()
