@@ -1,7 +1,6 @@
-"""A client of one version of the protocol, written with the Python SDK (1.0.0rc3). It prints what it received.
+"""Clients of one version of the protocol, written with the Python SDK (1.0.0rc3). It prints what they received.
 
-Arguments: the version, and the command that starts the agent. Or, for agents behind URLs: versions and URLs by turns;
-it prints a list.
+Argument: a JSON list, for each client, with its version and the command or URL of its agent.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def connect(version: str, *streams: Any) -> tuple[Any, Client]:
     return to_agent(client, *streams), client
 
 
-async def start(version: str, *command: str) -> Any:
+async def start(version: str, command: list[str]) -> Any:
     async with spawn_stdio_transport(*command, stderr=None) as (reader, writer, _):
         agent, client = connect(version, writer, reader)
         talked = await talk(agent, client, version)
@@ -85,13 +84,10 @@ async def reach(version: str, url: str) -> Any:
     return talked
 
 
-async def main(arguments: list[str]) -> None:
-    if "://" in arguments[1]:
-        pairs = zip(arguments[::2], arguments[1::2], strict=True)
-        print(json.dumps([await reach(version, url) for version, url in pairs]))
-    else:
-        print(json.dumps(await start(*arguments)))
+async def main(clients: list[tuple[str, list[str] | str]]) -> None:
+    talked = [await (reach if isinstance(to, str) else start)(version, to) for version, to in clients]
+    print(json.dumps(talked))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:]))
+    asyncio.run(main(json.loads(sys.argv[1])))

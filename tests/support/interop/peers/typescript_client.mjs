@@ -1,4 +1,4 @@
-// The scripted client, written with the official TypeScript SDK. `their_client.py` describes its commands.
+// The client of the contract, written with the official TypeScript SDK. `driver.py` describes its commands.
 // Argument: the folder of the SDK.
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,5 @@
-// A client of one version of the protocol, written with the TypeScript SDK. It prints what it received.
-// Arguments: the folder of the SDK, the version, and the command that starts the agent. Or, for agents behind URLs:
-// the folder, and versions and URLs by turns; it prints a list.
+// Clients of one version of the protocol, written with the TypeScript SDK. It prints what they received.
+// Arguments: the folder of the SDK, and a JSON list, for each client, with its version and the command or URL of its agent.
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { acp, v2 } from "./sdk.mjs";
@@ -36,18 +35,15 @@ async function talk(version, stream) {
   }
 }
 
-const [version, target, ...others] = process.argv.slice(3);
-if (target.includes("://")) {
-  const talked = [];
-  const rest = [version, target, ...others];
-  while (rest.length) {
-    const [each, url] = rest.splice(0, 2);
-    talked.push(await talk(each, await remoteStream(url)));
-  }
-  console.log(JSON.stringify(talked));
-} else {
-  const child = spawn(target, others, { stdio: ["pipe", "pipe", "inherit"] });
-  const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
-  console.log(JSON.stringify(await talk(version, stream)));
+async function start(version, [command, ...args]) {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const talked = await talk(version, acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)));
   child.stdin.destroy();
+  return talked;
 }
+
+const talked = [];
+for (const [version, to] of JSON.parse(process.argv[3])) {
+  talked.push(await (typeof to === "string" ? talk(version, await remoteStream(to)) : start(version, to)));
+}
+console.log(JSON.stringify(talked));

@@ -1,4 +1,4 @@
-"""Clients of the versions 1 and 2 of the protocol, and agents that serve some of them, over remote transports."""
+"""Clients of the versions 1 and 2 of the protocol, and agents that serve some of them, over each transport."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import acp_bindings
 from acp_bindings import v1, v2_draft
 from acp_kit.remote import open_transport
 from acp_runtime import ProtocolVersionMismatch, RequestError
-from tests.support.interop.remote.sdks import OURS, command, url
+from tests.support.interop.sdks import OURS, STDIO, Command, agent, command
 
 SERVED = ("1", "2", "1,2")
 _NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
@@ -76,16 +76,17 @@ async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
 
     If the agent doesn't serve the version, an error is what works.
     """
-    pairs = list(OFFERED.values())
-    urls = [(offer, await url(server, transport, served)) for offer, served in pairs]
+    tried = {} if (client, transport) == (OURS, STDIO) else OFFERED  # it takes seconds to start agents
+    agents = {served: await agent(server, transport, served) for served in SERVED}
+    offers = [(offer, agents[served]) for offer, served in tried.values()]
     if client == OURS:
-        told = [await _ours(_CLIENTS[offer], to) for offer, to in urls]
-        newest = [await _ours(_CLIENTS["1"] | _CLIENTS["2"], await url(server, transport, served)) for served in SERVED]
+        told = [await _ours(_CLIENTS[offer], to) for offer, to in offers]
+        newest = [await _ours(_CLIENTS["1"] | _CLIENTS["2"], agents[served]) for served in SERVED]
     else:
-        told, newest = await _theirs(client, urls), []
+        told, newest = await _theirs(client, offers), []
     found = {
         operation: _judged(each, offer, served)
-        for operation, each, (offer, served) in zip(OFFERED, told, pairs, strict=True)
+        for operation, each, (offer, served) in zip(tried, told, tried.values(), strict=True)
     }
     for operation, each, served in zip(NEWEST, newest, SERVED, strict=False):
         found[operation] = _judged(each, served[-1], served)
@@ -102,9 +103,13 @@ def _judged(told: Any, version: str, served: str) -> str:
     return "works" if told["texts"] == ["hello"] else "updates missing"
 
 
-async def _ours(offers: dict[str, Any], url: str) -> Any:
+async def _ours(offers: dict[str, Any], target: Command | str) -> Any:
+    if isinstance(target, str):
+        connection = acp_bindings.connect(lambda: open_transport(target), **offers)
+    else:
+        connection = acp_bindings.spawn_agent(*target, **offers)
     try:
-        async with asyncio.timeout(_SECONDS), acp_bindings.connect(lambda: open_transport(url), **offers) as agent:
+        async with asyncio.timeout(_SECONDS), connection as agent:
             match agent:
                 case v1.RemoteAgent():
                     version, one = 1, await agent.session_new(cwd="/", mcp_servers=[])
@@ -122,9 +127,9 @@ async def _ours(offers: dict[str, Any], url: str) -> Any:
         return {"error": {"message": str(error)}}
 
 
-async def _theirs(client: str, urls: list[tuple[str, str]]) -> list[Any]:
-    arguments = [argument for pair in urls for argument in pair]
-    process = await asyncio.create_subprocess_exec(*command(client, "versions_client"), *arguments, stdout=PIPE)
+async def _theirs(client: str, offers: list[tuple[str, Command | str]]) -> list[Any]:
+    program = [*command(client, "versions_client"), json.dumps(offers)]
+    process = await asyncio.create_subprocess_exec(*program, stdout=PIPE)
     try:
         async with asyncio.timeout(_SECONDS * 3):
             out, _ = await process.communicate()
