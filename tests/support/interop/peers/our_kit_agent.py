@@ -1,8 +1,10 @@
-"""An agent written with acp_kit, for clients written with other SDKs. A prompt says what to do."""
+"""An agent written with acp_kit. A prompt says what to do. Argument: the file for the log of its messages, if any."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
+from contextlib import nullcontext
 
 from acp_bindings.v1 import (
     Agent,
@@ -23,9 +25,11 @@ from acp_bindings.v1 import (
     SetSessionModeResponse,
     serve_stdio,
 )
-from acp_kit.agent import Commands, McpServers, Sessions, Settings, Turn, select, toggle
+from acp_kit.agent import Commands, Sessions, Settings, Turn, select, toggle
 from acp_kit.content import to_text
+from acp_kit.frame_log import FrameLog
 from acp_kit.history import MemoryHistory, replay
+from acp_runtime import Options
 
 OPTIONS = [
     select("mode", "Mode", {"ask": "Ask", "code": "Code"}, category="mode"),
@@ -55,8 +59,6 @@ class KitAgent(Agent):
         await self.history.create("new", cwd=request.cwd)
         settings = self.settings["new"] = Settings(session, OPTIONS)
         await commands.advertise(session)
-        self.mcp = McpServers(http=True, sse=True)
-        await self.mcp.connect(request.mcp_servers)
         return NewSessionResponse(session_id=session.id, modes=settings.modes, config_options=settings.config_options)
 
     async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
@@ -72,12 +74,8 @@ class KitAgent(Agent):
     async def session_prompt(self, request: PromptRequest) -> PromptResponse:
         async with self.sessions[request.session_id].turn(request.prompt) as turn:
             if not await commands.run(turn, request.prompt):
-                if to_text(request.prompt) == "tools":
-                    await turn.say(", ".join(f"{server}.{tool.name}" for server, tool in await self.mcp.tools()))
-                    await self.mcp.close()
-                    return turn.response
-                act = {"edit": edit, "run": run, "wait": wait, "work": work}[to_text(request.prompt[:1])]
-                await act(turn)
+                act, *names = to_text(request.prompt[:1]).split()
+                await {"edit": edit, "run": run, "wait": wait, "work": work, "write": write}[act](turn, *names)
         return turn.response
 
 
@@ -114,5 +112,14 @@ async def work(turn: Turn) -> None:
         await turn.say(word)
 
 
+async def write(turn: Turn, *names: str) -> None:
+    for name in names:
+        async with turn.tool_call(f"Write {name}", kind="edit", locations=[name]) as call:
+            await call.change(name, "new\n")
+            await call.ask()
+            await turn.write_text_file(name, "new\n")
+
+
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(KitAgent))
+    with FrameLog(sys.argv[1]) if sys.argv[1:] else nullcontext() as log:
+        asyncio.run(serve_stdio(KitAgent, options=Options(on_frame=log)))
