@@ -15,6 +15,8 @@ from tests.support.scale import count
 from tests.support.third_party import UnavailableError, skip_without
 
 DEADLINE = count(280, 1800)
+
+
 @pytest.fixture(scope="package")
 def runner() -> Iterator[asyncio.Runner]:
     with asyncio.Runner() as runner:

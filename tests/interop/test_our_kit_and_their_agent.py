@@ -11,14 +11,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    Client,
-    ClientCapabilities,
-    RemoteAgent,
-    RequestPermissionRequest,
-    SessionNotification,
-    spawn_agent,
-)
+from acp_bindings import v1
 from acp_kit.client import (
     FileHandlers,
     PermissionHandlers,
@@ -70,7 +63,7 @@ def table(root: Path) -> list[tuple[str, dict[str, Any], Any]]:
     ]
 
 
-class KitClient(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
+class KitClient(FileHandlers, TerminalHandlers, PermissionHandlers, v1.Client):
     """Serves a folder, terminals in it, and permission to read.
 
     Attributes:
@@ -79,7 +72,7 @@ class KitClient(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
         answer: the option that the user selects; None if the user never answers.
     """
 
-    def __init__(self, agent: RemoteAgent, root: Path, terminals: Terminals) -> None:
+    def __init__(self, agent: v1.RemoteAgent, root: Path, terminals: Terminals) -> None:
         self.agent = agent
         self.root = root
         self.workspace = Workspace(root)
@@ -96,10 +89,10 @@ class KitClient(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
         results: list[dict[str, Any]] = json.loads(self._state.text)
         return results
 
-    async def session_update(self, notification: SessionNotification) -> None:
+    async def session_update(self, notification: v1.SessionNotification) -> None:
         self._state.apply(notification.update)
 
-    async def _ask(self, request: RequestPermissionRequest) -> str | None:
+    async def _ask(self, request: v1.RequestPermissionRequest) -> str | None:
         self.asked.set()
         if self.answer is None:
             await asyncio.Event().wait()
@@ -110,11 +103,11 @@ class KitClient(FileHandlers, TerminalHandlers, PermissionHandlers, Client):
 async def with_kit(agent: Command, root: Path) -> AsyncIterator[KitClient]:
     async with (
         Terminals(root) as terminals,
-        spawn_agent(lambda agent: KitClient(agent, root, terminals), *agent) as remote,
+        v1.spawn_agent(lambda agent: KitClient(agent, root, terminals), *agent) as remote,
     ):
         client = remote.handler
         assert isinstance(client, KitClient)
-        capabilities = ClientCapabilities(fs=client.workspace.capabilities(), terminal=True)
+        capabilities = v1.ClientCapabilities(fs=client.workspace.capabilities(), terminal=True)
         await remote.initialize(protocol_version=1, client_capabilities=capabilities)
         await remote.session_new(cwd=str(root), mcp_servers=[])
         yield client

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tests.support.interop.findings import Pair
 from tests.support.interop.contract import (
     CANCEL_CALL,
     CLOSE,
@@ -20,6 +19,7 @@ from tests.support.interop.contract import (
     UNKNOWN_TO_AGENT,
     UNKNOWN_TO_CLIENT,
 )
+from tests.support.interop.findings import Pair
 from tests.support.interop.sdks import NEXT_PYTHON, OURS, PYTHON, SDKS, STDIO, TRANSPORTS, TYPESCRIPT
 
 _MISSING = "unknown fields missing"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.support.interop.contract import CASES, ON_STDIO
 from tests.support.interop.explanations import EXPLANATIONS, NOT_PROMISED, Explanation
 from tests.support.interop.findings import (
     PAIRS,
@@ -18,10 +19,9 @@ from tests.support.interop.findings import (
     record,
     recorded,
 )
-from tests.support.interop.contract import CASES, ON_STDIO
+from tests.support.interop.reuse import close_all
 from tests.support.interop.sdks import OURS, SDKS, STDIO, TRANSPORTS
 from tests.support.interop.versions import NEWEST, OFFERED
-from tests.support.interop.reuse import close_all
 from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "interop-remote.md"
@@ -74,7 +74,9 @@ def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
 def _table(server: str, transport: str, failures: dict[Pair, dict[str, str]], reasons: list[Explanation]) -> str:
     pairs = [(client, server, transport) for client in SDKS]
     rows = [["operation \\ client", *SDKS], ["---"] * (len(pairs) + 1)]
-    rows += [[operation, *(_cell(pair, operation, failures, reasons) for pair in pairs)] for operation in _rows(transport)]
+    rows += [
+        [operation, *(_cell(pair, operation, failures, reasons) for pair in pairs)] for operation in _rows(transport)
+    ]
     return f"\n### Agents of {server}, {transport}\n\n{_markdown(rows)}"
 
 

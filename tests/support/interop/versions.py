@@ -25,39 +25,31 @@ NEWEST = [f"a client of both versions, an agent of {_NAMES[served]}" for served 
 _SECONDS = 20
 
 
-class One(v1.Client):
-    def __init__(self, agent: v1.RemoteAgent) -> None:
+class Texts:
+    """Collects what the agent says, and permits everything. The models of both versions have these names."""
+
+    models: Any
+
+    def __init__(self, agent: Any) -> None:
         self.texts: list[str] = []
         self.updated = asyncio.Event()
 
-    async def session_update(self, notification: v1.SessionNotification) -> None:
-        update = notification.update
-        assert isinstance(update, v1.SessionUpdateAgentMessageChunk)
-        assert isinstance(update.content, v1.ContentBlockText)
-        self.texts.append(update.content.text)
+    async def session_update(self, notification: Any) -> None:
+        assert isinstance(notification.update, self.models.SessionUpdateAgentMessageChunk)
+        self.texts.append(notification.update.content.text)
         self.updated.set()
 
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id="yes"))
+    async def session_request_permission(self, request: Any) -> Any:
+        outcome = self.models.RequestPermissionOutcomeSelected(option_id="yes")
+        return self.models.RequestPermissionResponse(outcome=outcome)
 
 
-class Two(v2_draft.Client):
-    def __init__(self, agent: v2_draft.RemoteAgent) -> None:
-        self.texts: list[str] = []
-        self.updated = asyncio.Event()
+class One(Texts, v1.Client):
+    models = v1
 
-    async def session_update(self, notification: v2_draft.UpdateSessionNotification) -> None:
-        update = notification.update
-        assert isinstance(update, v2_draft.SessionUpdateAgentMessageChunk)
-        assert isinstance(update.content, v2_draft.ContentBlockText)
-        self.texts.append(update.content.text)
-        self.updated.set()
 
-    async def session_request_permission(
-        self, request: v2_draft.RequestPermissionRequest
-    ) -> v2_draft.RequestPermissionResponse:
-        outcome = v2_draft.RequestPermissionOutcomeSelected(option_id="yes")
-        return v2_draft.RequestPermissionResponse(outcome=outcome)
+class Two(Texts, v2_draft.Client):
+    models = v2_draft
 
 
 async def _initialize_one(agent: v1.RemoteAgent) -> None:

@@ -12,42 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from acp_bindings.v1 import (
-    Agent,
-    AgentCapabilities,
-    AuthenticateRequest,
-    AuthenticateResponse,
-    AuthMethodAgent,
-    CloseSessionRequest,
-    CloseSessionResponse,
-    ContentBlockText,
-    CreateTerminalResponse,
-    DeleteSessionRequest,
-    DeleteSessionResponse,
-    Implementation,
-    InitializeRequest,
-    InitializeResponse,
-    ListSessionsRequest,
-    ListSessionsResponse,
-    LoadSessionRequest,
-    LoadSessionResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
-    RemoteClient,
-    ResumeSessionRequest,
-    ResumeSessionResponse,
-    SessionInfo,
-    SessionNotification,
-    SessionUpdateCurrentModeUpdate,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionRequestBoolean,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-    serve_stdio,
-)
+from acp_bindings import v1
 from acp_bindings.v1.methods import CLIENT_REQUESTS
 from acp_runtime import (
     AuthenticationRequired,
@@ -59,33 +24,33 @@ from acp_runtime import (
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("..").joinpath("script.json").read_text("utf-8"))
 
 
-class ScriptedAgent(Agent):
-    def __init__(self, client: RemoteClient) -> None:
+class ScriptedAgent(v1.Agent):
+    def __init__(self, client: v1.RemoteClient) -> None:
         self.client = client
         self.authenticated = False
         self.notifications: list[Any] = []
         self.options: dict[str, Any] = {each["id"]: each["currentValue"] for each in SCRIPT["configOptions"]}
         self.known = {each["sessionId"] for each in SCRIPT["sessions"]}
 
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(
             protocol_version=request.protocol_version,
-            agent_info=Implementation.model_validate(SCRIPT["agentInfo"]),
-            agent_capabilities=AgentCapabilities.model_validate(SCRIPT["agentCapabilities"]),
-            auth_methods=[AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
+            agent_info=v1.Implementation.model_validate(SCRIPT["agentInfo"]),
+            agent_capabilities=v1.AgentCapabilities.model_validate(SCRIPT["agentCapabilities"]),
+            auth_methods=[v1.AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
             meta={"received": _plain(request)},
         )
 
-    async def authenticate(self, request: AuthenticateRequest) -> AuthenticateResponse:
+    async def authenticate(self, request: v1.AuthenticateRequest) -> v1.AuthenticateResponse:
         if request.method_id != "login":
             raise InvalidParams(data={"methodId": request.method_id})
         self.authenticated = True
-        return AuthenticateResponse()
+        return v1.AuthenticateResponse()
 
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
         if request.cwd == "/locked" and not self.authenticated:
             raise AuthenticationRequired(data={"methods": ["login"]})
-        return NewSessionResponse.model_validate(
+        return v1.NewSessionResponse.model_validate(
             {
                 "sessionId": "new",
                 "modes": SCRIPT["modes"],
@@ -94,45 +59,49 @@ class ScriptedAgent(Agent):
             }
         )
 
-    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+    async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
         self._check_known(request.session_id)
         for update in SCRIPT["history"]:
             await self._update(request.session_id, update)
-        return LoadSessionResponse.model_validate({"modes": SCRIPT["modes"]})
+        return v1.LoadSessionResponse.model_validate({"modes": SCRIPT["modes"]})
 
-    async def session_list(self, request: ListSessionsRequest) -> ListSessionsResponse:
-        sessions = [SessionInfo.model_validate(each) for each in SCRIPT["sessions"] if each["sessionId"] in self.known]
+    async def session_list(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
+        sessions = [
+            v1.SessionInfo.model_validate(each) for each in SCRIPT["sessions"] if each["sessionId"] in self.known
+        ]
         if request.cursor is None:
-            return ListSessionsResponse(sessions=sessions[:1], next_cursor="more")
-        return ListSessionsResponse(sessions=sessions[1:])
+            return v1.ListSessionsResponse(sessions=sessions[:1], next_cursor="more")
+        return v1.ListSessionsResponse(sessions=sessions[1:])
 
-    async def session_resume(self, request: ResumeSessionRequest) -> ResumeSessionResponse:
+    async def session_resume(self, request: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
         self._check_known(request.session_id)
-        return ResumeSessionResponse.model_validate({"modes": SCRIPT["modes"]})
+        return v1.ResumeSessionResponse.model_validate({"modes": SCRIPT["modes"]})
 
-    async def session_close(self, request: CloseSessionRequest) -> CloseSessionResponse:
+    async def session_close(self, request: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
         self._check_known(request.session_id)
-        return CloseSessionResponse()
+        return v1.CloseSessionResponse()
 
-    async def session_delete(self, request: DeleteSessionRequest) -> DeleteSessionResponse:
+    async def session_delete(self, request: v1.DeleteSessionRequest) -> v1.DeleteSessionResponse:
         self._check_known(request.session_id)
         self.known.remove(request.session_id)
-        return DeleteSessionResponse()
+        return v1.DeleteSessionResponse()
 
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
-        update = SessionUpdateCurrentModeUpdate(current_mode_id=request.mode_id)
+    async def session_set_mode(self, request: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
+        update = v1.SessionUpdateCurrentModeUpdate(current_mode_id=request.mode_id)
         await self.client.session_update(session_id=request.session_id, update=update)
-        return SetSessionModeResponse()
+        return v1.SetSessionModeResponse()
 
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
-        expected = bool if isinstance(request, SetSessionConfigOptionRequestBoolean) else str
+    async def session_set_config_option(
+        self, request: v1.SetSessionConfigOptionRequest
+    ) -> v1.SetSessionConfigOptionResponse:
+        expected = bool if isinstance(request, v1.SetSessionConfigOptionRequestBoolean) else str
         if not isinstance(self.options.get(request.config_id), expected):
             raise InvalidParams(data={"configId": request.config_id})
         self.options[request.config_id] = request.value
-        return SetSessionConfigOptionResponse.model_validate({"configOptions": self._config_options()})
+        return v1.SetSessionConfigOptionResponse.model_validate({"configOptions": self._config_options()})
 
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        assert isinstance(request.prompt[0], ContentBlockText)
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        assert isinstance(request.prompt[0], v1.ContentBlockText)
         self.terminal, results = "", []
         for action in json.loads(request.prompt[0].text):
             if (result := await self._act(action, request)) is not None:
@@ -140,9 +109,9 @@ class ScriptedAgent(Agent):
         if results:
             content = {"type": "text", "text": json.dumps(results)}
             await self._update(request.session_id, {"sessionUpdate": "agent_message_chunk", "content": content})
-        return PromptResponse.model_validate({"stopReason": "end_turn", "future": {"deep": [1, None]}})
+        return v1.PromptResponse.model_validate({"stopReason": "end_turn", "future": {"deep": [1, None]}})
 
-    async def _act(self, action: dict[str, Any], request: PromptRequest) -> Any:
+    async def _act(self, action: dict[str, Any], request: v1.PromptRequest) -> Any:
         match action:
             case {"call": method, "params": params}:
                 return await self._call(method, params, request.session_id)
@@ -168,7 +137,7 @@ class ScriptedAgent(Agent):
             result = await self.client.request(model.validate_python({"sessionId": session_id, **own}))
         except RequestError as error:
             return {"error": {"code": error.code, "message": error.message, "data": error.data}}
-        if isinstance(result, CreateTerminalResponse):
+        if isinstance(result, v1.CreateTerminalResponse):
             self.terminal = result.terminal_id
         return {"result": _plain(result)}
 
@@ -181,7 +150,7 @@ class ScriptedAgent(Agent):
         self.notifications.append([method, params])
 
     async def _update(self, session_id: str, update: Any) -> None:
-        await self.client.notify(SessionNotification.model_validate({"sessionId": session_id, "update": update}))
+        await self.client.notify(v1.SessionNotification.model_validate({"sessionId": session_id, "update": update}))
 
     def _config_options(self) -> list[Any]:
         return [{**each, "currentValue": self.options[each["id"]]} for each in SCRIPT["configOptions"]]
@@ -196,4 +165,4 @@ def _plain(model: Any) -> Any:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(ScriptedAgent))
+    asyncio.run(v1.serve_stdio(ScriptedAgent))
