@@ -3,7 +3,7 @@
 A case raises if it fails. `driver.py` says how a case makes the client act. A prompt makes the agent act: its text is a
 JSON list of what to do, one after the other:
 
-* `{"call", "params"}` and `{"notify", "params"}`: send a message to the client, by default in the session of the prompt;
+* `{"call", "params"}` and `{"notify", "params"}`: send a message to the client, in the session of the prompt;
 * `{"dump"}`: take the prompt as a result;
 * `{"wait"}`: wait until the turn is cancelled;
 * `{"raise"}` and `{"crash"}`: raise a `RequestError`, or another exception with a text.
@@ -103,7 +103,7 @@ async def unknown_to_agent(client: Driver) -> None:
 
 async def unknown_to_client(client: Driver) -> None:
     turn = await client.prompt(says("hi", tomorrow=[1, None]))
-    assert turn.get("future") == {"deep": [1, None]}, "unknown fields of a response missing"
+    assert turn.get("future") == {"deep": [1, None]}, "unknown fields missing"
     assert client.updates()[-1].get("tomorrow") == [1, None], "unknown fields missing"
 
 
@@ -349,7 +349,7 @@ _URL = re.compile(r"(http|ws)://\S+")
 
 
 async def outcome(client: Driver, case: str, seconds: float) -> str:
-    """Return `works`, or how a case fails on a connection with the session `new`. After some time, there is no answer."""
+    """Return `works`, or how a case fails on a connection with the session `new`."""
     client.events.clear()
     try:
         async with asyncio.timeout(seconds):

@@ -3,7 +3,7 @@
 One process serves all tests with an SDK, because importing an SDK takes longer than most tests. It connects to several
 agents at the same time. A test writes commands to its stdin, one per line, each with the number of its `connection`:
 
-* `{"connect"}`: start an agent with a command, and connect to it; or connect to an agent behind a URL;
+* `{"connect", "version"}`: start an agent with a command, and connect to it; or connect to an agent behind a URL;
 * `{"close"}`: disconnect from the agent, and wait until it has exited;
 * `{"id", "call", "params"}` and `{"id", "notify", "params"}`: send a message to the agent;
 * `{"id", "cancel_call"}`: cancel the last call of a method;
@@ -66,12 +66,12 @@ class Program:
         self._connections: dict[int, Driver] = {}
         self._reading = asyncio.create_task(self._read())
 
-    def connect(self, agent: Command | str) -> Driver:
+    def connect(self, agent: Command | str, version: str) -> Driver:
         """Start an agent and connect to it, or connect to the one behind a URL."""
         assert not self._reading.done(), "the client has exited"
         number = len(self._connections)
         self._connections[number] = client = Driver(lambda command: self._write({"connection": number, **command}))
-        self._write({"connection": number, "connect": agent})
+        self._write({"connection": number, "connect": agent, "version": version})
         return client
 
     async def end(self) -> None:

@@ -74,7 +74,7 @@ EXPLANATIONS = [
         clients=_PYTHONS,
         transports=[STDIO],
         operations=[UNKNOWN_TO_AGENT, UNKNOWN_TO_CLIENT],
-        found=[_MISSING, "other content"],
+        found=[_MISSING],
         fault=_PYTHON_CLIENTS,
         fact="Its models can't hold fields that its schema doesn't have.",
     ),
@@ -115,8 +115,8 @@ EXPLANATIONS = [
         transports=[STDIO],
         operations=[DELETE],
         found=[
-            "session/delete needs 'agentCapabilities.sessionCapabilities.delete', which the peer did not advertise in its "
-            "initialize message",
+            "session/delete needs 'agentCapabilities.sessionCapabilities.delete', which the peer did not advertise in "
+            "its initialize message",
             "Method not found (-32601)",
         ],
         fault=_PYTHON_AGENT,

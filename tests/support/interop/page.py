@@ -31,7 +31,7 @@ _HEAD = """\
 
 Agents of this package, and those of the official SDKs, with clients of all of them: over stdio, and as
 [remote agents](guides/remote-agents.md) over WebSocket and HTTP. The processes are real, and run on one machine. Over a
-network, each operation is tried on a new connection. The tests repeat it for all pairs in which this package is one side.
+network, each operation is tried on a new connection. The tests repeat what involves this package.
 
 How many of the operations work, of those that were tried:
 """

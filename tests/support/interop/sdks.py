@@ -59,14 +59,14 @@ async def agent(sdk: str, transport: str, versions: str = "") -> Command | str:
 
 
 @asynccontextmanager
-async def connected(sdk: str, target: Command | str) -> AsyncIterator[Driver]:
+async def connected(sdk: str, target: Command | str, version: str = "1") -> AsyncIterator[Driver]:
     """Connect a client of an SDK to an agent, and yield it before it calls `initialize`."""
     if sdk == OURS:
         async with OurDriver.connected(target) as ours:
             yield ours
         return
     program = command(sdk, "client")
-    client = (await shared(program, lambda: running(program))).connect(target)
+    client = (await shared(program, lambda: running(program))).connect(target, version)
     try:
         yield client
     finally:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from asyncio.subprocess import PIPE
 from typing import Any
 
 import acp_bindings
 from acp_bindings import v1, v2_draft
 from acp_kit.remote import open_transport
 from acp_runtime import ProtocolVersionMismatch, RequestError
-from tests.support.interop.sdks import OURS, STDIO, Command, agent, command
+from tests.support.interop.driver import Command, PeerError
+from tests.support.interop.sdks import OURS, STDIO, agent, connected
 
 SERVED = ("1", "2", "1,2")
 _NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
@@ -22,7 +21,7 @@ OFFERED = {
     for served in SERVED
 }
 NEWEST = [f"a client of both versions, an agent of {_NAMES[served]}" for served in SERVED]
-_SECONDS = 20
+_SECONDS = 60
 
 
 class Texts:
@@ -75,7 +74,7 @@ async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
         told = [await _ours(_CLIENTS[offer], to) for offer, to in offers]
         newest = [await _ours(_CLIENTS["1"] | _CLIENTS["2"], agents[served]) for served in SERVED]
     else:
-        told, newest = await _theirs(client, offers), []
+        told, newest = [await _theirs(client, offer, to) for offer, to in offers], []
     found = {
         operation: _judged(each, offer, served)
         for operation, each, (offer, served) in zip(tried, told, tried.values(), strict=True)
@@ -119,15 +118,15 @@ async def _ours(offers: dict[str, Any], target: Command | str) -> Any:
         return {"error": {"message": str(error)}}
 
 
-async def _theirs(client: str, offers: list[tuple[str, Command | str]]) -> list[Any]:
-    program = [*command(client, "versions_client"), json.dumps(offers)]
-    process = await asyncio.create_subprocess_exec(*program, stdout=PIPE)
+async def _theirs(client: str, offer: str, target: Command | str) -> Any:
+    info = {"name": "theirs", "version": "1"}
+    about = {"1": {"clientInfo": info, "clientCapabilities": {}}, "2": {"info": info, "capabilities": {}}}
     try:
-        async with asyncio.timeout(_SECONDS * 3):
-            out, _ = await process.communicate()
-        told: list[Any] = json.loads(out)
-        return told
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        async with asyncio.timeout(_SECONDS), connected(client, target, offer) as driver:
+            await driver.set_responses({})
+            initialized = await driver.call("initialize", {"protocolVersion": int(offer), **about[offer]})
+            await driver.call("session/new", {"cwd": "/", "mcpServers": []})
+            await driver.prompt("hello")
+            return {"initialized": initialized, "texts": await driver.said()}
+    except PeerError as error:
+        return {"error": error.error}

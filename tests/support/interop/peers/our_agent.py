@@ -127,6 +127,7 @@ class ScriptedAgent(v1.Agent):
                 raise RequestError(**error)
             case {"crash": text}:
                 raise RuntimeError(text)
+        return None
 
     async def _call(self, method: str, params: Any, session_id: str) -> Any:
         try:

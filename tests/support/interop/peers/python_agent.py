@@ -150,6 +150,7 @@ class ScriptedAgent(acp.Agent):
                 raise RequestError(**error)
             case {"crash": text}:
                 raise RuntimeError(text)
+        return None
 
     async def _call(self, method: str, params: Any, session_id: str) -> Any:
         if method.startswith("_"):

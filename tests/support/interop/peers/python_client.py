@@ -12,6 +12,7 @@ from typing import Any
 
 import acp
 from acp import RequestError, schema
+from acp.transports import spawn_stdio_transport
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 # By method: the model of its params, and its name in the SDK.
@@ -37,8 +38,10 @@ OPTION_REQUESTS = {
 
 
 class ScriptedClient(acp.Client):
-    def __init__(self, connection: int) -> None:
+    def __init__(self, connection: int, version: str) -> None:
         self.connection = connection
+        self.version = version
+        self.models: Any = schema
         self.responses: dict[str, Any] = {}
         self.cancelled = asyncio.Event()
         self.calls: dict[str, tuple[int, asyncio.Task[None]]] = {}
@@ -86,10 +89,11 @@ class ScriptedClient(acp.Client):
         return response.model_validate(scripted["result"])
 
 
-def handler(method: str, request: type[BaseModel], response: type[BaseModel]) -> Any:
+def handler(method: str, model: str) -> Any:
     """Return the method of the client for a request."""
 
     async def handle(client: ScriptedClient, **params: Any) -> BaseModel:
+        request, response = (getattr(client.models, f"{model}{kind}") for kind in ("Request", "Response"))
         return await client._respond(method, request, params, response)
 
     return handle
@@ -105,9 +109,7 @@ for name, method in {
     "wait_for_terminal_exit": "terminal/wait_for_exit",
     "release_terminal": "terminal/release",
 }.items():
-    model = "".join(map(str.capitalize, name.split("_")))
-    models = getattr(schema, f"{model}Request"), getattr(schema, f"{model}Response")
-    setattr(ScriptedClient, name, handler(method, *models))
+    setattr(ScriptedClient, name, handler(method, "".join(map(str.capitalize, name.split("_")))))
 
 
 def on_disk(method: str, path: str, content: str = "", **_: Any) -> dict[str, Any]:
@@ -140,7 +142,7 @@ async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -
             if method not in CALLS:
                 raise RuntimeError(f"the client has no {method}")
             request, name = CALLS[method]
-            model = request.model_validate(params)
+            model = getattr(client.models, request.__name__).model_validate(params)
             given = {field: getattr(model, field) for field in model.model_fields_set if field != "field_meta"}
             result = await getattr(agent, name)(**given)
         if method == "session/cancel":
@@ -174,9 +176,10 @@ async def read_stdin() -> asyncio.StreamReader:
     return reader
 
 
-async def serve(connection: int, target: list[str] | str, commands: asyncio.Queue[dict[str, Any] | None]) -> None:
+async def serve(
+    client: ScriptedClient, target: list[str] | str, commands: asyncio.Queue[dict[str, Any] | None]
+) -> None:
     """Connect to an agent, and execute the commands for the connection until one is None."""
-    client = ScriptedClient(connection)
     async with (reach if isinstance(target, str) else start)(client, target) as (agent, process):
         tasks: list[asyncio.Task[None]] = []
         while (each := await commands.get()) is not None:
@@ -187,17 +190,29 @@ async def serve(connection: int, target: list[str] | str, commands: asyncio.Queu
     client.emit({"exit": process and process.returncode})
 
 
-def start(client: ScriptedClient, command: list[str]) -> Any:
-    options = {"use_unstable_protocol": True, "transport_kwargs": {"stderr": None}}
-    return acp.spawn_agent_process(client, *command, **options)
+@asynccontextmanager
+async def start(client: ScriptedClient, command: list[str]) -> AsyncIterator[tuple[Any, Any]]:
+    async with spawn_stdio_transport(*command, stderr=None) as (reader, writer, process):
+        agent = connect(client, writer, reader)
+        yield agent, process
+        await agent.close()
 
 
 @asynccontextmanager
 async def reach(client: ScriptedClient, url: str) -> AsyncIterator[tuple[Any, None]]:
     transport = await remote_transport(url)
-    agent = acp.connect_to_agent(client, transport, use_unstable_protocol=True)
+    agent = connect(client, transport)
     yield agent, None
     await asyncio.wait([asyncio.create_task(agent.close()), asyncio.create_task(transport.close())])
+
+
+def connect(client: ScriptedClient, *streams: Any) -> Any:
+    if client.version == "1":
+        return acp.connect_to_agent(client, *streams, use_unstable_protocol=True)
+    from acp.experimental import v2  # imported here because 0.12.1 doesn't have it, and it takes a second
+
+    client.models = v2.schema
+    return v2.connect_to_agent(client, *streams)
 
 
 async def remote_transport(url: str) -> Any:
@@ -215,7 +230,8 @@ async def main() -> None:
             connection = command.pop("connection")
             if "connect" in command:
                 queues[connection] = asyncio.Queue()
-                connections.create_task(serve(connection, command["connect"], queues[connection]))
+                client = ScriptedClient(connection, command["version"])
+                connections.create_task(serve(client, command["connect"], queues[connection]))
             else:
                 queues[connection].put_nowait(None if "close" in command else command)
 
