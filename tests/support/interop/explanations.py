@@ -123,6 +123,14 @@ EXPLANATIONS = [
         fact="It has no handler for `session/delete`; 1.0.0rc3 has one.",
     ),
     Explanation(
+        servers=[PYTHON],
+        transports=[STDIO],
+        operations=[CANCEL_CALL],
+        found=["no answer"],
+        fault=_PYTHON_AGENT,
+        fact="It ignores `$/cancel_request`; 1.0.0rc3 cancels the call.",
+    ),
+    Explanation(
         clients=_PYTHONS,
         transports=["WebSocket"],
         operations=[LARGE_MESSAGE],

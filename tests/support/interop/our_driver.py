@@ -15,6 +15,7 @@ from acp_bindings.v1.methods import AGENT_REQUESTS, CLIENT_REQUESTS
 from acp_kit.client import deliver_update
 from acp_kit.remote import open_transport
 from acp_runtime import CapabilityError, ConnectionClosed, MethodNotFound, RequestError
+from acp_runtime.stubs.methods import Request
 from tests.support.interop.driver import Command, Driver
 
 
@@ -82,41 +83,41 @@ class OurDriver(Driver):
         return _plain(await self.agent.request(request))
 
 
-class Scripted(v1.Client):
+class Answers:
+    """The handlers of all requests to clients."""
+
+    client: OurDriver
+
+    @classmethod
+    def add(cls, method: Request[Any, Any]) -> None:
+        async def handle(self: Answers, request: Any) -> Any:
+            return await self._answer(method, request)
+
+        setattr(cls, method.name, handle)
+
+    async def _answer(self, method: Request[Any, Any], request: Any) -> Any:
+        self.client.receive({"event": method.wire, "params": _plain(request)})
+        scripted = self.client.responses[method.wire]
+        if "error" in scripted:
+            raise RequestError(**scripted["error"])
+        if "crash" in scripted:
+            raise RuntimeError(scripted["crash"])
+        if "cancelled" in scripted:
+            await asyncio.Event().wait()  # the runtime answers when the session is cancelled
+        return TypeAdapter(method.result_type).validate_python(scripted["result"])
+
+
+for each in CLIENT_REQUESTS.values():
+    Answers.add(each)
+
+
+class Scripted(Answers, v1.Client):
     def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent
-        self.client: OurDriver
 
     async def session_update(self, notification: v1.SessionNotification) -> None:
         deliver_update(self.agent, notification)
         self.client.receive({"event": "session/update", "params": _plain(notification)})
-
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        return await self._answer("session/request_permission", request)
-
-    async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
-        return await self._answer("fs/read_text_file", request)
-
-    async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
-        return await self._answer("fs/write_text_file", request)
-
-    async def terminal_create(self, request: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
-        return await self._answer("terminal/create", request)
-
-    async def terminal_output(self, request: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
-        return await self._answer("terminal/output", request)
-
-    async def terminal_kill(self, request: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        return await self._answer("terminal/kill", request)
-
-    async def terminal_wait_for_exit(self, request: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
-        return await self._answer("terminal/wait_for_exit", request)
-
-    async def terminal_release(self, request: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
-        return await self._answer("terminal/release", request)
-
-    async def elicitation_create(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        return await self._answer("elicitation/create", request)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         if method not in self.client.responses:
@@ -126,17 +127,6 @@ class Scripted(v1.Client):
 
     async def ext_notification(self, method: str, params: Any) -> None:
         self.client.receive({"event": method, "params": params})
-
-    async def _answer(self, method: str, request: Any) -> Any:
-        self.client.receive({"event": method, "params": _plain(request)})
-        scripted = self.client.responses[method]
-        if "error" in scripted:
-            raise RequestError(**scripted["error"])
-        if "crash" in scripted:
-            raise RuntimeError(scripted["crash"])
-        if "cancelled" in scripted:
-            await asyncio.Event().wait()  # the runtime answers when the session is cancelled
-        return TypeAdapter(CLIENT_REQUESTS[method].result_type).validate_python(scripted["result"])
 
 
 def _plain(model: Any) -> Any:

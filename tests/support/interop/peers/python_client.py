@@ -134,7 +134,7 @@ async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -
             send = agent.ext_method if "call" in command else agent.ext_notification
             result = await send(method[1:], params)
         elif method == "session/set_config_option":
-            model: BaseModel = OPTION_REQUESTS[params.get("type") == "boolean"].model_validate(params)
+            model: Any = OPTION_REQUESTS[params.get("type") == "boolean"].model_validate(params)
             result = await agent.set_config_option(
                 config_id=model.config_id, session_id=model.session_id, value=model.value
             )
@@ -180,7 +180,7 @@ async def serve(
     client: ScriptedClient, target: list[str] | str, commands: asyncio.Queue[dict[str, Any] | None]
 ) -> None:
     """Connect to an agent, and execute the commands for the connection until one is None."""
-    async with (reach if isinstance(target, str) else start)(client, target) as (agent, process):
+    async with reach(client, target) if isinstance(target, str) else start(client, target) as (agent, process):
         tasks: list[asyncio.Task[None]] = []
         while (each := await commands.get()) is not None:
             tasks.append(asyncio.create_task(execute(agent, client, each)))

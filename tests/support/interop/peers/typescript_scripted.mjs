@@ -26,6 +26,9 @@ async function act({ call, notify, params, ...action }, turn) {
     return turn.prompt;
   } else if (action.wait) {
     await turn.cancelled;
+    if (turn.signal.aborted) {
+      throw new acp.RequestError(-32800, "Request cancelled");
+    }
   } else if (action.raise) {
     throw new acp.RequestError(action.raise.code, action.raise.message, action.raise.data);
   } else {
@@ -100,15 +103,16 @@ export function scriptedAgent() {
       options.set(configId, value);
       return { configOptions: configOptions() };
     })
-    .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
+    .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client, signal }) => {
       let stopReason = "end_turn";
       const cancelled = new Promise((resolve) => {
         cancels.set(sessionId, () => {
           stopReason = "cancelled";
           resolve();
         });
+        signal.addEventListener("abort", resolve);
       });
-      const turn = { client, sessionId, prompt, cancelled };
+      const turn = { client, sessionId, prompt, cancelled, signal };
       const results = [];
       for (const action of JSON.parse(prompt[0].text)) {
         const result = await act(action, turn);
