@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.support.interop.reuse import close_all
-from tests.support.interop.their_client import Command
-from tests.support.paths import ROOT
+from tests.support.interop.sdks import PYTHON, TYPESCRIPT, command
 from tests.support.scale import count
-from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without, typescript_sdk
+from tests.support.third_party import UnavailableError, skip_without
 
-DEADLINE = count(120, 1800)
-PEERS = ROOT / "tests/support/interop/peers"
-
-
-def _python_sdk(script: str) -> Command:
-    return [str(python_in(python_sdk())), str(PEERS / f"python_{script}.py")]
-
-
-def _typescript_sdk(script: str) -> Command:
-    return ["node", str(PEERS / f"typescript_{script}.mjs"), str(typescript_sdk())]
-
-
-SDKS: dict[str, Callable[[str], Command]] = {"python": _python_sdk, "typescript": _typescript_sdk}
+DEADLINE = count(280, 1800)
 
 
 @pytest.fixture(scope="package")
@@ -59,33 +46,12 @@ async def _within_deadline(test: Any) -> None:
         await test
 
 
-@pytest.fixture(scope="session", params=sorted(SDKS))
+@pytest.fixture(scope="session", params=[PYTHON, TYPESCRIPT])
 def sdk(request: pytest.FixtureRequest) -> str:
-    """Return the name of an official SDK. Tests that use this fixture or one of its peers run with each SDK."""
+    """Return the name of an official SDK, which is installed. Tests that use this fixture run with each SDK."""
     name: str = request.param
-    return name
-
-
-@pytest.fixture(scope="session")
-def their_agent(sdk: str) -> Command:
-    """Return the command that starts the scripted agent of the SDK."""
-    return _command(sdk, "agent")
-
-
-@pytest.fixture(scope="session")
-def their_tool_agent(sdk: str) -> Command:
-    """Return the command that starts the agent of the SDK which calls what a prompt lists."""
-    return _command(sdk, "tool_agent")
-
-
-@pytest.fixture(scope="session")
-def their_client(sdk: str) -> Command:
-    """Return the command that starts the scripted client of the SDK."""
-    return _command(sdk, "client")
-
-
-def _command(sdk: str, script: str) -> Command:
     try:
-        return SDKS[sdk](script)
+        command(name, "agent")
     except UnavailableError as reason:
-        skip_without(f"The {sdk} SDK can't be installed", reason)
+        skip_without(f"The SDK {name} can't be installed", reason)
+    return name

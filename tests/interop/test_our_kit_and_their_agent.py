@@ -3,145 +3,157 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.interop.kit_client import with_kit
-from tests.support.interop.their_client import Command
-from tests.support.marked_processes import alive, marked
+from acp_bindings import v1
+from acp_kit.client import (
+    FileHandlers,
+    PermissionHandlers,
+    PermissionPolicy,
+    SessionState,
+    TerminalHandlers,
+    Terminals,
+    Workspace,
+    allow,
+    reject,
+)
+from acp_kit.content import text
+from tests.support.interop.contract import calls
+from tests.support.interop.driver import Command
+from tests.support.interop.sdks import command
 
-pytestmark = pytest.mark.xdist_group("their agents")
+pytestmark = pytest.mark.xdist_group("SDKs")
 
 OPTIONS = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_always", "allow_once", "reject_once")]
+TERMINAL = {"terminalId": "$terminal"}
 
 
-async def test_the_agent_writes_and_reads_files_of_the_workspace(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
-        path = str(client.root / "new" / "notes.txt")
-        results = await client.run(
-            ("fs/write_text_file", {"path": path, "content": "one\r\ntwo é\nthree\u2028"}),
-            ("fs/read_text_file", {"path": path}),
-            ("fs/read_text_file", {"path": path, "line": 2, "limit": 1}),
-            ("fs/read_text_file", {"path": path, "line": 9}),
-        )
-        assert (client.root / "new" / "notes.txt").read_bytes() == "one\r\ntwo é\nthree\u2028".encode()
-    assert [each["result"].get("content") for each in results] == [None, "one\r\ntwo é\nthree\u2028", "two é\n", ""]
-
-
-async def test_the_agent_gets_an_error_for_files_outside_and_missing_ones(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
-        outside, missing = f"{client.root}/../outside.txt", f"{client.root}/missing.txt"
-        results = await client.run(
-            ("fs/read_text_file", {"path": "/etc/passwd"}),
-            ("fs/write_text_file", {"path": outside, "content": ""}),
-            ("fs/read_text_file", {"path": missing}),
-        )
-        assert not (client.root.parent / "outside.txt").exists()
-        roots = [str(client.root)]
-    assert [(each["error"]["code"], each["error"]["data"]) for each in results] == [
-        (-32602, {"path": "/etc/passwd", "roots": roots}),
-        (-32602, {"path": outside, "roots": roots}),
-        (-32002, {"path": missing}),
+def table(root: Path) -> list[tuple[str, dict[str, Any], Any]]:
+    """Return what the agent calls, one after the other, and the result or the code and data of the error it gets."""
+    text, path = "one\r\ntwo é\nthree\u2028", f"{root}/new/a.txt"
+    greet = {"command": "/bin/sh", "args": ["-c", "pwd; echo $A >&2; printf 'aé'; exit 3"]}
+    greeted = {"output": f"{root}\nhello\naé", "truncated": False, "exitStatus": {"exitCode": 3}}
+    outside = {"roots": [str(root)]}
+    return [
+        ("fs/write_text_file", {"path": path, "content": text}, {}),
+        ("fs/read_text_file", {"path": path}, {"content": text}),
+        ("fs/read_text_file", {"path": path, "line": 2, "limit": 1}, {"content": "two é\n"}),
+        ("fs/read_text_file", {"path": "/etc/passwd"}, (-32602, {"path": "/etc/passwd", **outside})),
+        ("fs/write_text_file", {"path": f"{root}/../x", "content": ""}, (-32602, {"path": f"{root}/../x", **outside})),
+        ("fs/read_text_file", {"path": f"{root}/missing"}, (-32002, {"path": f"{root}/missing"})),
+        ("terminal/create", {**greet, "env": [{"name": "A", "value": "hello"}]}, ...),
+        ("terminal/wait_for_exit", TERMINAL, {"exitCode": 3}),
+        ("terminal/output", TERMINAL, greeted),
+        ("terminal/release", TERMINAL, {}),
+        ("terminal/output", TERMINAL, (-32002, ...)),
+        ("terminal/create", {"command": "printf", "args": ["éé"], "outputByteLimit": 3}, ...),
+        ("terminal/wait_for_exit", TERMINAL, {"exitCode": 0}),
+        ("terminal/output", TERMINAL, {"output": "é", "truncated": True, "exitStatus": {"exitCode": 0}}),
+        ("terminal/create", {"command": "sleep", "args": ["1000"]}, ...),
+        ("terminal/kill", TERMINAL, {}),
+        ("terminal/wait_for_exit", TERMINAL, {"signal": "SIGTERM"}),
+        ("terminal/create", {"command": "pwd", "cwd": "/"}, (-32602, ...)),
+        ("terminal/create", {"command": "no-such-command"}, (-32002, ...)),
     ]
 
 
-async def test_the_agent_runs_a_command_to_its_end(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
-        script = "pwd; echo $GREETING >&2; printf 'aé'; exit 3"
-        create = {"command": "/bin/sh", "args": ["-c", script], "env": [{"name": "GREETING", "value": "hello"}]}
-        results = await client.run(
-            ("terminal/create", create),
-            ("terminal/wait_for_exit", {"terminalId": "$terminal"}),
-            ("terminal/output", {"terminalId": "$terminal"}),
-            ("terminal/release", {"terminalId": "$terminal"}),
-            ("terminal/output", {"terminalId": "$terminal"}),
-        )
-        root = client.root
-    assert results[1]["result"] == {"exitCode": 3}
-    output = {"output": f"{root}\nhello\naé", "truncated": False, "exitStatus": {"exitCode": 3}}
-    assert results[2]["result"] == output
-    assert results[3]["result"] == {}
-    assert results[4]["error"]["code"] == -32002
+class KitClient(FileHandlers, TerminalHandlers, PermissionHandlers, v1.Client):
+    """Serves a folder, terminals in it, and permission to read.
+
+    Attributes:
+        root: the folder.
+        asked: is set when the user is asked for permission.
+        answer: the option that the user selects; None if the user never answers.
+    """
+
+    def __init__(self, agent: v1.RemoteAgent, root: Path, terminals: Terminals) -> None:
+        self.agent = agent
+        self.root = root
+        self.workspace = Workspace(root)
+        self.terminals = terminals
+        self.permissions = PermissionPolicy(allow(kinds={"read"}, under=root), reject(kinds={"delete"}), ask=self._ask)
+        self.asked = asyncio.Event()
+        self.answer: str | None = None
+        self._state = SessionState()
+
+    async def run(self, *actions: dict[str, Any]) -> list[dict[str, Any]]:
+        """Let the agent call methods of this client, and return the results and errors that it got."""
+        self._state = SessionState()
+        await self.agent.session_prompt(session_id="new", prompt=[text(json.dumps(actions))])
+        results: list[dict[str, Any]] = json.loads(self._state.text)
+        return results
+
+    async def session_update(self, notification: v1.SessionNotification) -> None:
+        self._state.apply(notification.update)
+
+    async def _ask(self, request: v1.RequestPermissionRequest) -> str | None:
+        self.asked.set()
+        if self.answer is None:
+            await asyncio.Event().wait()
+        return self.answer
 
 
-async def test_the_agent_limits_the_output_of_a_command(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
-        results = await client.run(
-            ("terminal/create", {"command": "printf", "args": ["éé"], "outputByteLimit": 3}),
-            ("terminal/wait_for_exit", {"terminalId": "$terminal"}),
-            ("terminal/output", {"terminalId": "$terminal"}),
-        )
-    assert results[2]["result"] == {"output": "é", "truncated": True, "exitStatus": {"exitCode": 0}}
+@asynccontextmanager
+async def with_kit(agent: Command, root: Path) -> AsyncIterator[KitClient]:
+    async with (
+        Terminals(root) as terminals,
+        v1.spawn_agent(lambda agent: KitClient(agent, root, terminals), *agent) as remote,
+    ):
+        client = remote.handler
+        assert isinstance(client, KitClient)
+        capabilities = v1.ClientCapabilities(fs=client.workspace.capabilities(), terminal=True)
+        await remote.initialize(protocol_version=1, client_capabilities=capabilities)
+        await remote.session_new(cwd=str(root), mcp_servers=[])
+        yield client
 
 
-async def test_the_agent_kills_a_command(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
-        results = await client.run(
-            ("terminal/create", {"command": "sleep", "args": ["1000"]}),
-            ("terminal/kill", {"terminalId": "$terminal"}),
-            ("terminal/wait_for_exit", {"terminalId": "$terminal"}),
-            ("terminal/release", {"terminalId": "$terminal"}),
-        )
-    assert [each["result"] for each in results[1:]] == [{}, {"signal": "SIGTERM"}, {}]
+async def test_the_agent_uses_files_and_terminals_of_the_client(sdk: str, tmp_path: Path) -> None:
+    steps = table(root := tmp_path.resolve())
+    async with with_kit(command(sdk, "agent"), root) as client:
+        results = await client.run(*(calls(method, **params) for method, params, _ in steps))
+    for (method, params, expected), result in zip(steps, results, strict=True):
+        match expected:
+            case (code, data):
+                assert result["error"]["code"] == code, (method, params)
+                assert data is ... or result["error"]["data"] == data
+            case _:
+                assert expected in (..., result["result"]), (method, params)
+    assert (root / "new/a.txt").read_bytes() == "one\r\ntwo é\nthree\u2028".encode()
+    assert not (root.parent / "x").exists()
 
 
-async def test_the_agent_gets_an_error_for_a_command_that_can_not_be_started(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
-        results = await client.run(
-            ("terminal/create", {"command": "pwd", "cwd": "/"}), ("terminal/create", {"command": "no-such-command"})
-        )
-    assert [each["error"]["code"] for each in results] == [-32602, -32002]
+def asks(kind: str, path: str, title: str = "Do it") -> dict[str, Any]:
+    tool = {"toolCallId": "1", "kind": kind, "title": title, "locations": [{"path": path}]}
+    return calls("session/request_permission", toolCall=tool, options=OPTIONS)
 
 
-def _permission(kind: str, path: str, **more: Any) -> tuple[str, dict[str, Any]]:
-    call = {"toolCallId": "1", "kind": kind, "title": "Do it", "locations": [{"path": path}], **more}
-    return "session/request_permission", {"toolCall": call, "options": OPTIONS}
+async def test_rules_and_the_user_answer_the_agent(sdk: str, tmp_path: Path) -> None:
+    async with with_kit(command(sdk, "agent"), tmp_path.resolve()) as client:
 
+        async def chosen(*questions: dict[str, Any]) -> list[str]:
+            return [each["result"]["outcome"].get("optionId", "cancelled") for each in await client.run(*questions)]
 
-def _chosen(results: list[dict[str, Any]]) -> list[str]:
-    return [each["result"]["outcome"].get("optionId", "cancelled") for each in results]
-
-
-async def test_rules_and_the_user_answer_permission_requests(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
         inside = str(client.root / "a")
         client.answer = "reject_once"
-        assert _chosen(await client.run(_permission("read", inside), _permission("delete", inside))) == [
-            "allow_once",
-            "reject_once",
-        ]
+        assert await chosen(asks("read", inside), asks("delete", inside)) == ["allow_once", "reject_once"]
         assert not client.asked.is_set()
-        assert _chosen(await client.run(_permission("read", "/etc/passwd"))) == ["reject_once"]
+        assert await chosen(asks("read", "/etc/passwd")) == ["reject_once"]
         assert client.asked.is_set()
         client.answer = "allow_always"
-        edit = _permission("edit", inside, title="Edit a")
+        edit = asks("edit", inside, "Edit a")
         # A rule rejects, so the agent must go on asking, and the client remembers what the user chose.
-        assert _chosen(await client.run(edit)) == ["allow_once"]
-        client.answer = "reject_once"
-        assert _chosen(await client.run(edit)) == ["allow_once"]
+        assert await chosen(edit) == ["allow_once"]
+        client.answer = None
+        assert await chosen(edit) == ["allow_once"]
 
-
-async def test_cancelling_the_turn_cancels_an_open_question(their_tool_agent: Command) -> None:
-    async with with_kit(their_tool_agent) as client:
-        running = asyncio.create_task(client.run(_permission("execute", str(client.root))))
+        client.asked.clear()
+        turn = asyncio.create_task(chosen(asks("execute", inside)))
         await client.asked.wait()
         await client.agent.session_cancel(session_id="new")
-        assert _chosen(await running) == ["cancelled"]
-        client.answer = "allow_once"
-        assert _chosen(await client.run(_permission("execute", str(client.root)))) == ["allow_once"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="descendants are found in /proc")
-async def test_what_the_agent_leaves_running_ends_with_its_session(their_tool_agent: Command) -> None:
-    with marked() as marker:
-        async with with_kit(their_tool_agent) as client:
-            env = [{"name": marker, "value": "1"}]
-            await client.run(
-                ("terminal/create", {"command": "/bin/sh", "args": ["-c", "sleep 1000 &"], "env": env}),
-                ("terminal/wait_for_exit", {"terminalId": "$terminal"}),
-            )
-            assert len(alive(marker)) == 1
-            await client.terminals.release_session("new")
-            assert not alive(marker)
+        assert await turn == ["cancelled"]

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from tests.support.interop.their_client import RESPONSES, Command, PeerError, TheirClient, connected, in_session
-from tests.support.kit import mcp_server
-from tests.support.paths import ROOT
+from tests.support.interop import sdks
+from tests.support.interop.driver import Driver, PeerError
 
-pytestmark = pytest.mark.xdist_group("their clients")
+pytestmark = pytest.mark.xdist_group("SDKs")
 
-AGENT: Path = ROOT / "tests/support/interop/peers/kit_agent.py"
 REJECTED = {"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}}
 ALLOWED = {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}}
 
 
-def kinds(client: TheirClient) -> list[str]:
+@asynccontextmanager
+async def in_session(sdk: str, responses: dict[str, Any] | None = None) -> AsyncIterator[Driver]:
+    async with sdks.in_session(sdk, sdks.command(sdks.OURS, "kit_agent")) as client:
+        client.events.clear()
+        await client.set_responses(responses or {})
+        yield client
+
+
+def kinds(client: Driver) -> list[str]:
     return [update["sessionUpdate"] for update in client.updates()]
 
 
-def statuses(client: TheirClient) -> list[str]:
+def statuses(client: Driver) -> list[str]:
     return [update["status"] for update in client.updates() if update["sessionUpdate"].startswith("tool_call")]
 
 
 @pytest.mark.parametrize(("answer", "said"), [(ALLOWED, "edited"), (REJECTED, "rejected")])
 async def test_a_permission_asked_by_the_kit_is_answered_by_their_client(
-    answer: dict[str, Any], said: str, their_client: Command
+    answer: dict[str, Any], said: str, sdk: str
 ) -> None:
     responses = {"session/request_permission": answer}
-    async with in_session(their_client, responses, script=AGENT) as client:
+    async with in_session(sdk, responses) as client:
         assert (await client.prompt("edit"))["stopReason"] == "end_turn"
         methods = [method for method, _ in client.requests()]
         wrote = ["fs/write_text_file"] if said == "edited" else []
@@ -51,16 +57,16 @@ async def test_a_permission_asked_by_the_kit_is_answered_by_their_client(
         assert client.texts() == [said]
 
 
-async def test_a_dialog_that_their_user_closed_ends_the_turn_as_cancelled(their_client: Command) -> None:
+async def test_a_dialog_that_their_user_closed_ends_the_turn_as_cancelled(sdk: str) -> None:
     responses = {"session/request_permission": {"result": {"outcome": {"outcome": "cancelled"}}}}
-    async with in_session(their_client, responses, script=AGENT) as client:
+    async with in_session(sdk, responses) as client:
         assert (await client.prompt("edit"))["stopReason"] == "cancelled"
         assert statuses(client)[-1] == "failed"
 
 
-async def test_a_turn_cancelled_while_their_dialog_is_open_is_answered_cancelled(their_client: Command) -> None:
+async def test_a_turn_cancelled_while_their_dialog_is_open_is_answered_cancelled(sdk: str) -> None:
     responses = {"session/request_permission": {"cancelled": {"outcome": {"outcome": "cancelled"}}}}
-    async with in_session(their_client, responses, script=AGENT) as client:
+    async with in_session(sdk, responses) as client:
         prompt = asyncio.create_task(client.prompt("edit"))
         await client.until("session/request_permission")
         await client.notify("session/cancel", {"sessionId": "new"})
@@ -68,8 +74,8 @@ async def test_a_turn_cancelled_while_their_dialog_is_open_is_answered_cancelled
         assert statuses(client)[-1] == "failed"
 
 
-async def test_a_command_runs_in_a_terminal_of_their_client_and_is_released(their_client: Command) -> None:
-    async with in_session(their_client, script=AGENT) as client:
+async def test_a_command_runs_in_a_terminal_of_their_client_and_is_released(sdk: str) -> None:
+    async with in_session(sdk) as client:
         await client.prompt("run")
         methods = [method for method, _ in client.requests()]
         assert methods == ["terminal/create", "terminal/wait_for_exit", "terminal/output", "terminal/release"]
@@ -81,8 +87,8 @@ async def test_a_command_runs_in_a_terminal_of_their_client_and_is_released(thei
         assert shown[0]["content"] == [{"type": "terminal", "terminalId": "t-1"}]
 
 
-async def test_a_cancelled_turn_ends_its_tool_call(their_client: Command) -> None:
-    async with in_session(their_client, script=AGENT) as client:
+async def test_a_cancelled_turn_ends_its_tool_call(sdk: str) -> None:
+    async with in_session(sdk) as client:
         prompt = asyncio.create_task(client.prompt("wait"))
         await client.until("waiting")
         await client.notify("session/cancel", {"sessionId": "new"})
@@ -90,8 +96,8 @@ async def test_a_cancelled_turn_ends_its_tool_call(their_client: Command) -> Non
         assert statuses(client) == ["in_progress", "failed"]
 
 
-async def test_their_client_sees_thoughts_plan_and_message_and_again_when_it_loads(their_client: Command) -> None:
-    async with in_session(their_client, script=AGENT) as client:
+async def test_their_client_sees_thoughts_plan_and_message_and_again_when_it_loads(sdk: str) -> None:
+    async with in_session(sdk) as client:
         await client.prompt("work")
         assert kinds(client) == ["agent_thought_chunk", "plan", *["agent_message_chunk"] * 3]
         client.events.clear()
@@ -100,8 +106,8 @@ async def test_their_client_sees_thoughts_plan_and_message_and_again_when_it_loa
         assert {"user_message_chunk", "agent_thought_chunk", "plan"} <= {*kinds(client)}
 
 
-async def test_their_client_sets_modes_and_options(their_client: Command) -> None:
-    async with in_session(their_client, script=AGENT) as client:
+async def test_their_client_sets_modes_and_options(sdk: str) -> None:
+    async with in_session(sdk) as client:
         await client.call("session/set_mode", {"sessionId": "new", "modeId": "code"})
         params = {"sessionId": "new", "configId": "model", "value": "large"}
         answer = await client.call("session/set_config_option", params)
@@ -113,16 +119,7 @@ async def test_their_client_sets_modes_and_options(their_client: Command) -> Non
         await client.call("session/set_mode", {"sessionId": "new", "modeId": "ask"})
 
 
-async def test_the_mcp_servers_of_their_client_are_used(their_client: Command) -> None:
-    server = {"name": "db", "command": sys.executable, "args": [mcp_server.__file__], "env": []}
-    async with connected(their_client, script=AGENT) as client:
-        await client.initialize()
-        await client.call("session/new", {"cwd": "/tmp", "mcpServers": [server]})
-        await client.prompt("tools")
-        assert client.texts() == ["db.echo"]
-
-
-async def test_their_client_runs_a_slash_command(their_client: Command) -> None:
-    async with in_session(their_client, RESPONSES, script=AGENT) as client:
+async def test_their_client_runs_a_slash_command(sdk: str) -> None:
+    async with in_session(sdk) as client:
         await client.prompt("/shout hello there")
         assert client.texts() == ["HELLO THERE"]

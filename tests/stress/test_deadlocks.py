@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -17,15 +17,13 @@ from acp_bindings.v1 import (
     RemoteClient,
     SessionNotification,
 )
-from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
-from acp_runtime.connection import Connection
 from acp_runtime.options import Options
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, run_over, text_of
-from tests.support.scale import count
+from tests.support.runtime.peer import LINKS, PlainAgent, PlainClient, chunk, text_of
+from tests.support.scale import count, sample
+from tests.support.stress.joined import joined
 
 pytestmark = [pytest.mark.stress, pytest.mark.every_link]
 
-DEADLINE = count(60, 600)
 ROUNDS = count(25, 1000)
 DEPTH = 20
 LARGE = "x" * 20_000
@@ -40,71 +38,45 @@ MARKS = {
 }
 
 
-@pytest.fixture(params=sorted(MARKS))
-def options(request: pytest.FixtureRequest) -> Options:
-    return Options(**MARKS[request.param])  # type: ignore[arg-type]
+Remotes = Callable[[Callable[[Any], PlainAgent], Callable[[Any], PlainClient]], AbstractAsyncContextManager[Any]]
 
 
-@asynccontextmanager
-async def joined(
-    link: Link,
-    agent_factory: Callable[[RemoteClient], PlainAgent],
-    client_factory: Callable[[RemoteAgent], PlainClient],
-    options: Options,
-) -> AsyncIterator[tuple[RemoteAgent, RemoteClient]]:
-    """Connect both sides, with a deadline, and yield their proxies for each other."""
-    reader, writer, peer_reader, peer_writer, close = await link("agent")
-    serving = Connection(AGENT_SIDE, agent_factory, reader, writer, options)
-    calling = Connection(CLIENT_SIDE, client_factory, peer_reader, peer_writer, options)
-    running = [asyncio.create_task(run_over(*each)) for each in ((reader, serving), (peer_reader, calling))]
-    try:
-        async with asyncio.timeout(DEADLINE):
-            await calling.remote.initialize(protocol_version=1)
+@pytest.fixture(params=sample([(link, marks) for marks in MARKS for link in LINKS], 2), ids=", ".join)
+def remotes(request: pytest.FixtureRequest) -> Remotes:
+    """Return a function that connects both sides, and yields their proxies for each other."""
+    link, marks = request.param
+    options = Options(eof_grace=0.05, **MARKS[marks])  # type: ignore[arg-type]
+
+    @asynccontextmanager
+    async def connected(agent: Any, client: Any) -> AsyncIterator[tuple[RemoteAgent, RemoteClient]]:
+        async with joined(LINKS[link], agent, client, options, options) as (serving, calling):
             yield calling.remote, serving.remote
-    finally:
-        peer_writer.abort()
-        writer.abort()
-        await asyncio.gather(*running)
-        await close()
+
+    return connected
 
 
 class EchoingAgent(PlainAgent):
     async def ext_request(self, method: str, params: Any) -> Any:
         await asyncio.sleep(0)
-        return params
+        return params or LARGE
 
 
 class EchoingClient(PlainClient):
     async def ext_request(self, method: str, params: Any) -> Any:
         await asyncio.sleep(0)
-        return params
+        return params or LARGE
 
 
-async def test_large_requests_and_responses_in_both_directions_do_not_deadlock(link: Link, options: Options) -> None:
-    async with joined(link, EchoingAgent, EchoingClient, options) as (agent, client):
-        calls = [remote.ext_request("_echo", LARGE) for _ in range(ROUNDS) for remote in (agent, client)]
+@pytest.mark.parametrize("params", [LARGE, None], ids=["large", "small"])
+async def test_large_responses_to_large_and_small_requests_in_both_directions_do_not_deadlock(
+    remotes: Remotes, params: str | None
+) -> None:
+    async with remotes(EchoingAgent, EchoingClient) as both:
+        calls = [remote.ext_request("_echo", params) for _ in range(ROUNDS) for remote in both]
         assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
 
 
-async def test_small_requests_with_large_responses_in_both_directions_do_not_deadlock(
-    link: Link, options: Options
-) -> None:
-    class Agent(PlainAgent):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            return LARGE
-
-    class Client(PlainClient):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            return LARGE
-
-    async with joined(link, Agent, Client, options) as (agent, client):
-        calls = [remote.ext_request("_large") for _ in range(ROUNDS) for remote in (agent, client)]
-        assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
-
-
-async def test_large_notifications_to_slow_handlers_in_both_directions_do_not_deadlock(
-    link: Link, options: Options
-) -> None:
+async def test_large_notifications_to_slow_handlers_in_both_directions_do_not_deadlock(remotes: Remotes) -> None:
     handled: dict[str, int] = {"agent": 0, "client": 0}
     done = asyncio.Event()
 
@@ -122,12 +94,12 @@ async def test_large_notifications_to_slow_handlers_in_both_directions_do_not_de
         async def ext_notification(self, method: str, params: Any) -> None:
             await handle("client")
 
-    async with joined(link, Agent, Client, options) as (agent, client):
-        await asyncio.gather(*(each.ext_notification("_x", LARGE) for _ in range(ROUNDS) for each in (agent, client)))
+    async with remotes(Agent, Client) as both:
+        await asyncio.gather(*(each.ext_notification("_x", LARGE) for _ in range(ROUNDS) for each in both))
         await done.wait()
 
 
-async def test_notification_handlers_that_call_the_peer_do_not_deadlock(link: Link, options: Options) -> None:
+async def test_notification_handlers_that_call_the_peer_do_not_deadlock(remotes: Remotes) -> None:
     handled: dict[str, list[int]] = {"agent": [], "client": []}
     done = asyncio.Event()
 
@@ -145,18 +117,18 @@ async def test_notification_handlers_that_call_the_peer_do_not_deadlock(link: Li
         async def ext_notification(self, method: str, params: Any) -> None:
             await call("client", self.agent, params)
 
-    async with joined(link, Agent, Client, options) as remotes:
+    async with remotes(Agent, Client) as both:
 
         async def flood(remote: Any) -> None:
             for n in range(ROUNDS):
                 await remote.ext_notification("_note", {"sessionId": "s1", "n": n, "data": LARGE[:2000]})
 
-        await asyncio.gather(*map(flood, remotes))
+        await asyncio.gather(*map(flood, both))
         await done.wait()
     assert handled == {"agent": list(range(ROUNDS)), "client": list(range(ROUNDS))}
 
 
-async def test_nested_calls_in_both_directions_do_not_deadlock(link: Link, options: Options) -> None:
+async def test_nested_calls_in_both_directions_do_not_deadlock(remotes: Remotes) -> None:
     """The handlers of both sides call each other in the same session, with updates in between."""
 
     class Agent(PlainAgent):
@@ -181,14 +153,14 @@ async def test_nested_calls_in_both_directions_do_not_deadlock(link: Link, optio
 
     sessions = [f"s{n}" for n in range(10)]
     updates: dict[str, list[str]] = {session: [] for session in sessions}
-    async with joined(link, Agent, Client, options) as (agent, _):
+    async with remotes(Agent, Client) as (agent, _):
         top = [ContentBlockText(text=str(DEPTH))]
         await asyncio.gather(*(agent.session_prompt(session_id=session, prompt=top) for session in sessions))
     expected = [str(n) for n in range(DEPTH, -1, -1)] + ["returned"] * DEPTH
     assert all(found == expected for found in updates.values())
 
 
-async def test_prompts_from_update_handlers_of_the_same_session_do_not_deadlock(link: Link, options: Options) -> None:
+async def test_prompts_from_update_handlers_of_the_same_session_do_not_deadlock(remotes: Remotes) -> None:
     """The updates of the inner prompt wait in the session queue until the handler that awaits the prompt returns."""
 
     class Agent(PlainAgent):
@@ -210,27 +182,7 @@ async def test_prompts_from_update_handlers_of_the_same_session_do_not_deadlock(
 
     texts: list[int] = []
     done = asyncio.Event()
-    async with joined(link, Agent, Client, options) as (agent, _):
+    async with remotes(Agent, Client) as (agent, _):
         await agent.session_prompt(session_id="s1", prompt=[ContentBlockText(text="3")])
         await done.wait()
     assert sorted(texts) == [0] * 81 + [1] * 27 + [2] * 9 + [3] * 3
-
-
-async def test_update_handlers_that_call_the_agent_do_not_deadlock(link: Link, options: Options) -> None:
-    class Agent(EchoingAgent):
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            for n in range(ROUNDS):
-                await self.client.session_update(session_id=request.session_id, update=chunk(str(n)))
-            return PromptResponse(stop_reason="end_turn")
-
-    class Client(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            session = notification.session_id
-            await asyncio.gather(*(self.agent.ext_request("_echo", {"sessionId": session}) for _ in range(3)))
-            texts[session].append(text_of(notification))
-
-    sessions = ["s1", "s2", "s3"]
-    texts: dict[str, list[str]] = {session: [] for session in sessions}
-    async with joined(link, Agent, Client, options) as (agent, _):
-        await asyncio.gather(*(agent.session_prompt(session_id=session, prompt=[]) for session in sessions))
-        assert all(found == [str(n) for n in range(ROUNDS)] for found in texts.values())

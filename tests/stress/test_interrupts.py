@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -12,7 +11,6 @@ import pytest
 
 from tests.support.forked import Forked
 from tests.support.marked_processes import marked, wait_until_left
-from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
 pytestmark = [
@@ -20,49 +18,32 @@ pytestmark = [
     pytest.mark.usefixtures("fork_server"),
 ]
 
-PHASES = ("calling", "waiting", "leaving")
+PROGRAMS = (
+    "interrupted_client calling",
+    "interrupted_client waiting",
+    "interrupted_client leaving",
+    "interrupted_script",
+)
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("number", range(count(20, 200)))
+@pytest.mark.parametrize("number", range(count(4, 300)))
 def test_rule_23_pressing_ctrl_c_up_to_four_times_leaves_no_process(number: int) -> None:
     chance = random.Random(SEED + number)
-    phase = chance.choice(PHASES)
+    module, *phase = PROGRAMS[number % len(PROGRAMS)].split()
     with marked() as marker:
-        command = [sys.executable, "-m", "tests.support.stress.interrupted_client", phase]
-        environment = {**os.environ, marker: "1"}
-        client = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert client.stdout is not None
+        client = Forked("-m", f"tests.support.stress.{module}", *phase, env={marker: "1"})
         # A second KeyboardInterrupt while the process is being started may leave it.
         has_entered = chance.choice((False, True, True))
         for _ in range(1 + has_entered):
             client.stdout.readline()
-        for _ in range(chance.choice((2, 2, 3, 4)) if has_entered else 1):
+        for _ in range(chance.choice((1, 2, 3, 4)) if has_entered else 1):
             interrupt_after(client, chance.choice((0.005, 0.05, 0.5)) * (0.5 + chance.random()))
         _, err = client.communicate(timeout=60)
         assert not wait_until_left(marker), err.decode()
 
 
-@pytest.mark.stress
-@pytest.mark.parametrize("number", range(count(8, 100)))
-def test_pressing_ctrl_c_up_to_four_times_in_a_script_without_await_leaves_no_process(number: int) -> None:
-    chance = random.Random(SEED + number)
-    with marked() as marker:
-        command = [sys.executable, "-m", "tests.support.stress.interrupted_script"]
-        environment = {**os.environ, marker: "1"}
-        script = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert script.stdout is not None
-        # A second KeyboardInterrupt while the process is being started may leave it.
-        has_entered = chance.choice((False, True, True))
-        for _ in range(1 + has_entered):
-            script.stdout.readline()
-        for _ in range(chance.choice((1, 2, 3, 4)) if has_entered else 1):
-            interrupt_after(script, chance.choice((0.005, 0.05, 0.5)) * (0.5 + chance.random()))
-        _, err = script.communicate(timeout=60)
-        assert not wait_until_left(marker), err.decode()
-
-
-def interrupt_after(client: subprocess.Popen[bytes], seconds: float) -> None:
+def interrupt_after(client: Forked, seconds: float) -> None:
     """Send SIGINT after some time, unless the client ends before."""
     try:
         client.wait(seconds)

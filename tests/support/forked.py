@@ -71,6 +71,8 @@ SERVER = ForkServer("tests.support.warmed_up.connection")
 PYDANTIC = ForkServer("tests.support.warmed_up.pydantic_alone", "-W", "error")
 # Its programs serve agents over a network.
 REMOTE = ForkServer("tests.support.warmed_up.remote")
+# Its programs are the commands of `acp_kit.remote`.
+COMMANDS = ForkServer("tests.support.warmed_up.remote_commands")
 
 
 @pytest.fixture
@@ -79,10 +81,16 @@ def fork_server() -> None:
     SERVER.start()
 
 
+@pytest.fixture
+def commands_fork_server() -> None:
+    """Let a test start programs with `Forked(server=COMMANDS)`."""
+    COMMANDS.start()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _fork_server_ends() -> Iterator[None]:
     yield
-    for server in (SERVER, PYDANTIC, REMOTE):
+    for server in (SERVER, PYDANTIC, REMOTE, COMMANDS):
         server.stop()
 
 

@@ -1,80 +1,179 @@
-"""The programs of the guide: the commands `serve` and `connect`, and the client of a served agent."""
+"""The commands `serve` and `connect`, and the programs of the guide."""
 
 from __future__ import annotations
 
-import subprocess
+import json
+import signal
+import socket
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
+from acp_kit.remote.__main__ import main
 from tests.support.docs.blocks import DOCS, blocks
+from tests.support.forked import COMMANDS, Forked, ran
 
-PAGE = DOCS / "guides" / "remote-agents.md"
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="ends the server with SIGTERM")]
-INITIALIZE = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("acp_kit.remote"),
+    pytest.mark.skipif(sys.platform == "win32", reason="forks, and ends the server with SIGTERM"),
+]
+_GUIDE = DOCS / "guides" / "remote-agents.md"
+_AGENTS = """
+from acp_bindings import v1, v2_draft
+
+class One(v1.Agent):
+    async def initialize(self, request): return v1.InitializeResponse(protocol_version=1)
+    async def session_new(self, request): raise NotImplementedError
+    async def session_prompt(self, request): raise NotImplementedError
+    def __init__(self, client): pass
+
+def make(client: v1.RemoteClient) -> One: return One(client)
+
+class Two(v2_draft.Agent):
+    def __init__(self, client): pass
+    async def initialize(self, request):
+        return v2_draft.InitializeResponse(protocol_version=2, info=request.info, capabilities={})
+
+Two.__abstractmethods__ = frozenset()
+
+def unannotated(client): return One(client)
+"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the programs of the guide."""
+    """A folder with the programs of the guide, and with agents."""
     folder = tmp_path_factory.mktemp("remote")
-    for block in blocks(PAGE):
+    for block in blocks(_GUIDE):
         if block.file_name:
             (folder / block.file_name).write_text(block.text, "utf-8")
+    (folder / "agents.py").write_text(_AGENTS, "utf-8")
     return folder
+
+
+def _in(folder: Path, program: str) -> tuple[str, str]:
+    """Return the arguments of Python that run a program in a folder."""
+    return "-c", f"import os, runpy, sys; os.chdir({str(folder)!r}); sys.path.insert(0, ''); {program}"
+
+
+@contextmanager
+def _served(folder: Path, agent: str) -> Iterator[tuple[Forked, str]]:
+    """Serve an agent of the folder. Yield the server, and its host and port."""
+    main_program = "runpy.run_module('acp_kit.remote', run_name='__main__')"
+    command = _in(folder, f"sys.argv[1:] = ['serve', {agent!r}, '--port', '0']; {main_program}")
+    COMMANDS.start()
+    server = Forked(*command, server=COMMANDS)
+    try:
+        yield server, server.stderr.readline().decode().partition("http://")[2].split()[0]
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    """The host and port of the guide's agent, started by the command."""
-    command = [sys.executable, "-u", "-m", "acp_kit.remote", "serve", "remote_agent:EchoAgent", "--port", "0"]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            line = server.stderr.readline()
-            yield line.partition("http://")[2].split()[0]
-        finally:
-            server.terminate()
-            server.stderr.read()
+    """The host and port of the guide's agent."""
+    with _served(folder, "remote_agent:EchoAgent") as (_, address):
+        yield address
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
-def test_the_client_of_the_guide(folder: Path, address: str, scheme: str) -> None:
-    command = [sys.executable, "remote_client.py", f"{scheme}://{address}/acp"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "agent: Hello\n"
+def test_the_client_of_the_guide(scheme: str, folder: Path, address: str) -> None:
+    program = "runpy.run_path('remote_client.py', run_name='__main__')"
+    command = _in(folder, f"sys.argv[1:] = ['{scheme}://{address}/acp']; {program}")
+    assert ran(*command, server=COMMANDS) == (0, b"agent: Hello\n", b"")
 
 
-@pytest.mark.parametrize("scheme", ["ws", "http"])
-def test_the_bridge_answers_what_comes_on_stdin(address: str, scheme: str) -> None:
-    command = [sys.executable, "-m", "acp_kit.remote", "connect", f"{scheme}://{address}/acp"]
-    done = subprocess.run(command, input=INITIALIZE, capture_output=True, text=True, timeout=60, check=True)
-    assert '"protocolVersion":1' in done.stdout
-    assert done.stderr == ""
-
-
-def test_the_bridge_says_why_it_ends_if_nobody_listens() -> None:
-    command = [sys.executable, "-m", "acp_kit.remote", "connect", "ws://127.0.0.1:1/acp"]
-    done = subprocess.run(command, input=INITIALIZE, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("acp_kit.remote: ")
-    assert done.stderr.count("\n") == 1
-    assert '"error"' in done.stdout
+def test_the_bridge_passes_messages_on_over_websocket(address: str) -> None:
+    opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
+    command = ("-m", "acp_kit.remote", "connect", f"ws://{address}/acp")
+    code, stdout, stderr = ran(*command, input=opening, server=COMMANDS)
+    assert (code, stderr) == (0, b"")
+    assert json.loads(stdout)["result"]["protocolVersion"] == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    ("agent", "version", "number"),
+    [("One", 1, signal.SIGINT), ("make", 1, signal.SIGTERM), ("Two", 2, signal.SIGTERM)],
+)
+def test_an_agent_is_served_in_the_version_of_its_class_until_a_signal(
+    agent: str, version: int, number: signal.Signals, folder: Path
+) -> None:
+    with _served(folder, f"agents:{agent}") as (server, address), connect(f"ws://{address}/acp") as websocket:
+        websocket.ping().wait(60)
+        id, answer = _initialize(address, version)
+        assert answer["result"]["protocolVersion"] == version
+        client = HTTPConnection(address)
+        client.request("GET", "/acp", headers={"Accept": "text/event-stream", "Acp-Connection-Id": id})
+        stream = client.getresponse()
+        server.send_signal(number)
+        assert stream.read().strip() == b":", "the stream ends as it should end"
+        client.close()
+        with pytest.raises(ConnectionClosed):
+            websocket.recv(60)
+        assert server.stderr.read() == b""
+        assert server.wait(60) == 0
+
+
+def _initialize(address: str, version: int) -> tuple[str, Any]:
+    """Return the id of a new connection, and the answer."""
+    info = {"name": "test", "version": "1"}
+    params = {"protocolVersion": version, "info": info, "capabilities": {}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    client = HTTPConnection(address)
+    client.request("POST", "/acp", body, {"Content-Type": "application/json"})
+    response = client.getresponse()
+    answer = json.loads(response.read())
+    client.close()
+    return response.headers["Acp-Connection-Id"], answer
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
     [
-        (["remote_agent"], "write module:Class"),
-        (["no_such_module:Agent"], "No module named"),
-        (["remote_agent:app"], "not a class derived from an Agent"),
-        (["remote_agent:EchoAgent", "--host", "0.0.0.0"], "--allow-host"),
+        ([], "required"),
+        (["connect"], "URL"),
+        (["connect", "http://h", "--header", "secret"], "Name: value"),
+        (["connect", "http://h", "--header-from-env", "secret"], "Name=VARIABLE"),
+        (["connect", "http://h", "--header-from-env", "Authorization=ACP_UNSET"], "ACP_UNSET is not set"),
+        (["serve", "agents"], "write module:Class"),
+        (["serve", "no_such_module:Agent"], "No module named"),
+        (["serve", "agents:v1"], "not a class derived from an Agent"),
+        (["serve", "agents:unannotated"], "annotated"),
+        (["serve", "agents:One", "--host", "0.0.0.0"], "--allow-host"),
     ],
 )
-def test_the_server_says_what_is_wrong_with_its_arguments(folder: Path, arguments: list[str], reason: str) -> None:
-    command = [sys.executable, "-m", "acp_kit.remote", "serve", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert reason in done.stderr
+def test_wrong_arguments_are_explained(
+    arguments: list[str],
+    complaint: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    stdout, stderr = capsys.readouterr()
+    assert stdout == ""
+    assert complaint in stderr
+    assert "secret" not in stderr
+
+
+def test_a_port_in_use_is_reported(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["serve", "agents:One", "--port", port]) == 2
+    stderr = capsys.readouterr().err
+    assert stderr.startswith(f"acp_kit.remote: 127.0.0.1 port {port} can't be listened on: ")
+    assert stderr.count("\n") == 1

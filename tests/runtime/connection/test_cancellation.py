@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from typing import Any

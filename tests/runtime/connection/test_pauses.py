@@ -20,6 +20,7 @@ from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, line, prompt, serving, update
 
+pytestmark = pytest.mark.every_link
 MARKS = {"high_water_messages": 5, "handler_deadline": 0.1, "eof_grace": 0.05}
 
 

@@ -70,7 +70,7 @@ def _over(scheme: str) -> Link:
         port = listener.getsockname()[1]
         config.bind = [f"fd://{listener.detach()}"]
         config.loglevel = "WARNING"
-        config.graceful_timeout = _SECONDS
+        config.graceful_timeout = 0.1
         config.websocket_max_message_size = Bounds.message_bytes
         servers_end, stopped = ServersEnd(), asyncio.Event()
         app: Any = agent_app(servers_end.serve, bounds=Bounds(unread_bytes=_BUFFER))

@@ -9,7 +9,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import threading
 from typing import Any
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, serve_stdio
@@ -17,7 +16,6 @@ from acp_runtime import Options
 from tests.support.runtime.peer import PlainAgent, chunk
 
 OPTIONS = Options(eof_grace=0.2, handler_deadline=0.5, flush_deadline=0.5)
-PRINTED = 200
 
 
 class ObedientAgent(PlainAgent):
@@ -51,21 +49,6 @@ class ObedientAgent(PlainAgent):
         for number in range(int(count)):
             await self.update(session, str(number))
 
-    async def make_noise(self, session: str, _: str) -> None:
-        """Stream while threads and children write to stdout, and check that stdin and fd 0 are empty."""
-        threads = [threading.Thread(target=_print_much) for _ in range(3)]
-        code = f"import os, sys; [os.write(1, b'child\\n') for _ in range({PRINTED})]; assert not sys.stdin.read()"
-        children = [subprocess.Popen([sys.executable, "-S", "-c", code]) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        await self.stream(session, "500")
-        for thread in threads:
-            await asyncio.to_thread(thread.join)
-        for child in children:
-            assert await asyncio.to_thread(child.wait) == 0
-        assert sys.stdin.read() == ""
-        assert os.read(0, 10) == b""
-
     async def leave_a_child(self, session: str, _: str) -> None:
         """Start a child that inherits the standard descriptors and may outlive this process."""
         subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdout.write('late\\n'); sys.stdin.read()"])
@@ -80,17 +63,6 @@ class ObedientAgent(PlainAgent):
         if method == "_left":
             return [len(asyncio.all_tasks()), sorted(os.listdir("/dev/fd"))]
         return params
-
-    async def ext_notification(self, method: str, params: Any) -> None:
-        if method.startswith("_fail"):
-            raise ValueError("the handler failed")
-
-
-def _print_much() -> None:
-    for _ in range(PRINTED):
-        print("print")
-        os.write(1, b"write\n")
-        print("flushed", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,9 +24,10 @@ from acp_bindings.v1 import (
 )
 from acp_runtime import Options
 from tests.support.runtime.peer import PlainAgent, PlainClient, chunk, text_of
+from tests.support.scale import count
 
 # The number of updates before memory is measured for the first time.
-WARM_UP = 2000
+WARM_UP = count(500, 2000)
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import sys
-from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from acp_kit.remote.__main__ import main
+from tests.support.forked import COMMANDS, Forked
 from tests.support.kit.http_agent import (
     INITIALIZE,
     INITIALIZED,
@@ -26,41 +25,50 @@ from tests.support.kit.http_agent import (
 )
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("acp_kit.remote"),
+    pytest.mark.usefixtures("commands_fork_server"),
+    pytest.mark.skipif(sys.platform == "win32", reason="forks, and signals of POSIX"),
+]
 
 
+@dataclass
 class Bridge:
     """A bridge that is running."""
 
-    def __init__(self, process: Process) -> None:
-        assert process.stdin
-        assert process.stdout
-        self.process, self.stdin, self.stdout = process, process.stdin, process.stdout
+    process: Forked
 
     def send(self, *lines: bytes) -> None:
-        self.stdin.writelines(lines)
+        self.process.stdin.write(b"".join(lines))
+        self.process.stdin.flush()
+
+    def close_stdin(self) -> None:
+        self.process.stdin.close()
+
+    async def line(self) -> bytes:
+        return await asyncio.to_thread(self.process.stdout.readline)
 
     async def receive(self) -> Any:
-        return json.loads(await self.stdout.readline())
+        return json.loads(await self.line())
 
-    async def end(self) -> tuple[int | None, str]:
+    async def end(self) -> tuple[int, str]:
         """Wait for the end, and return the exit code and what it wrote to stderr. Nothing more is on stdout."""
-        stdout, stderr = await self.process.communicate()
-        assert stdout == b""
-        return self.process.returncode, stderr.decode()
+        assert await asyncio.to_thread(self.process.stdout.read) == b""
+        stderr = await asyncio.to_thread(self.process.stderr.read)
+        return await asyncio.to_thread(self.process.wait), stderr.decode()
 
 
 @asynccontextmanager
 async def bridge(*arguments: str, **environment: str) -> AsyncGenerator[Bridge]:
-    command = [sys.executable, "-m", "acp_kit.remote", "connect", *arguments]
-    env = {**os.environ, **environment}
-    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
+    process = Forked("-m", "acp_kit.remote", "connect", *arguments, env=environment, server=COMMANDS)
     try:
         yield Bridge(process)
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
+        process.kill()
+        await asyncio.to_thread(process.wait)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
 
 
 async def test_messages_are_passed_on_as_they_are() -> None:
@@ -72,8 +80,8 @@ async def test_messages_are_passed_on_as_they_are() -> None:
         received = (await agent.request("POST _odd")).body
         assert received.rstrip() == odd
         await stream.write(b"data: " + odd + b"\n\n")
-        assert (await process.stdout.readline()).rstrip() == odd
-        process.stdin.close()
+        assert (await process.line()).rstrip() == odd
+        process.close_stdin()
         assert await process.end() == (0, "")
         assert agent.places()[-1] == "DELETE"
 
@@ -83,6 +91,7 @@ async def test_headers_come_from_arguments_and_from_the_environment() -> None:
     async with http_agent() as agent, bridge(agent.url, *options, TOKEN="Bearer secret") as process:
         process.send(line(INITIALIZE))
         assert await process.receive() == INITIALIZED
+        await agent.stream()
         assert agent.requests[0].headers["x-one"] == "1: 2"
         assert agent.requests[0].headers["authorization"] == "Bearer secret"
 
@@ -90,7 +99,7 @@ async def test_headers_come_from_arguments_and_from_the_environment() -> None:
 async def test_at_the_end_of_stdin_what_is_left_is_sent_and_answered() -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
         process.send(line(INITIALIZE), PROMPT.rstrip())
-        process.stdin.close()
+        process.close_stdin()
         assert await process.receive() == INITIALIZED
         session = await agent.stream("s")
         await agent.request("POST session/prompt")
@@ -103,7 +112,7 @@ async def test_at_the_end_of_stdin_what_is_left_is_sent_and_answered() -> None:
 async def test_the_end_of_stdin_does_not_wait_for_answers_for_ever() -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
         process.send(line(INITIALIZE), PROMPT)
-        process.stdin.close()
+        process.close_stdin()
         assert await process.receive() == INITIALIZED
         assert await process.end() == (0, "")
 
@@ -113,13 +122,13 @@ async def test_the_end_of_stdin_does_not_wait_for_an_agent_that_takes_nothing() 
         agent.answer("POST initialize", NEVER)
         process.send(line(INITIALIZE))
         await agent.request("POST initialize")
-        process.stdin.close()
+        process.close_stdin()
         assert await process.end() == (0, "")
 
 
 async def test_nothing_happens_without_a_message() -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
-        process.stdin.close()
+        process.close_stdin()
         assert await process.end() == (0, "")
         assert agent.places() == []
 
@@ -177,7 +186,6 @@ async def test_requests_fail_when_the_connection_is_refused() -> None:
         assert stderr.count("\n") == 1
 
 
-@POSIX
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
 async def test_a_signal_ends_the_connection(number: str) -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
@@ -192,36 +200,18 @@ async def test_a_signal_ends_the_connection(number: str) -> None:
         assert agent.places()[-1] == "DELETE"
 
 
-async def test_an_editor_that_does_not_read_lets_the_agent_wait() -> None:
+async def test_the_agent_waits_for_an_editor_that_does_not_read() -> None:
+    number = 20_000
+
+    def rest() -> int:
+        return sum(1 for _ in range(1, number) if process.process.stdout.readline())
+
     async with http_agent() as agent, bridge(agent.url) as process:
         process.send(line(INITIALIZE))
         assert await process.receive() == INITIALIZED
         stream = await agent.stream()
-        number = 20_000
         writing = asyncio.create_task(stream.write((b"data: " + line("x" * 1000) + b"\n") * number))
-        process.stdin.close()
-        lines = 0
-        while await process.stdout.readline():
-            lines += 1
-        await asyncio.wait([writing])
-        assert 0 < lines <= number
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ([], "required"),
-        (["connect"], "URL"),
-        (["connect", "http://h", "--header", "secret"], "Name: value"),
-        (["connect", "http://h", "--header-from-env", "secret"], "Name=VARIABLE"),
-        (["connect", "http://h", "--header-from-env", "Authorization=ACP_UNSET"], "ACP_UNSET is not set"),
-    ],
-)
-def test_wrong_arguments_are_explained(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    stderr = capsys.readouterr().err
-    assert complaint in stderr
-    assert "secret" not in stderr
+        assert await process.receive() == "x" * 1000
+        assert not writing.done(), "20 MB would be in memory"
+        assert await asyncio.to_thread(rest) == number - 1
+        await writing

@@ -28,12 +28,13 @@ from tests.support.kit.http_agent import ScriptedClient
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 
 
-@pytest.fixture
-def certificate(tmp_path: Path) -> Path:
-    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificate")
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     options = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-addext", "subjectAltName=IP:127.0.0.1"]
     subprocess.run(["openssl", "req", *options, "-subj", "/CN=test", *files], check=True, capture_output=True)
-    return tmp_path
+    return folder
 
 
 class Agent:

@@ -12,7 +12,7 @@ from acp_kit.remote import Bounds, agent_app
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON, SERVERS, serving
 
-_BOUNDS = Bounds(message_bytes=10_000, id_length=100, body_seconds=0.5)
+_BOUNDS = Bounds(message_bytes=10_000, id_length=100)
 _LIST = {"jsonrpc": "2.0", "id": 9, "method": "session/list", "params": {}}
 _PROMPT = {"jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}
 _ID = ("Acp-Connection-Id", "{id}")
@@ -91,11 +91,10 @@ _CASES = [
     _post("text/plain", 415, _LIST, _ID, ("Content-Type", "text/plain")),
     _post("a type that begins alike", 415, _LIST, _ID, ("Content-Type", "application/json-seq")),
     _post("two types", 400, _LIST, _ID, ("Content-Type", "application/json"), ("Content-Type", "text/plain")),
-    _post("a compression bomb", 415, gzip.compress(b" " * 10_000_000), _ID, ("Content-Encoding", "gzip")),
+    _post("a compression bomb", 415, gzip.compress(b" " * 100_000), _ID, ("Content-Encoding", "gzip")),
     _post("an unknown encoding", 415, _LIST, _ID, ("Content-Encoding", "br")),
     _post("a body that is too big", 413, _TOO_BIG, _ID),
     _post("a chunked one", 413, _chunked(_TOO_BIG), _ID, ("Transfer-Encoding", "chunked")),
-    _post("a body that is only announced", 408, b"", _ID, ("Content-Length", "100000000")),
     _post("one to begin with", 413, _TOO_BIG),
     # What the client accepts, and upgrades
     Case("GET that accepts JSON", 406, "GET", [_ID, ("Accept", "application/json")]),
@@ -131,19 +130,21 @@ _CASES = [
 
 
 @pytest.mark.parametrize("server", SERVERS)
-@pytest.mark.parametrize("case", _CASES, ids=[case.name for case in _CASES])
-async def test_a_request_gets_its_status(case: Case, server: str) -> None:
+async def test_a_request_gets_its_status(server: str) -> None:
     app = agent_app(echo, origins=["https://trusted.example"], bounds=_BOUNDS)
     async with serving(app, server) as site:
         id, ended = await site.initialize(), await site.initialize()
         await site.delete(ended)
         names = {"id": id, "ended": ended, "swapped": id.swapcase(), "port": str(site.port)}
-        headers = [(name, value.format_map(names)) for name, value in case.headers]
-        response = await site.request(case.method, headers, case.body, case.path)
-        assert response.status == case.status
-        if case.status >= 400 and case.path == "/acp" and case.method != "HEAD":
-            assert response.json["error"]["message"]
-        assert (await site.post(id, _LIST)).status == 202
+        statuses: dict[str, int] = {}
+        for case in _CASES:
+            headers = [(name, value.format_map(names)) for name, value in case.headers]
+            response = await site.request(case.method, headers, case.body, case.path)
+            statuses[case.name] = response.status
+            if response.status >= 400 and case.path == "/acp" and case.method != "HEAD":
+                assert response.json["error"]["message"], case
+            assert (await site.post(id, _LIST)).status == 202, f"{case} has ended the connection"
+    assert statuses == {case.name: case.status for case in _CASES}
 
 
 async def test_a_text_in_place_of_a_list_of_sites_trusts_nobody() -> None:

@@ -42,37 +42,21 @@ async def _closing_code(client: ClientConnection) -> int | None:
 
 
 @_BOTH
-async def test_a_websocket_has_an_id_and_talks(server: str) -> None:
+async def test_a_websocket_has_an_id_and_each_text_frame_is_a_message(server: str) -> None:
     async with serving(agent_app(echo), server) as site, _connect(site) as client:
         assert client.response
         assert len(client.response.headers["Acp-Connection-Id"]) * 6 >= 128
-        assert (await _ask(client))["result"]["protocolVersion"] == 1
-
-
-@_BOTH
-async def test_newlines_in_a_frame_are_not_ends_of_messages(server: str) -> None:
-    async with serving(agent_app(echo), server) as site, _connect(site) as client:
-        await client.send(json.dumps(INITIALIZE, indent=1).replace("\n", "\r\n"))
-        assert json.loads(await client.recv())["id"] == 0
-
-
-@_BOTH
-async def test_binary_and_empty_frames_mean_nothing(server: str) -> None:
-    async with serving(agent_app(echo), server) as site, _connect(site) as client:
-        await client.send(b"\xff\x00")
+        await client.send(b"\xff\x00")  # binary and empty frames mean nothing
         await client.send("")
-        assert (await _ask(client))["id"] == 0
+        await client.send(json.dumps(INITIALIZE, indent=1).replace("\n", "\r\n"))
+        assert json.loads(await client.recv())["result"]["protocolVersion"] == 1
 
 
 @_BOTH
-@pytest.mark.parametrize(
-    "headers",
-    [{"Host": "attacker.example"}, {"Origin": "https://attacker.example"}, {"Origin": "null"}],
-    ids=str,
-)
-async def test_other_hosts_and_sites_are_refused(headers: dict[str, str], server: str) -> None:
+async def test_other_hosts_and_sites_are_refused(server: str) -> None:
     async with serving(agent_app(echo), server, errors=None) as site:  # uvicorn logs refusals as errors
-        assert (await site.request("GET", {**_HANDSHAKE, **headers})).status == 403
+        for headers in ({"Host": "attacker.example"}, {"Origin": "https://attacker.example"}, {"Origin": "null"}):
+            assert (await site.request("GET", {**_HANDSHAKE, **headers})).status == 403, headers
 
 
 @_BOTH
@@ -94,23 +78,22 @@ async def test_websockets_count_as_connections(server: str) -> None:
 
 
 @_BOTH
-@pytest.mark.parametrize("compression", [None, "deflate"])
-async def test_a_message_that_is_too_big_closes_the_websocket(compression: str | None, server: str) -> None:
+async def test_a_message_that_is_too_big_closes_the_websocket(server: str) -> None:
     async with serving(agent_app(echo, bounds=Bounds(message_bytes=10_000)), server) as site:
-        url = f"ws://127.0.0.1:{site.port}/acp"
-        async with connect(url, compression=compression) as client:
-            await client.send("x" * 10_001)
-            assert await _closing_code(client) == 1009
+        for compression in (None, "deflate"):
+            async with connect(f"ws://127.0.0.1:{site.port}/acp", compression=compression) as client:
+                await client.send("x" * 10_001)
+                assert await _closing_code(client) == 1009
 
 
 @_BOTH
-async def test_a_bomb_or_100_megabytes_close_only_their_websocket(server: str) -> None:
+async def test_a_bomb_or_20_megabytes_close_only_their_websocket(server: str) -> None:
     async with serving(agent_app(echo), server) as site, _connect(site) as other:
-        url = f"ws://127.0.0.1:{site.port}/acp"
         for compression in ("deflate", None):
+            url = f"ws://127.0.0.1:{site.port}/acp"
             async with connect(url, compression=compression, close_timeout=1) as client:
                 with suppress(ConnectionClosed):
-                    await client.send("x" * 100_000_000)
+                    await client.send("x" * 20_000_000)
                 await client.close()  # hypercorn doesn't close the TCP connection on its own
                 assert client.close_code == 1009
         assert (await _ask(other))["id"] == 0

@@ -1,124 +1,56 @@
-"""The scripted agent, written with this package. The agents written with other SDKs do the same.
+"""The agent of the contract, written with this package. Those written with other SDKs do the same.
 
-The first word of a prompt names the method to run (`do_...`), and `script.json` contains the data.
+`contract.py` says what prompts make it do, and `script.json` contains the data.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from acp_bindings.v1 import (
-    Agent,
-    AgentCapabilities,
-    AuthenticateRequest,
-    AuthenticateResponse,
-    AuthMethodAgent,
-    CloseSessionRequest,
-    CloseSessionResponse,
-    ContentBlockText,
-    CreateElicitationRequestFormSession,
-    CreateTerminalRequest,
-    DeleteSessionRequest,
-    DeleteSessionResponse,
-    Implementation,
-    InitializeRequest,
-    InitializeResponse,
-    ListSessionsRequest,
-    ListSessionsResponse,
-    LoadSessionRequest,
-    LoadSessionResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
-    RemoteClient,
-    RequestPermissionOutcomeSelected,
-    RequestPermissionRequest,
-    ResumeSessionRequest,
-    ResumeSessionResponse,
-    SessionInfo,
-    SessionNotification,
-    SessionUpdateAgentMessageChunk,
-    SessionUpdateCurrentModeUpdate,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionRequestBoolean,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-    serve_stdio,
-)
+from pydantic import TypeAdapter
+
+from acp_bindings import v1
+from acp_bindings.v1.methods import CLIENT_REQUESTS
 from acp_runtime import (
     AuthenticationRequired,
-    ExtNotification,
-    ExtRequest,
     InvalidParams,
-    Model,
     RequestError,
     ResourceNotFound,
-    handles,
 )
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("..").joinpath("script.json").read_text("utf-8"))
 
 
-class Numbers(Model):
-    session_id: str
-    numbers: list[int]
-
-
-class Sum(Model):
-    total: int
-
-
-class AskParams(Model):
-    x: list[int | None]
-
-
-class AskResult(Model):
-    asked: bool
-
-
-class Note(Model):
-    n: int
-
-
-ADD = ExtRequest("_interop/add", Numbers, Sum)
-ADDING = ExtNotification("_interop/adding", Numbers)
-ASK = ExtRequest("_interop/ask", AskParams, AskResult)
-NOTE = ExtNotification("_interop/note", Note)
-
-
-class ScriptedAgent(Agent):
-    def __init__(self, client: RemoteClient) -> None:
+class ScriptedAgent(v1.Agent):
+    def __init__(self, client: v1.RemoteClient) -> None:
         self.client = client
-        self.authenticated = "--auth" not in sys.argv
+        self.authenticated = False
         self.notifications: list[Any] = []
         self.options: dict[str, Any] = {each["id"]: each["currentValue"] for each in SCRIPT["configOptions"]}
         self.known = {each["sessionId"] for each in SCRIPT["sessions"]}
 
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(
             protocol_version=request.protocol_version,
-            agent_info=Implementation.model_validate(SCRIPT["agentInfo"]),
-            agent_capabilities=AgentCapabilities.model_validate(SCRIPT["agentCapabilities"]),
-            auth_methods=[AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
+            agent_info=v1.Implementation.model_validate(SCRIPT["agentInfo"]),
+            agent_capabilities=v1.AgentCapabilities.model_validate(SCRIPT["agentCapabilities"]),
+            auth_methods=[v1.AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
             meta={"received": _plain(request)},
         )
 
-    async def authenticate(self, request: AuthenticateRequest) -> AuthenticateResponse:
+    async def authenticate(self, request: v1.AuthenticateRequest) -> v1.AuthenticateResponse:
         if request.method_id != "login":
             raise InvalidParams(data={"methodId": request.method_id})
         self.authenticated = True
-        return AuthenticateResponse()
+        return v1.AuthenticateResponse()
 
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        if not self.authenticated:
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        if request.cwd == "/locked" and not self.authenticated:
             raise AuthenticationRequired(data={"methods": ["login"]})
-        return NewSessionResponse.model_validate(
+        return v1.NewSessionResponse.model_validate(
             {
                 "sessionId": "new",
                 "modes": SCRIPT["modes"],
@@ -127,48 +59,88 @@ class ScriptedAgent(Agent):
             }
         )
 
-    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+    async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
         self._check_known(request.session_id)
         for update in SCRIPT["history"]:
             await self._update(request.session_id, update)
-        return LoadSessionResponse.model_validate({"modes": SCRIPT["modes"]})
+        return v1.LoadSessionResponse.model_validate({"modes": SCRIPT["modes"]})
 
-    async def session_list(self, request: ListSessionsRequest) -> ListSessionsResponse:
-        sessions = [SessionInfo.model_validate(each) for each in SCRIPT["sessions"] if each["sessionId"] in self.known]
+    async def session_list(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
+        sessions = [
+            v1.SessionInfo.model_validate(each) for each in SCRIPT["sessions"] if each["sessionId"] in self.known
+        ]
         if request.cursor is None:
-            return ListSessionsResponse(sessions=sessions[:1], next_cursor="more")
-        return ListSessionsResponse(sessions=sessions[1:])
+            return v1.ListSessionsResponse(sessions=sessions[:1], next_cursor="more")
+        return v1.ListSessionsResponse(sessions=sessions[1:])
 
-    async def session_resume(self, request: ResumeSessionRequest) -> ResumeSessionResponse:
+    async def session_resume(self, request: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
         self._check_known(request.session_id)
-        return ResumeSessionResponse.model_validate({"modes": SCRIPT["modes"]})
+        return v1.ResumeSessionResponse.model_validate({"modes": SCRIPT["modes"]})
 
-    async def session_close(self, request: CloseSessionRequest) -> CloseSessionResponse:
+    async def session_close(self, request: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
         self._check_known(request.session_id)
-        return CloseSessionResponse()
+        return v1.CloseSessionResponse()
 
-    async def session_delete(self, request: DeleteSessionRequest) -> DeleteSessionResponse:
+    async def session_delete(self, request: v1.DeleteSessionRequest) -> v1.DeleteSessionResponse:
         self._check_known(request.session_id)
         self.known.remove(request.session_id)
-        return DeleteSessionResponse()
+        return v1.DeleteSessionResponse()
 
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
-        update = SessionUpdateCurrentModeUpdate(current_mode_id=request.mode_id)
+    async def session_set_mode(self, request: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
+        update = v1.SessionUpdateCurrentModeUpdate(current_mode_id=request.mode_id)
         await self.client.session_update(session_id=request.session_id, update=update)
-        return SetSessionModeResponse()
+        return v1.SetSessionModeResponse()
 
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
-        expected = bool if isinstance(request, SetSessionConfigOptionRequestBoolean) else str
+    async def session_set_config_option(
+        self, request: v1.SetSessionConfigOptionRequest
+    ) -> v1.SetSessionConfigOptionResponse:
+        expected = bool if isinstance(request, v1.SetSessionConfigOptionRequestBoolean) else str
         if not isinstance(self.options.get(request.config_id), expected):
             raise InvalidParams(data={"configId": request.config_id})
         self.options[request.config_id] = request.value
-        return SetSessionConfigOptionResponse.model_validate({"configOptions": self._config_options()})
+        return v1.SetSessionConfigOptionResponse.model_validate({"configOptions": self._config_options()})
 
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        assert isinstance(request.prompt[0], ContentBlockText)
-        command, *words = request.prompt[0].text.split()
-        await getattr(self, f"do_{command}")(request, *words)
-        return PromptResponse.model_validate({"stopReason": "end_turn", "future": {"deep": [1, None]}})
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        assert isinstance(request.prompt[0], v1.ContentBlockText)
+        self.terminal, results = "", []
+        for action in json.loads(request.prompt[0].text):
+            if (result := await self._act(action, request)) is not None:
+                results.append(result)
+        if results:
+            content = {"type": "text", "text": json.dumps(results)}
+            await self._update(request.session_id, {"sessionUpdate": "agent_message_chunk", "content": content})
+        return v1.PromptResponse.model_validate({"stopReason": "end_turn", "future": {"deep": [1, None]}})
+
+    async def _act(self, action: dict[str, Any], request: v1.PromptRequest) -> Any:
+        match action:
+            case {"call": method, "params": params}:
+                return await self._call(method, params, request.session_id)
+            case {"notify": "session/update", "params": params}:
+                await self._update(request.session_id, params["update"])
+            case {"notify": method, "params": params}:
+                await self.client.ext_notification(method, params)
+            case {"dump": _}:
+                return _plain(request)["prompt"]
+            case {"wait": _}:
+                await asyncio.Event().wait()
+            case {"raise": error}:
+                raise RequestError(**error)
+            case {"crash": text}:
+                raise RuntimeError(text)
+        return None
+
+    async def _call(self, method: str, params: Any, session_id: str) -> Any:
+        try:
+            if method not in CLIENT_REQUESTS:
+                return {"result": await self.client.ext_request(method, params)}
+            own = {key: self.terminal if value == "$terminal" else value for key, value in params.items()}
+            model = TypeAdapter(CLIENT_REQUESTS[method].params_type)
+            result = await self.client.request(model.validate_python({"sessionId": session_id, **own}))
+        except RequestError as error:
+            return {"error": {"code": error.code, "message": error.message, "data": error.data}}
+        if isinstance(result, v1.CreateTerminalResponse):
+            self.terminal = result.terminal_id
+        return {"result": _plain(result)}
 
     async def ext_request(self, method: str, params: Any) -> Any:
         if method != "_interop/echo":
@@ -178,90 +150,8 @@ class ScriptedAgent(Agent):
     async def ext_notification(self, method: str, params: Any) -> None:
         self.notifications.append([method, params])
 
-    @handles(ADD)
-    async def add(self, params: Numbers) -> Sum:
-        return Sum(total=sum(params.numbers))
-
-    @handles(ADDING)
-    async def adding(self, params: Numbers) -> None:
-        self.notifications.append([ADDING.wire, params.numbers])
-
-    async def do_stream(self, request: PromptRequest, number: str) -> None:
-        for each in range(int(number)):
-            text = {"type": "text", "text": str(each), "future": each}
-            update = {"sessionUpdate": "agent_message_chunk", "content": text, "_meta": {"n": each}, "tomorrow": [each]}
-            await self._update(request.session_id, update)
-
-    async def do_dump(self, request: PromptRequest) -> None:
-        await self._say(request, _plain(request)["prompt"])
-
-    async def do_wait(self, request: PromptRequest) -> None:
-        await self._say(request, "waiting")
-        await asyncio.Event().wait()
-
-    async def do_permission(self, request: PromptRequest) -> None:
-        await self._update(request.session_id, SCRIPT["toolCall"])
-        params = {"sessionId": request.session_id, **SCRIPT["permission"]}
-        outcome = (await self.client.request(RequestPermissionRequest.model_validate(params))).outcome
-        allowed = isinstance(outcome, RequestPermissionOutcomeSelected) and outcome.option_id == "allow"
-        ended = {"toolCallId": "call-1", "status": "completed" if allowed else "failed"}
-        await self._update(request.session_id, {"sessionUpdate": "tool_call_update", **ended})
-        await self._say(request, _plain(outcome))
-
-    async def do_read(self, request: PromptRequest, path: str) -> None:
-        try:
-            file = await self.client.fs_read_text_file(session_id=request.session_id, path=path, line=2, limit=1)
-            await self._say(request, file.content)
-        except RequestError as error:
-            await self._say(request, {"code": error.code, "message": error.message, "data": error.data})
-
-    async def do_write(self, request: PromptRequest, path: str, text: str) -> None:
-        await self.client.fs_write_text_file(session_id=request.session_id, path=path, content=text)
-        await self._say(request, "written")
-
-    async def do_terminal(self, request: PromptRequest) -> None:
-        params = {"sessionId": request.session_id, **SCRIPT["terminal"]}
-        id = (await self.client.request(CreateTerminalRequest.model_validate(params))).terminal_id
-        terminal = {"session_id": request.session_id, "terminal_id": id}
-        output = await self.client.terminal_output(**terminal)
-        await self.client.terminal_kill(**terminal)
-        status = await self.client.terminal_wait_for_exit(**terminal)
-        await self.client.terminal_release(**terminal)
-        await self._say(request, [id, _plain(output), _plain(status)])
-
-    async def do_elicit(self, request: PromptRequest) -> None:
-        form = {"sessionId": request.session_id, "mode": "form", **SCRIPT["form"]}
-        response = await self.client.request(CreateElicitationRequestFormSession.model_validate(form))
-        await self._say(request, _plain(response))
-
-    async def do_ext(self, request: PromptRequest) -> None:
-        await self.client.ext_notification("_interop/note", {"n": 1})
-        await self._say(request, await self.client.ext_request("_interop/ask", {"x": [1, None]}))
-
-    async def do_typed(self, request: PromptRequest) -> None:
-        await self.client.notify(NOTE, Note(n=1))
-        response = await self.client.call(ASK, AskParams(x=[1, None]))
-        await self._say(request, {"asked": response.asked})
-
-    async def do_unknown(self, request: PromptRequest) -> None:
-        try:
-            await self.client.ext_request("_interop/unknown", {})
-        except RequestError as error:
-            await self._say(request, error.code)
-
-    async def do_error(self, request: PromptRequest) -> None:
-        raise RequestError(**SCRIPT["error"])
-
-    async def do_crash(self, request: PromptRequest) -> None:
-        raise RuntimeError(SCRIPT["secret"])
-
-    async def _say(self, request: PromptRequest, content: Any) -> None:
-        text = content if isinstance(content, str) else json.dumps(content, sort_keys=True)
-        update = SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text))
-        await self.client.session_update(session_id=request.session_id, update=update)
-
     async def _update(self, session_id: str, update: Any) -> None:
-        await self.client.notify(SessionNotification.model_validate({"sessionId": session_id, "update": update}))
+        await self.client.notify(v1.SessionNotification.model_validate({"sessionId": session_id, "update": update}))
 
     def _config_options(self) -> list[Any]:
         return [{**each, "currentValue": self.options[each["id"]]} for each in SCRIPT["configOptions"]]
@@ -276,4 +166,4 @@ def _plain(model: Any) -> Any:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(ScriptedAgent))
+    asyncio.run(v1.serve_stdio(ScriptedAgent))

@@ -21,7 +21,7 @@ class One(v1.Agent):
         return v1.InitializeResponse(protocol_version=1, agent_info=v1.Implementation(name="ours", version="1"))
 
     async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
-        return v1.NewSessionResponse(session_id="s")
+        return v1.NewSessionResponse(session_id="new")
 
     async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         answer = await self.client.session_request_permission(
@@ -49,7 +49,7 @@ class Two(v2_draft.Agent):
         )
 
     async def session_new(self, request: v2_draft.NewSessionRequest) -> v2_draft.NewSessionResponse:
-        return v2_draft.NewSessionResponse(session_id="s")
+        return v2_draft.NewSessionResponse(session_id="new")
 
     async def session_prompt(self, request: v2_draft.PromptRequest) -> v2_draft.PromptResponse:
         answer = await self.client.session_request_permission(

@@ -1,10 +1,10 @@
-"""The scripted agent, written with the official Python SDK. It does the same as `our_agent.py`."""
+"""The agent of the contract (`contract.py`), written with the official Python SDK."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,24 @@ from acp import RequestError, schema
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("..").joinpath("script.json").read_text("utf-8"))
 
+# By method: its name in the SDK, and the model of its params.
+CALLS: dict[str, tuple[str, type[Any]]] = {
+    "fs/read_text_file": ("read_text_file", schema.ReadTextFileRequest),
+    "fs/write_text_file": ("write_text_file", schema.WriteTextFileRequest),
+    "session/request_permission": ("request_permission", schema.RequestPermissionRequest),
+    "terminal/create": ("create_terminal", schema.CreateTerminalRequest),
+    "terminal/output": ("terminal_output", schema.TerminalOutputRequest),
+    "terminal/wait_for_exit": ("wait_for_terminal_exit", schema.WaitForTerminalExitRequest),
+    "terminal/kill": ("kill_terminal", schema.KillTerminalRequest),
+    "terminal/release": ("release_terminal", schema.ReleaseTerminalRequest),
+}
+
 
 class ScriptedAgent(acp.Agent):
     client: acp.Client
 
     def __init__(self) -> None:
-        self.authenticated = "--auth" not in sys.argv
+        self.authenticated = False
         self.notifications: list[Any] = []
         self.options: dict[str, Any] = {each["id"]: each["currentValue"] for each in SCRIPT["configOptions"]}
         self.known = {each["sessionId"] for each in SCRIPT["sessions"]}
@@ -30,12 +42,12 @@ class ScriptedAgent(acp.Agent):
     async def initialize(
         self, protocol_version: int, client_capabilities: Any = None, client_info: Any = None, **meta: Any
     ) -> schema.InitializeResponse:
-        capabilities = {**SCRIPT["agentCapabilities"]}
-        capabilities["sessionCapabilities"] = {**capabilities["sessionCapabilities"]}
-        del capabilities["sessionCapabilities"]["delete"]  # the SDK has no handler for it
+        capabilities = copy.deepcopy(SCRIPT["agentCapabilities"])
+        if not hasattr(acp.Agent, "delete_session"):
+            del capabilities["sessionCapabilities"]["delete"]  # version 0.12.1 has no handler for it
         received = {"clientCapabilities": _plain(client_capabilities), "clientInfo": _plain(client_info)}
         return schema.InitializeResponse(
-            protocol_version=7 if "--version-7" in sys.argv else protocol_version,
+            protocol_version=protocol_version,
             agent_info=schema.Implementation.model_validate(SCRIPT["agentInfo"]),
             agent_capabilities=schema.AgentCapabilities.model_validate(capabilities),
             auth_methods=[schema.AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
@@ -51,7 +63,7 @@ class ScriptedAgent(acp.Agent):
     async def new_session(
         self, cwd: str, additional_directories: Any = None, mcp_servers: Any = None, **meta: Any
     ) -> schema.NewSessionResponse:
-        if not self.authenticated:
+        if cwd == "/locked" and not self.authenticated:
             raise RequestError.auth_required({"methods": ["login"]})
         return schema.NewSessionResponse.model_validate(
             {
@@ -73,7 +85,9 @@ class ScriptedAgent(acp.Agent):
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **meta: Any
     ) -> schema.ListSessionsResponse:
-        sessions = [schema.SessionInfo.model_validate(each) for each in SCRIPT["sessions"]]
+        sessions = [
+            schema.SessionInfo.model_validate(each) for each in SCRIPT["sessions"] if each["sessionId"] in self.known
+        ]
         if cursor is None:
             return schema.ListSessionsResponse(sessions=sessions[:1], next_cursor="more")
         return schema.ListSessionsResponse(sessions=sessions[1:])
@@ -87,6 +101,10 @@ class ScriptedAgent(acp.Agent):
     async def close_session(self, session_id: str, **meta: Any) -> schema.CloseSessionResponse | None:
         self._check_known(session_id)
         return None
+
+    async def delete_session(self, session_id: str, **meta: Any) -> Any:
+        self._check_known(session_id)
+        self.known.remove(session_id)
 
     async def set_session_mode(
         self, session_id: str, mode_id: str, **meta: Any
@@ -103,13 +121,51 @@ class ScriptedAgent(acp.Agent):
         return schema.SetSessionConfigOptionResponse.model_validate({"configOptions": self._config_options()})
 
     async def prompt(self, session_id: str, prompt: list[Any], **meta: Any) -> Any:
-        command, *words = prompt[0].text.split()
         cancelled = self.cancelled[session_id] = asyncio.Event()
-        if command == "dump":
-            await self._say(session_id, [_plain(block) for block in prompt])
-        else:
-            await getattr(self, f"do_{command}")(session_id, *words)
+        self.terminal, results = "", []
+        for action in json.loads(prompt[0].text):
+            if (result := await self._act(action, session_id, prompt)) is not None:
+                results.append(result)
+        if results:
+            content = {"type": "text", "text": json.dumps(results)}
+            await self._update(session_id, {"sessionUpdate": "agent_message_chunk", "content": content})
         return {"stopReason": "cancelled" if cancelled.is_set() else "end_turn", "future": {"deep": [1, None]}}
+
+    async def _act(self, action: dict[str, Any], session_id: str, prompt: list[Any]) -> Any:
+        match action:
+            case {"call": method, "params": params}:
+                try:
+                    return {"result": await self._call(method, params, session_id)}
+                except RequestError as error:
+                    return {"error": {"code": error.code, "message": str(error), "data": error.data}}
+            case {"notify": "session/update", "params": params}:
+                await self._update(session_id, params["update"])
+            case {"notify": method, "params": params}:
+                await self.client.ext_notification(method[1:], params)
+            case {"dump": _}:
+                return [_plain(block) for block in prompt]
+            case {"wait": _}:
+                await self.cancelled[session_id].wait()
+            case {"raise": error}:
+                raise RequestError(**error)
+            case {"crash": text}:
+                raise RuntimeError(text)
+        return None
+
+    async def _call(self, method: str, params: Any, session_id: str) -> Any:
+        if method.startswith("_"):
+            return await self.client.ext_method(method[1:], params)
+        if method == "elicitation/create":
+            form = {"sessionId": session_id, "requestedSchema": params["requestedSchema"]}
+            mode = schema.ElicitationFormSessionMode.model_validate(form)
+            return _plain(await self.client.create_elicitation(params["message"], mode))
+        own = {key: self.terminal if value == "$terminal" else value for key, value in params.items()}
+        name, model = CALLS[method]
+        request = model.model_validate({"sessionId": session_id, **own})
+        given = {field: getattr(request, field) for field in request.model_fields_set}
+        result = _plain(await getattr(self.client, name)(**given) or {})
+        self.terminal = result.get("terminalId", self.terminal)
+        return result
 
     async def cancel(self, session_id: str, **meta: Any) -> None:
         self.cancelled[session_id].set()
@@ -121,91 +177,6 @@ class ScriptedAgent(acp.Agent):
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         self.notifications.append([f"_{method}", params])
-
-    async def do_stream(self, session_id: str, number: str) -> None:
-        for each in range(int(number)):
-            text = {"type": "text", "text": str(each)}
-            await self._update(
-                session_id, {"sessionUpdate": "agent_message_chunk", "content": text, "_meta": {"n": each}}
-            )
-
-    async def do_wait(self, session_id: str) -> None:
-        await self._say(session_id, "waiting")
-        await self.cancelled[session_id].wait()
-
-    async def do_permission(self, session_id: str) -> None:
-        await self._update(session_id, SCRIPT["toolCall"])
-        request = schema.RequestPermissionRequest.model_validate({"sessionId": session_id, **SCRIPT["permission"]})
-        response = await self.client.request_permission(
-            session_id=session_id, tool_call=request.tool_call, options=request.options
-        )
-        allowed = isinstance(response.outcome, schema.AllowedOutcome) and response.outcome.option_id == "allow"
-        ended = {"toolCallId": "call-1", "status": "completed" if allowed else "failed"}
-        await self._update(session_id, {"sessionUpdate": "tool_call_update", **ended})
-        await self._say(session_id, _plain(response.outcome))
-
-    async def do_read(self, session_id: str, path: str) -> None:
-        try:
-            file = await self.client.read_text_file(session_id=session_id, path=path, line=2, limit=1)
-            await self._say(session_id, file.content)
-        except RequestError as error:
-            await self._say(session_id, {"code": error.code, "message": str(error), "data": error.data})
-
-    async def do_write(self, session_id: str, path: str, text: str) -> None:
-        await self.client.write_text_file(session_id=session_id, path=path, content=text)
-        await self._say(session_id, "written")
-
-    async def do_terminal(self, session_id: str) -> None:
-        request = schema.CreateTerminalRequest.model_validate({"sessionId": session_id, **SCRIPT["terminal"]})
-        created = await self.client.create_terminal(
-            session_id=session_id,
-            command=request.command,
-            args=request.args,
-            env=request.env,
-            cwd=request.cwd,
-            output_byte_limit=request.output_byte_limit,
-        )
-        terminal = {"session_id": session_id, "terminal_id": created.terminal_id}
-        output = await self.client.terminal_output(**terminal)
-        await self.client.kill_terminal(**terminal)
-        status = await self.client.wait_for_terminal_exit(**terminal)
-        await self.client.release_terminal(**terminal)
-        await self._say(session_id, [created.terminal_id, _plain(output), _plain(status)])
-
-    async def do_elicit(self, session_id: str) -> None:
-        form = {"sessionId": session_id, "requestedSchema": SCRIPT["form"]["requestedSchema"]}
-        mode = schema.ElicitationFormSessionMode.model_validate(form)
-        await self._say(session_id, _plain(await self.client.create_elicitation(SCRIPT["form"]["message"], mode)))
-
-    async def do_ext(self, session_id: str) -> None:
-        await self.client.ext_notification("interop/note", {"n": 1})
-        await self._say(session_id, await self.client.ext_method("interop/ask", {"x": [1, None]}))
-
-    async def do_typed(self, session_id: str) -> None:
-        params = {"sessionId": session_id, "numbers": [1, 2, 3]}
-        await self.client.ext_notification("interop/adding", params)
-        total = await self.client.ext_method("interop/add", params)
-        try:
-            await self.client.ext_method("interop/add", {**params, "numbers": [1, "two"]})
-        except RequestError as error:
-            await self._say(session_id, [total, error.code, error.data])
-
-    async def do_unknown(self, session_id: str) -> None:
-        try:
-            await self.client.ext_method("interop/unknown", {})
-        except RequestError as error:
-            await self._say(session_id, error.code)
-
-    async def do_error(self, session_id: str) -> None:
-        raise RequestError(**SCRIPT["error"])
-
-    async def do_crash(self, session_id: str) -> None:
-        raise RuntimeError(SCRIPT["secret"])
-
-    async def _say(self, session_id: str, content: Any) -> None:
-        text = content if isinstance(content, str) else json.dumps(content, sort_keys=True)
-        content = {"type": "text", "text": text}
-        await self._update(session_id, {"sessionUpdate": "agent_message_chunk", "content": content})
 
     async def _update(self, session_id: str, update: Any) -> None:
         built = schema.SessionNotification.model_validate({"sessionId": session_id, "update": update})
@@ -220,7 +191,7 @@ class ScriptedAgent(acp.Agent):
 
 
 def _plain(model: Any) -> Any:
-    return model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+    return model and model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
 
 
 if __name__ == "__main__":

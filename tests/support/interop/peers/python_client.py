@@ -1,16 +1,19 @@
-"""The scripted client, written with the official Python SDK. `their_client.py` describes its commands."""
+"""The client of the contract, written with the official Python SDK. `driver.py` describes its commands."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import acp
 from acp import RequestError, schema
-from pydantic import BaseModel, TypeAdapter
+from acp.transports import spawn_stdio_transport
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 # By method: the model of its params, and its name in the SDK.
 CALLS: dict[str, tuple[type[BaseModel], str]] = {
@@ -25,6 +28,9 @@ CALLS: dict[str, tuple[type[BaseModel], str]] = {
     "session/prompt": (schema.PromptRequest, "prompt"),
     "session/cancel": (schema.CancelNotification, "cancel"),
 }
+IS_NEXT = hasattr(acp.Agent, "delete_session")  # since 1.0.0rc1, which can also cancel calls
+if IS_NEXT:
+    CALLS["session/delete"] = (schema.DeleteSessionRequest, "delete_session")
 OPTION_REQUESTS = {
     True: schema.SetSessionConfigOptionBooleanRequest,
     False: schema.SetSessionConfigOptionSelectRequest,
@@ -32,10 +38,13 @@ OPTION_REQUESTS = {
 
 
 class ScriptedClient(acp.Client):
-    def __init__(self, connection: int) -> None:
+    def __init__(self, connection: int, version: str) -> None:
         self.connection = connection
+        self.version = version
+        self.models: Any = schema
         self.responses: dict[str, Any] = {}
         self.cancelled = asyncio.Event()
+        self.calls: dict[str, tuple[int, asyncio.Task[None]]] = {}
 
     def emit(self, message: dict[str, Any]) -> None:
         sys.stdout.write(f"{json.dumps({'connection': self.connection, **message})}\n")
@@ -46,42 +55,6 @@ class ScriptedClient(acp.Client):
 
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
         self.emit({"event": "session/update", "params": {"sessionId": session_id, "update": plain(update)}})
-
-    async def request_permission(self, **params: Any) -> Any:
-        return await self._respond(
-            "session/request_permission", schema.RequestPermissionRequest, params, schema.RequestPermissionResponse
-        )
-
-    async def read_text_file(self, **params: Any) -> Any:
-        return await self._respond("fs/read_text_file", schema.ReadTextFileRequest, params, schema.ReadTextFileResponse)
-
-    async def write_text_file(self, **params: Any) -> Any:
-        return await self._respond(
-            "fs/write_text_file", schema.WriteTextFileRequest, params, schema.WriteTextFileResponse
-        )
-
-    async def create_terminal(self, **params: Any) -> Any:
-        return await self._respond(
-            "terminal/create", schema.CreateTerminalRequest, params, schema.CreateTerminalResponse
-        )
-
-    async def terminal_output(self, **params: Any) -> Any:
-        return await self._respond(
-            "terminal/output", schema.TerminalOutputRequest, params, schema.TerminalOutputResponse
-        )
-
-    async def kill_terminal(self, **params: Any) -> Any:
-        return await self._respond("terminal/kill", schema.KillTerminalRequest, params, schema.KillTerminalResponse)
-
-    async def wait_for_terminal_exit(self, **params: Any) -> Any:
-        return await self._respond(
-            "terminal/wait_for_exit", schema.WaitForTerminalExitRequest, params, schema.WaitForTerminalExitResponse
-        )
-
-    async def release_terminal(self, **params: Any) -> Any:
-        return await self._respond(
-            "terminal/release", schema.ReleaseTerminalRequest, params, schema.ReleaseTerminalResponse
-        )
 
     async def create_elicitation(self, message: str, mode: Any, **meta: Any) -> Any:
         params = {"message": message, "mode": "form", **plain(mode)}
@@ -116,6 +89,29 @@ class ScriptedClient(acp.Client):
         return response.model_validate(scripted["result"])
 
 
+def handler(method: str, model: str) -> Any:
+    """Return the method of the client for a request."""
+
+    async def handle(client: ScriptedClient, **params: Any) -> BaseModel:
+        request, response = (getattr(client.models, f"{model}{kind}") for kind in ("Request", "Response"))
+        return await client._respond(method, request, params, response)
+
+    return handle
+
+
+for name, method in {
+    "request_permission": "session/request_permission",
+    "read_text_file": "fs/read_text_file",
+    "write_text_file": "fs/write_text_file",
+    "create_terminal": "terminal/create",
+    "terminal_output": "terminal/output",
+    "kill_terminal": "terminal/kill",
+    "wait_for_terminal_exit": "terminal/wait_for_exit",
+    "release_terminal": "terminal/release",
+}.items():
+    setattr(ScriptedClient, name, handler(method, "".join(map(str.capitalize, name.split("_")))))
+
+
 def on_disk(method: str, path: str, content: str = "", **_: Any) -> dict[str, Any]:
     """Read or write a file, as a client without precautions does."""
     if method == "fs/read_text_file":
@@ -129,19 +125,24 @@ async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -
         client.responses, client.cancelled = command["responses"], asyncio.Event()
         client.emit({"id": command["id"], "result": None})
         return
+    if "cancel_call" in command:
+        cancel_call(client, command)
+        return
     method, params = command.get("call") or command["notify"], command["params"]
     try:
         if method.startswith("_"):
             send = agent.ext_method if "call" in command else agent.ext_notification
             result = await send(method[1:], params)
         elif method == "session/set_config_option":
-            model: BaseModel = OPTION_REQUESTS[params.get("type") == "boolean"].model_validate(params)
+            model: Any = OPTION_REQUESTS[params.get("type") == "boolean"].model_validate(params)
             result = await agent.set_config_option(
                 config_id=model.config_id, session_id=model.session_id, value=model.value
             )
         else:
+            if method not in CALLS:
+                raise RuntimeError(f"the client has no {method}")
             request, name = CALLS[method]
-            model = request.model_validate(params)
+            model = getattr(client.models, request.__name__).model_validate(params)
             given = {field: getattr(model, field) for field in model.model_fields_set if field != "field_meta"}
             result = await getattr(agent, name)(**given)
         if method == "session/cancel":
@@ -149,8 +150,18 @@ async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -
         client.emit({"id": command["id"], "result": plain(result)})
     except RequestError as error:
         client.emit({"id": command["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
-    except (OSError, RuntimeError) as error:  # the transport's
-        client.emit({"id": command["id"], "error": {"code": None, "message": str(error)}})
+    except (OSError, RuntimeError, ValidationError) as error:  # the transport's, or of this client
+        client.emit({"id": command["id"], "error": {"code": None, "message": str(error).splitlines()[0]}})
+
+
+def cancel_call(client: ScriptedClient, command: dict[str, Any]) -> None:
+    if not IS_NEXT:
+        client.emit({"id": command["id"], "error": {"code": None, "message": "the client can't cancel a call"}})
+        return
+    id, task = client.calls[command["cancel_call"]]
+    task.cancel()
+    client.emit({"id": id, "error": {"code": -32800, "message": "cancelled"}})
+    client.emit({"id": command["id"], "result": None})
 
 
 def plain(value: Any) -> Any:
@@ -165,33 +176,43 @@ async def read_stdin() -> asyncio.StreamReader:
     return reader
 
 
-async def serve(connection: int, command: list[str], commands: asyncio.Queue[dict[str, Any] | None]) -> None:
-    """Start an agent, and execute the commands for the connection to it until one is None."""
-    client = ScriptedClient(connection)
-    async with (
-        acp.spawn_agent_process(client, *command, use_unstable_protocol=True, transport_kwargs={"stderr": None}) as (
-            agent,
-            process,
-        ),
-        asyncio.TaskGroup() as tasks,
-    ):
+async def serve(
+    client: ScriptedClient, target: list[str] | str, commands: asyncio.Queue[dict[str, Any] | None]
+) -> None:
+    """Connect to an agent, and execute the commands for the connection until one is None."""
+    async with reach(client, target) if isinstance(target, str) else start(client, target) as (agent, process):
+        tasks: list[asyncio.Task[None]] = []
         while (each := await commands.get()) is not None:
-            tasks.create_task(execute(agent, client, each))
-    client.emit({"exit": process.returncode})
+            tasks.append(asyncio.create_task(execute(agent, client, each)))
+            client.calls[each.get("call", "")] = each["id"], tasks[-1]
+        for task in tasks:
+            task.cancel()  # what was never answered
+    client.emit({"exit": process and process.returncode})
 
 
-async def serve_remote(connection: int, url: str, commands: asyncio.Queue[dict[str, Any] | None]) -> None:
-    """Connect to an agent behind a URL, and execute the commands for the connection until one is None."""
-    client = ScriptedClient(connection)
+@asynccontextmanager
+async def start(client: ScriptedClient, command: list[str]) -> AsyncIterator[tuple[Any, Any]]:
+    async with spawn_stdio_transport(*command, stderr=None) as (reader, writer, process):
+        agent = connect(client, writer, reader)
+        yield agent, process
+        await agent.close()
+
+
+@asynccontextmanager
+async def reach(client: ScriptedClient, url: str) -> AsyncIterator[tuple[Any, None]]:
     transport = await remote_transport(url)
-    agent = acp.connect_to_agent(client, transport, use_unstable_protocol=True)
-    tasks: list[asyncio.Task[None]] = []
-    while (each := await commands.get()) is not None:
-        tasks.append(asyncio.create_task(execute(agent, client, each)))
-    for task in tasks:
-        task.cancel()  # what was never answered
+    agent = connect(client, transport)
+    yield agent, None
     await asyncio.wait([asyncio.create_task(agent.close()), asyncio.create_task(transport.close())])
-    client.emit({"exit": 0})
+
+
+def connect(client: ScriptedClient, *streams: Any) -> Any:
+    if client.version == "1":
+        return acp.connect_to_agent(client, *streams, use_unstable_protocol=True)
+    from acp.experimental import v2  # imported here because 0.12.1 doesn't have it, and it takes a second
+
+    client.models = v2.schema
+    return v2.connect_to_agent(client, *streams)
 
 
 async def remote_transport(url: str) -> Any:
@@ -209,8 +230,8 @@ async def main() -> None:
             connection = command.pop("connection")
             if "connect" in command:
                 queues[connection] = asyncio.Queue()
-                talk = serve_remote if isinstance(command["connect"], str) else serve
-                connections.create_task(talk(connection, command["connect"], queues[connection]))
+                client = ScriptedClient(connection, command["version"])
+                connections.create_task(serve(client, command["connect"], queues[connection]))
             else:
                 queues[connection].put_nowait(None if "close" in command else command)
 

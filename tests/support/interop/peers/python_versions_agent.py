@@ -23,7 +23,7 @@ class One:
         return schema.InitializeResponse(protocol_version=1, agent_info=schema.Implementation.model_validate(INFO))
 
     async def new_session(self, **_: Any) -> schema.NewSessionResponse:
-        return schema.NewSessionResponse(session_id="s")
+        return schema.NewSessionResponse(session_id="new")
 
     async def prompt(self, session_id: str, prompt: Any, **_: Any) -> schema.PromptResponse:
         update = schema.AgentMessageChunk(session_update="agent_message_chunk", content=prompt[0])
@@ -40,7 +40,7 @@ class Two:
         return v2.schema.InitializeResponse.model_validate(answer)
 
     async def new_session(self, **_: Any) -> v2.schema.NewSessionResponse:
-        return v2.schema.NewSessionResponse(session_id="s")
+        return v2.schema.NewSessionResponse(session_id="new")
 
     async def prompt(self, session_id: str, prompt: Any, **_: Any) -> v2.schema.PromptResponse:
         update = v2.schema.AgentMessageChunk(session_update="agent_message_chunk", message_id="m", content=prompt[0])

@@ -1,10 +1,10 @@
-// The scripted agent, written with the official TypeScript SDK. It does the same as `our_agent.py`.
-// Arguments: the folder of the SDK, then flags.
+// The agent of the contract, written with the official TypeScript SDK.
+// Argument: the folder of the SDK.
 import { Readable, Writable } from "node:stream";
 import { acp } from "./sdk.mjs";
 import { scriptedAgent } from "./typescript_scripted.mjs";
 
-const connection = scriptedAgent(new Set(process.argv.slice(3))).connect(
+const connection = scriptedAgent().connect(
   acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)),
 );
 await connection.closed;

@@ -1,4 +1,4 @@
-// The scripted client, written with the official TypeScript SDK. `their_client.py` describes its commands.
+// The client of the contract, written with the official TypeScript SDK. `driver.py` describes its commands.
 // Argument: the folder of the SDK.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { acp } from "./sdk.mjs";
+import { acp, v2 } from "./sdk.mjs";
 import { remoteStream } from "./typescript_remote_stream.mjs";
 
 const { client: CLIENT } = acp.methods;
@@ -41,7 +41,7 @@ async function reach(url) {
 }
 
 /** Return what executes a command for the connection to an agent, and what closes it. */
-async function connect(number, agent) {
+async function connect(number, agent, version) {
   const emit = (message) => process.stdout.write(`${JSON.stringify({ connection: number, ...message })}\n`);
   const calls = new Map();
   let responses = {};
@@ -76,15 +76,18 @@ async function connect(number, agent) {
 
   const record = ({ method, params }) => emit({ event: method, params });
 
-  const app = acp
+  const app = (version === "1" ? acp : v2)
     .client({ name: "scripted-client" })
-    .onRequest("_interop/ask", (params) => params, respond)
-    .onNotification("_interop/note", (params) => params, record)
     .onNotification(CLIENT.session.update, record)
-    .onRequest(CLIENT.session.requestPermission, respond)
-    .onRequest(CLIENT.elicitation.create, respond);
-  for (const method of [...Object.values(CLIENT.fs), ...Object.values(CLIENT.terminal)]) {
-    app.onRequest(method, respond);
+    .onRequest(CLIENT.session.requestPermission, respond);
+  if (version === "1") {
+    app
+      .onRequest("_interop/ask", (params) => params, respond)
+      .onNotification("_interop/note", (params) => params, record)
+      .onRequest(CLIENT.elicitation.create, respond);
+    for (const method of [...Object.values(CLIENT.fs), ...Object.values(CLIENT.terminal)]) {
+      app.onRequest(method, respond);
+    }
   }
 
   const { stream, end } = await (typeof agent === "string" ? reach(agent) : start(agent));
@@ -130,9 +133,9 @@ async function connect(number, agent) {
 
 const connections = new Map();
 for await (const line of createInterface({ input: process.stdin })) {
-  const { connection, connect: agent, close, ...command } = JSON.parse(line);
+  const { connection, connect: agent, version, close, ...command } = JSON.parse(line);
   if (agent) {
-    connections.set(connection, await connect(connection, agent));
+    connections.set(connection, await connect(connection, agent, version));
   } else if (close) {
     void connections.get(connection).close();
   } else {

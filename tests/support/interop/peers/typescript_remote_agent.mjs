@@ -18,7 +18,7 @@ function endpoint(createAgent) {
   return { request: createNodeHttpHandler(server), upgrade: createNodeWebSocketUpgradeHandler(server, sockets) };
 }
 
-const endpoints = { "/acp": endpoint(() => scriptedAgent(new Set())) };
+const endpoints = { "/acp": endpoint(() => scriptedAgent()) };
 for (const versions of ["1", "2", "1,2"]) {
   endpoints[`/${versions}`] = endpoint(() => routerOf(versions));
 }

@@ -6,7 +6,7 @@ const info = { name: "typescript", version: "1" };
 const one = acp
   .agent({ name: "one" })
   .onRequest("initialize", () => ({ protocolVersion: 1, agentInfo: info, agentCapabilities: {} }))
-  .onRequest("session/new", () => ({ sessionId: "s" }))
+  .onRequest("session/new", () => ({ sessionId: "new" }))
   .onRequest("session/prompt", async ({ params: { sessionId, prompt }, client }) => {
     const update = { sessionUpdate: "agent_message_chunk", content: prompt[0] };
     await client.notify("session/update", { sessionId, update });
@@ -16,7 +16,7 @@ const one = acp
 const two = v2
   .agent({ name: "two" })
   .onRequest("initialize", () => ({ protocolVersion: 2, info, capabilities: { session: {} } }))
-  .onRequest("session/new", () => ({ sessionId: "s" }))
+  .onRequest("session/new", () => ({ sessionId: "new" }))
   .onRequest("session/prompt", async ({ params: { sessionId, prompt }, client }) => {
     const update = { sessionUpdate: "agent_message_chunk", messageId: "m", content: prompt[0] };
     await client.notify("session/update", { sessionId, update });

@@ -7,87 +7,38 @@ const { agent: AGENT, client: CLIENT } = acp.methods;
 
 const update = (client, sessionId, content) => client.notify(CLIENT.session.update, { sessionId, update: content });
 
-function say(client, sessionId, value) {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return update(client, sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+/** Do one thing that a prompt lists, and return its result if it has one. `contract.py` describes them. */
+async function act({ call, notify, params, ...action }, turn) {
+  const { client, sessionId } = turn;
+  if (call) {
+    const own = Object.entries(params).map(([key, value]) => [key, value === "$terminal" ? turn.terminal : value]);
+    try {
+      const result = await client.request(call, call.startsWith("_") ? params : { sessionId, ...Object.fromEntries(own) });
+      turn.terminal = result?.terminalId ?? turn.terminal;
+      return { result: result ?? {} };
+    } catch ({ code, message, data }) {
+      return { error: { code, message, data } };
+    }
+  }
+  if (notify) {
+    await client.notify(notify, notify.startsWith("_") ? params : { sessionId, ...params });
+  } else if (action.dump) {
+    return turn.prompt;
+  } else if (action.wait) {
+    await turn.cancelled;
+    if (turn.signal.aborted) {
+      throw new acp.RequestError(-32800, "Request cancelled");
+    }
+  } else if (action.raise) {
+    throw new acp.RequestError(action.raise.code, action.raise.message, action.raise.data);
+  } else {
+    throw new Error(action.crash);
+  }
 }
 
-const commands = {
-  async stream({ client, sessionId }, number) {
-    for (let n = 0; n < Number(number); n += 1) {
-      const content = { type: "text", text: String(n), future: n };
-      await update(client, sessionId, { sessionUpdate: "agent_message_chunk", content, _meta: { n }, tomorrow: [n] });
-    }
-  },
-  async dump({ client, sessionId, prompt }) {
-    await say(client, sessionId, prompt);
-  },
-  async wait({ client, sessionId, cancelled }) {
-    await say(client, sessionId, "waiting");
-    await cancelled;
-  },
-  async permission({ client, sessionId }) {
-    await update(client, sessionId, SCRIPT.toolCall);
-    const { outcome } = await client.request(CLIENT.session.requestPermission, { sessionId, ...SCRIPT.permission });
-    const status = outcome.outcome === "selected" && outcome.optionId === "allow" ? "completed" : "failed";
-    await update(client, sessionId, { sessionUpdate: "tool_call_update", toolCallId: "call-1", status });
-    await say(client, sessionId, outcome);
-  },
-  async read({ client, sessionId }, path) {
-    try {
-      const file = await client.request(CLIENT.fs.readTextFile, { sessionId, path, line: 2, limit: 1 });
-      await say(client, sessionId, file.content);
-    } catch ({ code, message, data }) {
-      await say(client, sessionId, { code, message, data });
-    }
-  },
-  async write({ client, sessionId }, path, content) {
-    await client.request(CLIENT.fs.writeTextFile, { sessionId, path, content });
-    await say(client, sessionId, "written");
-  },
-  async terminal({ client, sessionId }) {
-    const terminal = await client.createTerminal({ sessionId, ...SCRIPT.terminal });
-    const output = await terminal.currentOutput();
-    await terminal.kill();
-    const status = await terminal.waitForExit();
-    await terminal.release();
-    await say(client, sessionId, [terminal.id, output, status]);
-  },
-  async elicit({ client, sessionId }) {
-    await say(client, sessionId, await client.request(CLIENT.elicitation.create, { sessionId, mode: "form", ...SCRIPT.form }));
-  },
-  async ext({ client, sessionId }) {
-    await client.notify("_interop/note", { n: 1 });
-    await say(client, sessionId, await client.request("_interop/ask", { x: [1, null] }));
-  },
-  async typed({ client, sessionId }) {
-    const params = { sessionId, numbers: [1, 2, 3] };
-    await client.notify("_interop/adding", params);
-    const total = await client.request("_interop/add", params);
-    try {
-      await client.request("_interop/add", { ...params, numbers: [1, "two"] });
-    } catch ({ code, data }) {
-      await say(client, sessionId, [total, code, data]);
-    }
-  },
-  async unknown({ client, sessionId }) {
-    try {
-      await client.request("_interop/unknown", {});
-    } catch ({ code }) {
-      await say(client, sessionId, code);
-    }
-  },
-  error() {
-    throw new acp.RequestError(SCRIPT.error.code, SCRIPT.error.message, SCRIPT.error.data);
-  },
-  crash() {
-    throw new Error(SCRIPT.secret);
-  },
-};
-
-/** Return an agent for one connection. `flags` is a set of arguments. */
-export function scriptedAgent(flags) {
-  let authenticated = !flags.has("--auth");
+/** Return an agent for one connection. */
+export function scriptedAgent() {
+  let authenticated = false;
   const notifications = [];
   const options = new Map(SCRIPT.configOptions.map((each) => [each.id, each.currentValue]));
   const known = new Set(SCRIPT.sessions.map((each) => each.sessionId));
@@ -104,7 +55,7 @@ export function scriptedAgent(flags) {
   return acp
     .agent({ name: "scripted-agent" })
     .onRequest(AGENT.initialize, ({ params }) => ({
-      protocolVersion: flags.has("--version-7") ? 7 : params.protocolVersion,
+      protocolVersion: params.protocolVersion,
       agentInfo: SCRIPT.agentInfo,
       agentCapabilities: SCRIPT.agentCapabilities,
       authMethods: SCRIPT.authMethods,
@@ -117,7 +68,7 @@ export function scriptedAgent(flags) {
       authenticated = true;
     })
     .onRequest(AGENT.session.new, ({ params }) => {
-      if (!authenticated) {
+      if (params.cwd === "/locked" && !authenticated) {
         throw acp.RequestError.authRequired({ methods: ["login"] });
       }
       return { sessionId: "new", modes: SCRIPT.modes, configOptions: configOptions(), _meta: { received: params } };
@@ -152,16 +103,27 @@ export function scriptedAgent(flags) {
       options.set(configId, value);
       return { configOptions: configOptions() };
     })
-    .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
+    .onRequest(AGENT.session.prompt, async ({ params: { sessionId, prompt }, client, signal }) => {
       let stopReason = "end_turn";
       const cancelled = new Promise((resolve) => {
         cancels.set(sessionId, () => {
           stopReason = "cancelled";
           resolve();
         });
+        signal.addEventListener("abort", resolve);
       });
-      const [command, ...words] = prompt[0].text.split(" ");
-      await commands[command]({ client, sessionId, prompt, cancelled }, ...words);
+      const turn = { client, sessionId, prompt, cancelled, signal };
+      const results = [];
+      for (const action of JSON.parse(prompt[0].text)) {
+        const result = await act(action, turn);
+        if (result !== undefined) {
+          results.push(result);
+        }
+      }
+      if (results.length) {
+        const content = { type: "text", text: JSON.stringify(results) };
+        await update(client, sessionId, { sessionUpdate: "agent_message_chunk", content });
+      }
       return { stopReason, future: { deep: [1, null] } };
     })
     .onNotification(AGENT.session.cancel, ({ params: { sessionId } }) => cancels.get(sessionId)())

@@ -1,17 +1,16 @@
-"""Clients of the versions 1 and 2 of the protocol, and agents that serve some of them, over remote transports."""
+"""Clients of the versions 1 and 2 of the protocol, and agents that serve some of them, over each transport."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from asyncio.subprocess import PIPE
 from typing import Any
 
 import acp_bindings
 from acp_bindings import v1, v2_draft
 from acp_kit.remote import open_transport
 from acp_runtime import ProtocolVersionMismatch, RequestError
-from tests.support.interop.remote.sdks import OURS, command, url
+from tests.support.interop.driver import Command, PeerError
+from tests.support.interop.sdks import OURS, STDIO, agent, connected
 
 SERVED = ("1", "2", "1,2")
 _NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
@@ -22,42 +21,34 @@ OFFERED = {
     for served in SERVED
 }
 NEWEST = [f"a client of both versions, an agent of {_NAMES[served]}" for served in SERVED]
-_SECONDS = 20
+_SECONDS = 60
 
 
-class One(v1.Client):
-    def __init__(self, agent: v1.RemoteAgent) -> None:
+class Texts:
+    """Collects what the agent says, and permits everything. The models of both versions have these names."""
+
+    models: Any
+
+    def __init__(self, agent: Any) -> None:
         self.texts: list[str] = []
         self.updated = asyncio.Event()
 
-    async def session_update(self, notification: v1.SessionNotification) -> None:
-        update = notification.update
-        assert isinstance(update, v1.SessionUpdateAgentMessageChunk)
-        assert isinstance(update.content, v1.ContentBlockText)
-        self.texts.append(update.content.text)
+    async def session_update(self, notification: Any) -> None:
+        assert isinstance(notification.update, self.models.SessionUpdateAgentMessageChunk)
+        self.texts.append(notification.update.content.text)
         self.updated.set()
 
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id="yes"))
+    async def session_request_permission(self, request: Any) -> Any:
+        outcome = self.models.RequestPermissionOutcomeSelected(option_id="yes")
+        return self.models.RequestPermissionResponse(outcome=outcome)
 
 
-class Two(v2_draft.Client):
-    def __init__(self, agent: v2_draft.RemoteAgent) -> None:
-        self.texts: list[str] = []
-        self.updated = asyncio.Event()
+class One(Texts, v1.Client):
+    models = v1
 
-    async def session_update(self, notification: v2_draft.UpdateSessionNotification) -> None:
-        update = notification.update
-        assert isinstance(update, v2_draft.SessionUpdateAgentMessageChunk)
-        assert isinstance(update.content, v2_draft.ContentBlockText)
-        self.texts.append(update.content.text)
-        self.updated.set()
 
-    async def session_request_permission(
-        self, request: v2_draft.RequestPermissionRequest
-    ) -> v2_draft.RequestPermissionResponse:
-        outcome = v2_draft.RequestPermissionOutcomeSelected(option_id="yes")
-        return v2_draft.RequestPermissionResponse(outcome=outcome)
+class Two(Texts, v2_draft.Client):
+    models = v2_draft
 
 
 async def _initialize_one(agent: v1.RemoteAgent) -> None:
@@ -76,16 +67,17 @@ async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
 
     If the agent doesn't serve the version, an error is what works.
     """
-    pairs = list(OFFERED.values())
-    urls = [(offer, await url(server, transport, served)) for offer, served in pairs]
+    tried = {} if (client, transport) == (OURS, STDIO) else OFFERED  # it takes seconds to start agents
+    agents = {served: await agent(server, transport, served) for served in SERVED}
+    offers = [(offer, agents[served]) for offer, served in tried.values()]
     if client == OURS:
-        told = [await _ours(_CLIENTS[offer], to) for offer, to in urls]
-        newest = [await _ours(_CLIENTS["1"] | _CLIENTS["2"], await url(server, transport, served)) for served in SERVED]
+        told = [await _ours(_CLIENTS[offer], to) for offer, to in offers]
+        newest = [await _ours(_CLIENTS["1"] | _CLIENTS["2"], agents[served]) for served in SERVED]
     else:
-        told, newest = await _theirs(client, urls), []
+        told, newest = [await _theirs(client, offer, to) for offer, to in offers], []
     found = {
         operation: _judged(each, offer, served)
-        for operation, each, (offer, served) in zip(OFFERED, told, pairs, strict=True)
+        for operation, each, (offer, served) in zip(tried, told, tried.values(), strict=True)
     }
     for operation, each, served in zip(NEWEST, newest, SERVED, strict=False):
         found[operation] = _judged(each, served[-1], served)
@@ -102,9 +94,13 @@ def _judged(told: Any, version: str, served: str) -> str:
     return "works" if told["texts"] == ["hello"] else "updates missing"
 
 
-async def _ours(offers: dict[str, Any], url: str) -> Any:
+async def _ours(offers: dict[str, Any], target: Command | str) -> Any:
+    if isinstance(target, str):
+        connection = acp_bindings.connect(lambda: open_transport(target), **offers)
+    else:
+        connection = acp_bindings.spawn_agent(*target, **offers)
     try:
-        async with asyncio.timeout(_SECONDS), acp_bindings.connect(lambda: open_transport(url), **offers) as agent:
+        async with asyncio.timeout(_SECONDS), connection as agent:
             match agent:
                 case v1.RemoteAgent():
                     version, one = 1, await agent.session_new(cwd="/", mcp_servers=[])
@@ -122,15 +118,15 @@ async def _ours(offers: dict[str, Any], url: str) -> Any:
         return {"error": {"message": str(error)}}
 
 
-async def _theirs(client: str, urls: list[tuple[str, str]]) -> list[Any]:
-    arguments = [argument for pair in urls for argument in pair]
-    process = await asyncio.create_subprocess_exec(*command(client, "versions_client"), *arguments, stdout=PIPE)
+async def _theirs(client: str, offer: str, target: Command | str) -> Any:
+    info = {"name": "theirs", "version": "1"}
+    about = {"1": {"clientInfo": info, "clientCapabilities": {}}, "2": {"info": info, "capabilities": {}}}
     try:
-        async with asyncio.timeout(_SECONDS * 3):
-            out, _ = await process.communicate()
-        told: list[Any] = json.loads(out)
-        return told
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+        async with asyncio.timeout(_SECONDS), connected(client, target, offer) as driver:
+            await driver.set_responses({})
+            initialized = await driver.call("initialize", {"protocolVersion": int(offer), **about[offer]})
+            await driver.call("session/new", {"cwd": "/", "mcpServers": []})
+            await driver.prompt("hello")
+            return {"initialized": initialized, "texts": await driver.said()}
+    except PeerError as error:
+        return {"error": error.error}

@@ -1,38 +1,37 @@
-"""Writes docs/interop-remote.md: what works between the SDKs over remote transports.
+"""Writes docs/interop-remote.md: what works between the SDKs.
 
-`python -m tests.support.interop.remote.page` tries all pairs first and records what it finds, which takes some minutes.
+`python -m tests.support.interop.page` tries all pairs first and records what it finds, which takes some minutes.
 """
 
 from __future__ import annotations
 
 import asyncio
 
-from tests.support.interop.remote.explanations import EXPLANATIONS, NOT_PROMISED, Explanation
-from tests.support.interop.remote.findings import (
+from tests.support.interop.contract import CASES, ON_STDIO
+from tests.support.interop.explanations import EXPLANATIONS, NOT_PROMISED, Explanation
+from tests.support.interop.findings import (
     PAIRS,
     PAIRS_OF_TWO_VERSIONS,
     Pair,
+    cases,
     find,
-    find_versions,
     is_promised,
-    operations,
     record,
     recorded,
 )
-from tests.support.interop.remote.operations import OPERATIONS
-from tests.support.interop.remote.sdks import OURS, SDKS, TRANSPORTS
-from tests.support.interop.remote.versions import NEWEST, OFFERED
 from tests.support.interop.reuse import close_all
+from tests.support.interop.sdks import OURS, SDKS, STDIO, TRANSPORTS
+from tests.support.interop.versions import NEWEST, OFFERED
 from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "interop-remote.md"
 _HEAD = """\
-<!-- Written by `python -m tests.support.interop.remote.page`. Do not edit. -->
-# Which SDKs work together over a network
+<!-- Written by `python -m tests.support.interop.page`. Do not edit. -->
+# Which SDKs work together
 
-[Remote agents](guides/remote-agents.md) of this package, and those of the official SDKs, with clients of all of them,
-over WebSocket and over HTTP. Each operation is tried on a new connection, with real processes on one machine.
-The tests repeat it for all pairs in which this package is one side.
+Agents of this package, and those of the official SDKs, with clients of all of them: over stdio, and as
+[remote agents](guides/remote-agents.md) over WebSocket and HTTP. The processes are real, and run on one machine. Over a
+network, each operation is tried on a new connection. The tests repeat what involves this package.
 
 How many of the operations work, of those that were tried:
 """
@@ -41,7 +40,7 @@ _TABLES = """\
 ## Each operation
 
 A number says why an operation fails, in the list below. `-`: it isn't tried, because an SDK doesn't have the second
-version of the protocol.
+version of the protocol, or, over stdio, because it would be the same as over a network.
 """
 _REASONS = """\
 
@@ -66,7 +65,7 @@ def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
         counts: list[str] = []
         for server in SDKS:
             pair = client, server, transport
-            tried = [operation for operation in _rows() if is_tried(pair, operation)]
+            tried = [operation for operation in _rows(transport) if is_tried(pair, operation)]
             counts.append(f"{len(tried) - len(failures.get(pair, {}))} of {len(tried)}")
         rows.append([client, *counts])
     return "\n" + _markdown(rows)
@@ -75,7 +74,9 @@ def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
 def _table(server: str, transport: str, failures: dict[Pair, dict[str, str]], reasons: list[Explanation]) -> str:
     pairs = [(client, server, transport) for client in SDKS]
     rows = [["operation \\ client", *SDKS], ["---"] * (len(pairs) + 1)]
-    rows += [[operation, *(_cell(pair, operation, failures, reasons) for pair in pairs)] for operation in _rows()]
+    rows += [
+        [operation, *(_cell(pair, operation, failures, reasons) for pair in pairs)] for operation in _rows(transport)
+    ]
     return f"\n### Agents of {server}, {transport}\n\n{_markdown(rows)}"
 
 
@@ -98,15 +99,17 @@ def _reason(number: int, reason: Explanation) -> str:
     return f"{number}. Fault of the {reason.fault}. {reason.fact} What happens: {reason.found[0]}.\n"
 
 
-def _rows() -> list[str]:
-    return [*OPERATIONS, *OFFERED, *NEWEST]
+def _rows(transport: str) -> list[str]:
+    return [*CASES, *(ON_STDIO if transport == STDIO else ()), *OFFERED, *NEWEST]
 
 
 def is_tried(pair: Pair, operation: str) -> bool:
     """Whether an operation is tried with a pair."""
-    if operation in OPERATIONS:
-        return is_promised(pair, operation)
-    return pair in PAIRS_OF_TWO_VERSIONS and (operation in OFFERED or pair[0] == OURS)
+    if operation in OFFERED:
+        return pair in PAIRS_OF_TWO_VERSIONS and (pair[0], pair[2]) != (OURS, STDIO)
+    if operation in NEWEST:
+        return pair in PAIRS_OF_TWO_VERSIONS and pair[0] == OURS
+    return operation in cases(pair)
 
 
 def _markdown(rows: list[list[str]]) -> str:
@@ -116,10 +119,8 @@ def _markdown(rows: list[list[str]]) -> str:
 async def _try_all() -> dict[Pair, dict[str, str]]:
     found: dict[Pair, dict[str, str]] = {}
     for pair in PAIRS:
-        found[pair] = {operation: await find(pair, operation) for operation in operations(pair)}
-        if pair in PAIRS_OF_TWO_VERSIONS:
-            found[pair] |= await find_versions(pair)
-        print(*pair, *(f"\n    {each}: {how}" for each, how in found[pair].items() if how != "works"), flush=True)
+        found[pair] = await find(pair, recorded().get(pair, {}))
+        print(*pair, *(f"\n    {each}: {how}" for each, how in found[pair].items()), flush=True)
     await close_all()
     return found
 

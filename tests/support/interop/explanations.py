@@ -1,18 +1,29 @@
-"""Why operations fail between some SDKs over remote transports, and whose fault it is."""
+"""Why operations fail between some SDKs and whose fault it is."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tests.support.interop.remote.findings import Pair
-from tests.support.interop.remote.operations import ORDER_OF_LOAD, ORDER_OF_PROMPT
-from tests.support.interop.remote.sdks import NEXT_PYTHON, OURS, PYTHON, SDKS, TRANSPORTS, TYPESCRIPT
+from tests.support.interop.contract import (
+    CANCEL_CALL,
+    CLOSE,
+    DELETE,
+    LARGE_MESSAGE,
+    LOAD,
+    LOAD_AND_PROMPT,
+    LOAD_OF_MISSING,
+    ORDER_OF_LOAD,
+    ORDER_OF_PROMPT,
+    RESUME,
+    UNKNOWN_TO_AGENT,
+    UNKNOWN_TO_CLIENT,
+)
+from tests.support.interop.findings import Pair
+from tests.support.interop.sdks import NEXT_PYTHON, OURS, PYTHON, SDKS, TRANSPORTS, TYPESCRIPT
 
+_MISSING = "unknown fields missing"
 _PYTHONS = (PYTHON, NEXT_PYTHON)
-_LOAD, _MISSING = "`session/load`", "`session/load` of a missing session"
-_LOAD_AND_PROMPT = "`session/load`, then a prompt with permission"
-_RESUME, _CLOSE = "`session/resume`, then a prompt", "`session/close`"
 _ASKS = (
     "permission",
     "`session/cancel` during a permission",
@@ -61,15 +72,62 @@ _PYTHON_CLIENTS, _PYTHON_AGENT = "client, Python", f"agent, {PYTHON}"
 EXPLANATIONS = [
     Explanation(
         clients=_PYTHONS,
+        operations=[UNKNOWN_TO_AGENT, UNKNOWN_TO_CLIENT],
+        found=[_MISSING],
+        fault=_PYTHON_CLIENTS,
+        fact="Its models can't hold fields that its schema doesn't have.",
+    ),
+    Explanation(
+        servers=_PYTHONS,
+        operations=[UNKNOWN_TO_AGENT, UNKNOWN_TO_CLIENT],
+        found=[_MISSING],
+        fault="agent, Python",
+        fact="Its models can't hold fields that its schema doesn't have.",
+    ),
+    Explanation(
+        clients=[TYPESCRIPT],
+        operations=[UNKNOWN_TO_CLIENT],
+        found=[_MISSING],
+        fault=f"client, {TYPESCRIPT}",
+        fact="It drops fields of messages from the agent that its schema doesn't have.",
+    ),
+    Explanation(
+        servers=[TYPESCRIPT],
+        operations=[UNKNOWN_TO_AGENT],
+        found=[_MISSING],
+        fault=f"agent, {TYPESCRIPT}",
+        fact="It drops fields of messages from the client that its schema doesn't have.",
+    ),
+    Explanation(
+        clients=[PYTHON],
+        operations=[CANCEL_CALL, DELETE],
+        found=["the client can't cancel a call", "the client has no session/delete"],
+        fault=f"client, {PYTHON}",
+        fact="It can't send `$/cancel_request` and `session/delete`; 1.0.0rc3 can.",
+    ),
+    Explanation(
+        servers=[PYTHON],
+        operations=[DELETE, CANCEL_CALL],
+        found=[
+            "Method not found (-32601)",
+            "no answer",
+            "session/delete needs 'agentCapabilities.sessionCapabilities.delete', which the peer did not advertise in "
+            "its initialize message",
+        ],
+        fault=_PYTHON_AGENT,
+        fact="It has no handlers for `session/delete` and `$/cancel_request`; 1.0.0rc3 has them.",
+    ),
+    Explanation(
+        clients=_PYTHONS,
         transports=["WebSocket"],
-        operations=["2 MiB in a prompt and in an update"],
+        operations=[LARGE_MESSAGE],
         found=["Connection closed"],
         fault=_PYTHON_CLIENTS,
         fact="It takes messages of at most 1 MiB, the default of the library `websockets`, and has no option for it.",
     ),
     Explanation(
         servers=[PYTHON],
-        operations=[_RESUME, _CLOSE],
+        operations=[RESUME, CLOSE],
         found=["Method not found (-32601)"],
         fault=_PYTHON_AGENT,
         fact="Over a network it can't be told to serve `session/resume` and `session/close`; 1.0.0rc3 serves them.",
@@ -87,7 +145,7 @@ EXPLANATIONS = [
         clients=_PYTHONS,
         servers=[TYPESCRIPT],
         transports=["HTTP"],
-        operations=[_LOAD, _MISSING, _LOAD_AND_PROMPT, _RESUME, _CLOSE],
+        operations=[LOAD, LOAD_OF_MISSING, LOAD_AND_PROMPT, RESUME, CLOSE],
         found=["HTTP 400: POST session/load failed", "HTTP 400: POST session/resume failed"],
         fault=_PYTHON_CLIENTS,
         fact="Its `session/load` and `session/resume` don't have `Acp-Session-Id`, so the agent refuses them (400).",
@@ -96,7 +154,7 @@ EXPLANATIONS = [
         clients=[OURS, PYTHON, NEXT_PYTHON],
         servers=[PYTHON],
         transports=["HTTP"],
-        operations=[_LOAD_AND_PROMPT, _CLOSE],
+        operations=[LOAD_AND_PROMPT, CLOSE],
         found=[
             'The agent answered POST the agent with HTTP 404 Not Found: {"error": "Unknown session id"} (-32603)',
             "HTTP 404: POST session/prompt failed",
@@ -109,7 +167,7 @@ EXPLANATIONS = [
         clients=[TYPESCRIPT],
         servers=_PYTHONS,
         transports=["HTTP"],
-        operations=[_LOAD, ORDER_OF_LOAD, _MISSING, _LOAD_AND_PROMPT, _RESUME, _CLOSE],
+        operations=[LOAD, ORDER_OF_LOAD, LOAD_OF_MISSING, LOAD_AND_PROMPT, RESUME, CLOSE],
         found=[
             'ACP SSE connection failed: 404 Not Found: {"error": "Unknown session id"}',
             'ACP SSE connection failed: 404 Not Found: {"error":"Unknown session id"}',
@@ -121,7 +179,7 @@ EXPLANATIONS = [
     Explanation(
         clients=[PYTHON],
         transports=["HTTP"],
-        operations=[_RESUME],
+        operations=[RESUME],
         found=["no answer"],
         fault=f"client, {PYTHON}",
         fact="It never opens the stream of a session that it resumed; 1.0.0rc3 does.",

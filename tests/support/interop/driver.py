@@ -1,9 +1,9 @@
-"""Drives a client that is written with another SDK and runs in a subprocess.
+"""Drives a client. Most are written with another SDK and run in a subprocess.
 
 One process serves all tests with an SDK, because importing an SDK takes longer than most tests. It connects to several
 agents at the same time. A test writes commands to its stdin, one per line, each with the number of its `connection`:
 
-* `{"connect"}`: start an agent with a command, and connect to it; or connect to an agent behind a URL;
+* `{"connect", "version"}`: start an agent with a command, and connect to it; or connect to an agent behind a URL;
 * `{"close"}`: disconnect from the agent, and wait until it has exited;
 * `{"id", "call", "params"}` and `{"id", "notify", "params"}`: send a message to the agent;
 * `{"id", "cancel_call"}`: cancel the last call of a method;
@@ -23,19 +23,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.interop.reuse import reused, shared
-
 Command = list[str]
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("script.json").read_text("utf-8"))
-OUR_AGENT = Path(__file__).with_name("peers") / "our_agent.py"
 RESPONSES: dict[str, Any] = {
     "session/request_permission": {"result": {"outcome": {"outcome": "selected", "optionId": "allow"}}},
     "fs/read_text_file": {"result": {"content": "second line\n"}},
@@ -67,15 +63,15 @@ class Program:
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._connections: dict[int, TheirClient] = {}
+        self._connections: dict[int, Driver] = {}
         self._reading = asyncio.create_task(self._read())
 
-    def connect(self, agent: Command | str) -> TheirClient:
+    def connect(self, agent: Command | str, version: str) -> Driver:
         """Start an agent and connect to it, or connect to the one behind a URL."""
         assert not self._reading.done(), "the client has exited"
         number = len(self._connections)
-        self._connections[number] = client = TheirClient(lambda command: self._write({"connection": number, **command}))
-        self._write({"connection": number, "connect": agent})
+        self._connections[number] = client = Driver(lambda command: self._write({"connection": number, **command}))
+        self._write({"connection": number, "connect": agent, "version": version})
         return client
 
     async def end(self) -> None:
@@ -105,7 +101,7 @@ class Program:
             client.lose()
 
 
-class TheirClient:
+class Driver:
     """Sends commands about one connection to the client, and receives its output.
 
     Attributes:
@@ -129,9 +125,22 @@ class TheirClient:
         self.initialized = await self.call("initialize", {"protocolVersion": version, **about})
         return self.initialized
 
-    async def prompt(self, text: str, **block: Any) -> Any:
-        params = {"sessionId": "new", "prompt": [{"type": "text", "text": text, **block}]}
-        return await self.call("session/prompt", params)
+    async def open(self) -> None:
+        """Initialize the connection, and create the session `new`."""
+        await self.initialize()
+        session = await self.call("session/new", {"cwd": "/tmp", "mcpServers": []})
+        assert session["sessionId"] == "new"
+
+    async def prompt(self, *actions: Any, blocks: Sequence[Any] = (), session: str = "new") -> Any:
+        """Send a prompt with a text, or with what the agent does (`contract.py`), and other content."""
+        text = actions[0] if isinstance(actions[0], str) else json.dumps(actions)
+        prompt = [{"type": "text", "text": text}, *blocks]
+        return await self.call("session/prompt", {"sessionId": session, "prompt": prompt})
+
+    async def results(self) -> list[Any]:
+        """Return the results of what the agent did."""
+        results: list[Any] = json.loads((await self.said())[-1])
+        return results
 
     async def call(self, method: str, params: Any) -> Any:
         """Send a request to the agent and return its result. Raises PeerError if the client's call raises."""
@@ -208,27 +217,6 @@ class TheirClient:
 
 
 @asynccontextmanager
-async def connected(
-    command: Command, *flags: str, script: Path = OUR_AGENT, stderr: Path | None = None
-) -> AsyncIterator[TheirClient]:
-    """Connect a client to a new process of our agent, and yield it before it calls `initialize`.
-
-    Args:
-        command: the command that starts the client.
-        flags: arguments of our agent.
-        script: our agent.
-        stderr: a file for the agent's stderr.
-    """
-    program = await shared(command, lambda: running(command))
-    redirected = ["/bin/sh", "-c", 'exec "$@" 2>"$0"', str(stderr)] if stderr else []
-    client = program.connect([*redirected, sys.executable, str(script), *flags])
-    try:
-        yield client
-    finally:
-        await client.end()
-
-
-@asynccontextmanager
 async def running(command: Command) -> AsyncIterator[Program]:
     """Start the process in which a client runs."""
     program = Program(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=2**24))
@@ -237,30 +225,3 @@ async def running(command: Command) -> AsyncIterator[Program]:
         await program.end()
     finally:
         await program.abort()
-
-
-@asynccontextmanager
-async def in_session(
-    command: Command, responses: dict[str, Any] | None = None, script: Path = OUR_AGENT
-) -> AsyncIterator[TheirClient]:
-    """Yield a client with the session `new`. The connection is reused by other tests.
-
-    Args:
-        command: the command that starts the client.
-        responses: the responses that differ from `RESPONSES`, by method.
-        script: our agent.
-    """
-    async with reused([*command, str(script)], lambda: started(command, script)) as client:
-        client.events.clear()
-        await client.set_responses(responses or {})
-        yield client
-
-
-@asynccontextmanager
-async def started(command: Command, script: Path = OUR_AGENT, stderr: Path | None = None) -> AsyncIterator[TheirClient]:
-    """Connect a client to a new process of our agent, and yield it with the session `new`."""
-    async with connected(command, script=script, stderr=stderr) as client:
-        await client.initialize()
-        session = await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
-        assert session["sessionId"] == "new"
-        yield client

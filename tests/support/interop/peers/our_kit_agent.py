@@ -1,31 +1,17 @@
-"""An agent written with acp_kit, for clients written with other SDKs. A prompt says what to do."""
+"""An agent written with acp_kit. A prompt says what to do. Argument: the file for the log of its messages, if any."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
+from contextlib import nullcontext
 
-from acp_bindings.v1 import (
-    Agent,
-    AgentCapabilities,
-    InitializeRequest,
-    InitializeResponse,
-    LoadSessionRequest,
-    LoadSessionResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PlanEntry,
-    PromptRequest,
-    PromptResponse,
-    RemoteClient,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-    serve_stdio,
-)
-from acp_kit.agent import Commands, McpServers, Sessions, Settings, Turn, select, toggle
+from acp_bindings import v1
+from acp_kit.agent import Commands, Sessions, Settings, Turn, select, toggle
 from acp_kit.content import to_text
+from acp_kit.frame_log import FrameLog
 from acp_kit.history import MemoryHistory, replay
+from acp_runtime import Options
 
 OPTIONS = [
     select("mode", "Mode", {"ask": "Ask", "code": "Code"}, category="mode"),
@@ -40,44 +26,42 @@ async def shout(turn: Turn, text: str) -> None:
     await turn.say(text.upper())
 
 
-class KitAgent(Agent):
-    def __init__(self, client: RemoteClient) -> None:
+class KitAgent(v1.Agent):
+    def __init__(self, client: v1.RemoteClient) -> None:
         self.client = client
         self.history = MemoryHistory()
         self.sessions = Sessions(record=self.history.append)
         self.settings: dict[str, Settings] = {}
 
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(protocol_version=1, agent_capabilities=AgentCapabilities(load_session=True))
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1, agent_capabilities=v1.AgentCapabilities(load_session=True))
 
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
         session = self.sessions.create(self.client, cwd=request.cwd, session_id="new")
         await self.history.create("new", cwd=request.cwd)
         settings = self.settings["new"] = Settings(session, OPTIONS)
         await commands.advertise(session)
-        self.mcp = McpServers(http=True, sse=True)
-        await self.mcp.connect(request.mcp_servers)
-        return NewSessionResponse(session_id=session.id, modes=settings.modes, config_options=settings.config_options)
+        return v1.NewSessionResponse(
+            session_id=session.id, modes=settings.modes, config_options=settings.config_options
+        )
 
-    async def session_load(self, request: LoadSessionRequest) -> LoadSessionResponse:
+    async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
         await replay(self.history, request.session_id, self.client)
-        return LoadSessionResponse(modes=self.settings["new"].modes)
+        return v1.LoadSessionResponse(modes=self.settings["new"].modes)
 
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+    async def session_set_mode(self, request: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
         return await self.settings[request.session_id].set_mode(request)
 
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+    async def session_set_config_option(
+        self, request: v1.SetSessionConfigOptionRequest
+    ) -> v1.SetSessionConfigOptionResponse:
         return await self.settings[request.session_id].set_config_option(request)
 
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         async with self.sessions[request.session_id].turn(request.prompt) as turn:
             if not await commands.run(turn, request.prompt):
-                if to_text(request.prompt) == "tools":
-                    await turn.say(", ".join(f"{server}.{tool.name}" for server, tool in await self.mcp.tools()))
-                    await self.mcp.close()
-                    return turn.response
-                act = {"edit": edit, "run": run, "wait": wait, "work": work}[to_text(request.prompt[:1])]
-                await act(turn)
+                act, *names = to_text(request.prompt[:1]).split()
+                await {"edit": edit, "run": run, "wait": wait, "work": work, "write": write}[act](turn, *names)
         return turn.response
 
 
@@ -109,10 +93,19 @@ async def wait(turn: Turn) -> None:
 
 async def work(turn: Turn) -> None:
     await turn.think("hm")
-    await turn.plan(PlanEntry(content="work", priority="low", status="completed"))
+    await turn.plan(v1.PlanEntry(content="work", priority="low", status="completed"))
     for word in ("It ", "is ", "done."):
         await turn.say(word)
 
 
+async def write(turn: Turn, *names: str) -> None:
+    for name in names:
+        async with turn.tool_call(f"Write {name}", kind="edit", locations=[name]) as call:
+            await call.change(name, "new\n")
+            await call.ask()
+            await turn.write_text_file(name, "new\n")
+
+
 if __name__ == "__main__":
-    asyncio.run(serve_stdio(KitAgent))
+    with FrameLog(sys.argv[1]) if sys.argv[1:] else nullcontext() as log:
+        asyncio.run(v1.serve_stdio(KitAgent, options=Options(on_frame=log)))

@@ -1,0 +1,50 @@
+"""Our clients and agents with those of the official SDKs over each transport, and docs/interop-remote.md.
+
+What fails by a peer's fault is recorded, and fails here in exactly the recorded way, so that a new release of the peer
+that mends it is noticed. `python -m tests.support.interop.page` records it again and writes the page.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.interop.explanations import EXPLANATIONS
+from tests.support.interop.findings import OUR_PAIRS, Pair, find, recorded
+from tests.support.interop.page import PAGE, page
+from tests.support.third_party import UnavailableError, skip_without
+
+pytestmark = [pytest.mark.xdist_group("SDKs"), pytest.mark.slow]
+
+
+@pytest.mark.parametrize("pair", OUR_PAIRS, ids=" - ".join)
+async def test_every_case_works_or_fails_as_recorded(pair: Pair) -> None:
+    failures = recorded().get(pair, {})
+    try:
+        found = await find(pair, failures)
+    except UnavailableError as reason:
+        skip_without("An SDK can't be installed", reason)
+    assert found == failures
+
+
+def test_nothing_fails_by_our_fault() -> None:
+    explained = {
+        (pair, operation): each.fault
+        for pair, failures in recorded().items()
+        for operation, found in failures.items()
+        for each in EXPLANATIONS
+        if each.explains(pair, operation, found)
+    }
+    assert len(explained) == sum(map(len, recorded().values()))
+    assert not [fault for fault in explained.values() if not fault.startswith(("client, ", "agent, "))]
+    for (client, server, _), fault in ((pair, fault) for (pair, _), fault in explained.items()):
+        blamed = client if fault.startswith("client") else server
+        assert blamed.split()[0] == fault.split(", ")[1].split()[0]
+
+
+def test_each_explanation_explains_something() -> None:
+    found = [(pair, *failure) for pair, failures in recorded().items() for failure in failures.items()]
+    assert not [each.fact for each in EXPLANATIONS if not any(each.explains(*failure) for failure in found)]
+
+
+def test_the_page_says_what_is_recorded() -> None:
+    assert PAGE.read_text("utf-8") == page(), "Run python -m tests.support.interop.page"

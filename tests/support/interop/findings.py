@@ -1,0 +1,88 @@
+"""What works between the SDKs. `findings.json` has what `page.py` found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.support.interop.contract import CASES, ON_STDIO, ORDER_OF_LOAD, ORDER_OF_PROMPT, outcome
+from tests.support.interop.sdks import (
+    NEXT_PYTHON,
+    OURS,
+    PYTHON,
+    SDKS,
+    SDKS_OF_TWO_VERSIONS,
+    STDIO,
+    TRANSPORTS,
+    TYPESCRIPT,
+    agent,
+    in_session,
+)
+from tests.support.interop.versions import outcomes as outcomes_of_versions
+
+RECORDED = Path(__file__).with_name("findings.json")
+Pair = tuple[str, str, str]  # client, server, transport
+PAIRS: list[Pair] = [(client, server, transport) for transport in TRANSPORTS for server in SDKS for client in SDKS]
+OUR_PAIRS = [pair for pair in PAIRS if OURS in pair]
+_NO_ANSWER, _ANSWER = 5, 60  # seconds
+PAIRS_OF_TWO_VERSIONS = [pair for pair in PAIRS if {*pair[:2]} <= {*SDKS_OF_TWO_VERSIONS}]
+
+
+def is_promised(pair: Pair, case: str) -> bool:
+    """Whether a case has the same outcome each time. Some orders haven't over HTTP.
+
+    The server of the TypeScript SDK sends the updates of a load and its answer on two streams. The clients of the
+    Python SDK answer a call while the updates before it still wait for their handlers.
+    """
+    client, server, transport = pair
+    if transport == "HTTP" and client in (PYTHON, NEXT_PYTHON):
+        return case not in (ORDER_OF_PROMPT, ORDER_OF_LOAD)
+    return not (transport == "HTTP" and server == TYPESCRIPT and case == ORDER_OF_LOAD)
+
+
+def cases(pair: Pair) -> list[str]:
+    """Return the cases that are tried with a pair, apart from those of the versions."""
+    return [case for case in [*CASES, *(ON_STDIO if STDIO in pair else ())] if is_promised(pair, case)]
+
+
+async def find(pair: Pair, expected: Mapping[str, str]) -> dict[str, str]:
+    """Return the cases that fail with a pair, and how. What is expected to have no answer gets less time for it."""
+    client, server, transport = pair
+    target, found = await agent(server, transport), dict[str, str]()
+    for case in cases(pair):
+        seconds = _NO_ANSWER if expected.get(case) == "no answer" else _ANSWER
+        try:
+            async with in_session(client, target) as connection:
+                if (result := await outcome(connection, case, seconds)) != "works":
+                    raise _NotReusedError(result)
+        except _NotReusedError as result:
+            found[case] = str(result)
+    if pair in PAIRS_OF_TWO_VERSIONS:
+        outcomes = await outcomes_of_versions(*pair)
+        found |= {operation: how for operation, how in outcomes.items() if how != "works"}
+    return found
+
+
+class _NotReusedError(Exception):
+    """A case failed, so that its connection is closed."""
+
+
+def recorded() -> dict[Pair, dict[str, str]]:
+    """Return what fails, by pair and case. Everything else works."""
+    records: list[dict[str, str]] = json.loads(RECORDED.read_text("utf-8"))
+    failures: dict[Pair, dict[str, str]] = {}
+    for each in records:
+        pair = each["client"], each["server"], each["transport"]
+        failures.setdefault(pair, {})[each["operation"]] = each["found"]
+    return failures
+
+
+def record(found: dict[Pair, dict[str, str]]) -> None:
+    """Write what fails to `findings.json`."""
+    records = [
+        {"client": pair[0], "server": pair[1], "transport": pair[2], "operation": operation, "found": result}
+        for pair, results in found.items()
+        for operation, result in results.items()
+    ]
+    RECORDED.write_text(json.dumps(records, indent=2, ensure_ascii=False) + "\n", "utf-8")
