@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 from tests.support.models.modules import PROFILES
 
 pytestmark = pytest.mark.slow
@@ -17,7 +17,7 @@ every_profile = pytest.mark.parametrize("profile", PROFILES)
 
 
 def _loaded_by(statement: str) -> set[str]:
-    return set(json.loads(run_in_fork(f"{statement}\n{REPORT}")))
+    return set(json.loads(run_code(f"{statement}\n{REPORT}")))
 
 
 def _profiles(modules: set[str]) -> set[str]:
@@ -86,7 +86,7 @@ OF_A_PROMPT = {"common", "connection", "content", "mcp", "sessions", "settings",
 
 @pytest.mark.parametrize("profile", ["v1", "v1_unstable"])
 def test_a_prompt_loads_no_elicitation_files_terminals_and_envelopes(profile: str) -> None:
-    text, loaded = run_in_fork(f"{PROMPT.format(profile=profile)}\n{REPORT}").splitlines()
+    text, loaded = run_code(f"{PROMPT.format(profile=profile)}\n{REPORT}").splitlines()
     assert text == "hi"
     assert _topics(set(json.loads(loaded))) == OF_A_PROMPT
 

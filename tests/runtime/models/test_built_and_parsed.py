@@ -15,7 +15,7 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 from acp_runtime.jsonrpc.encoding import dump
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 
 LINE = '{"sessionId":"s","update":{"entries":[],"sessionUpdate":"plan","new":1},"_meta":{"a":1},"other":2}'
 
@@ -35,7 +35,7 @@ def main():
     print(message.params.model_dump_json())
 main()
 """
-    assert run_in_fork(code).split() == [
+    assert run_code(code).split() == [
         '{"sessionId":"t","update":{"entries":[],"sessionUpdate":"plan","new":1}}',
         LINE,
     ]

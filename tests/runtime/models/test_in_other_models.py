@@ -17,7 +17,7 @@ from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.models.model import Model
 from acp_runtime.models.union_members import as_declared
 from tests.support import scale
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 from tests.support.models.oracle import same_json
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
@@ -275,7 +275,7 @@ assert TypeAdapter(ContentBlockText | int).dump_json(holder.block) == b'{{"text"
         "TypeAdapter(list[SessionUpdate]).validate_json('[]')",
         "SessionNotification.model_json_schema()",
     ):
-        run_in_fork(code.format(first=first))
+        run_code(code.format(first=first))
 
 
 @pytest.mark.parametrize("mode", ["validation", "serialization"])

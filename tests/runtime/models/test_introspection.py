@@ -12,7 +12,7 @@ from pydantic import Field
 from acp_bindings import v1
 from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.models.tags import tag_of
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
 
@@ -27,7 +27,7 @@ classes = iter(found[2:])
 
 
 def test_introspection_may_be_the_first_use_of_a_class() -> None:
-    run_in_fork(
+    run_code(
         UNUSED_CLASSES
         + """
 import copy, inspect, pickle, pydoc, typing, warnings

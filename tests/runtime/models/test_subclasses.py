@@ -16,13 +16,13 @@ from pydantic import (
 
 from acp_bindings import v1
 from acp_runtime import Model, OpenModel, absent
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 
 T = TypeVar("T")
 
 
 def test_a_subclass_can_be_in_a_module_without_the_future_import() -> None:
-    run_in_fork(
+    run_code(
         """
 from tests.support.models.without_future import Link, Prompt
 link = Link(name=" n ", uri="u", inner=[Link(name="m", uri="u")])
@@ -180,7 +180,7 @@ def test_create_model_makes_a_subclass() -> None:
 
 
 def test_a_subclass_can_have_a_metaclass_derived_from_that_of_models() -> None:
-    printed = run_in_fork(
+    printed = run_code(
         """
 from acp_bindings.v1 import ContentBlockText
 class Meta(type(ContentBlockText)):
@@ -235,4 +235,4 @@ for text in sorted({text for pair in printed for text in pair}):
     start = '{"content":{"text":"x","type":"text"},"sessionUpdate":'
     expected = [f'{start}"{kind}_message_chunk","volume":11}}' for kind in ("agent", "user")]
     for _ in range(3):
-        assert run_in_fork(code).splitlines() == expected
+        assert run_code(code).splitlines() == expected
