@@ -242,9 +242,7 @@ async def test_updates_that_the_profile_does_not_know_are_left_out(database: str
 def test_importing_the_history_loads_no_database() -> None:
     loaded = "import sys; from acp_kit.history import MemoryHistory, replay; MemoryHistory()"
     assert (
-        run_code(
-            f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models.updates'}} & sys.modules.keys())"
-        )
+        run_code(f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models.updates'}} & sys.modules.keys())")
         == "set()"
     )
 
