@@ -78,31 +78,12 @@ def test_ci_installs_what_is_missing_from_debian_with_sudo(machine: Machine) -> 
     assert machine.calls.index("make test") > machine.calls.index(install)
 
 
-def test_root_installs_without_sudo(machine: Machine) -> None:
-    assert machine.run("bash", ".ci/run").returncode == 0
-    assert "apt-get install -qq --no-install-recommends haproxy postgresql" in machine.calls
-    assert not [each for each in machine.calls if each.startswith("sudo")]
-
-
-def test_ci_installs_nothing_if_nothing_is_missing(machine: Machine) -> None:
-    for name in TOOLS:
-        machine.command(name)
-    assert machine.run("bash", ".ci/run").returncode == 0
-    assert not [each for each in machine.calls if each.startswith("apt-get")]
-
-
 def test_ci_lets_no_test_be_skipped_because_something_is_missing(machine: Machine) -> None:
     for name in TOOLS:
         machine.command(name)
     machine.command("make", 'echo "$ACP_PEERS $ACP_TOOLS"')
     assert set(machine.run("bash", ".ci/run").stdout.splitlines()) == {"required required"}
-
-
-def test_ci_continues_with_old_package_lists_if_the_update_fails(machine: Machine) -> None:
-    machine.command("apt-get", 'case "$*" in *update*) exit 100;; esac')
-    done = machine.run("bash", ".ci/run")
-    assert "make test" in machine.calls
-    assert "apt-get update failed" in done.stderr
+    assert not [each for each in machine.calls if each.startswith("apt-get")]
 
 
 @pytest.mark.parametrize("why", ["apt-get can't install that", "apt-get was not found"])
