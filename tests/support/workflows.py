@@ -12,10 +12,8 @@ import pytest
 import steps
 from ruamel.yaml import YAML
 
+from tests.support.git import git
 from tests.support.paths import ROOT
-
-SECONDS = 60
-AUTHOR = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.com")
 
 TEXTS: dict[str, Any] = {
     path.name: YAML(typ="safe").load(path.read_text("utf-8")) for path in sorted(ROOT.glob(".github/workflows/*.yml"))
@@ -102,9 +100,7 @@ class Workflow:
         return [each for each in self.commands if each.split()[1] not in ("list", "view", "setup-git")]
 
     def git(self, *words: str) -> str:
-        command = ["git", *AUTHOR, *words]
-        done = subprocess.run(command, cwd=self.clone, capture_output=True, text=True, check=True, timeout=SECONDS)
-        return done.stdout.strip()
+        return git(self.clone, *words)
 
     def commit(self, files: dict[str, Any], *, push: Sequence[str] = ()) -> None:
         """Write files, commit everything, and push it to branches of `origin`."""

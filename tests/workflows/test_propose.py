@@ -132,7 +132,8 @@ def test_the_same_change_again_writes_nothing_until_main_has_new_commits(workflo
     assert workflow.summary.endswith(f"\n{URL} is already up to date.\n")
     assert workflow.writes == []
     workflow.git("switch", "--quiet", "main")
-    workflow.commit({"notes.md": "more"}, push=["main"])
+    workflow.git("commit", "--quiet", "--allow-empty", "--message", "More")
+    workflow.git("push", "--quiet", "origin", "main")
     commit(workflow)
     assert propose(workflow) == 0
     assert tip(workflow) == workflow.git("rev-parse", BRANCH)
