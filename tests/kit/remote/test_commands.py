@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 from acp_kit.remote.__main__ import main
 from tests.support.docs.blocks import DOCS, blocks
-from tests.support.forked import Forked, ran
+from tests.support.forked import SERVER, Forked, ran
 
 pytestmark = [
     pytest.mark.slow,
@@ -69,6 +69,7 @@ def _served(folder: Path, agent: str) -> Iterator[tuple[Forked, str]]:
     """Serve an agent of the folder. Yield the server, and its host and port."""
     main_program = "runpy.run_module('acp_kit.remote', run_name='__main__')"
     command = _in(folder, f"sys.argv[1:] = ['serve', {agent!r}, '--port', '0']; {main_program}")
+    SERVER.start()
     server = Forked(*command)
     try:
         yield server, server.stderr.readline().decode().partition("http://")[2].split()[0]
