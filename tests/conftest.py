@@ -55,30 +55,16 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _mypy_reads_installed_packages_once() -> Iterator[None]:
-    """Keep mypy's cache: most of the checked code is the standard library and pydantic, which don't change.
-
-    Each process has its own. The tests in which codegen runs mypy are in the group "releases", so that they share one.
-    """
+def _environment_of_programs() -> Iterator[None]:
+    """Set what the programs that tests start read from the environment."""
     with pytest.MonkeyPatch.context() as patch:
-        process = os.environ.get("PYTEST_XDIST_WORKER", "main")
-        patch.setenv("MYPY_CACHE_DIR", str(ROOT / ".mypy_cache" / process))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _programs_print_without_colours() -> Iterator[None]:
-    """Let programs print plain text, also where CI=true or FORCE_COLOR asks for colours."""
-    with pytest.MonkeyPatch.context() as patch:
+        # Most of what mypy checks is the standard library and pydantic, which don't change. The tests in which codegen
+        # runs it are in the group "releases", so that one process uses the cache.
+        patch.setenv("MYPY_CACHE_DIR", str(ROOT / ".mypy_cache" / "tests"))
+        # Print plain text, also where CI=true or FORCE_COLOR asks for colours.
         patch.delenv("FORCE_COLOR", raising=False)
         patch.setenv("NO_COLOR", "1")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _pydantic_looks_for_no_plugins() -> Iterator[None]:
-    """Otherwise each process that the tests start reads the metadata of all packages in the environment."""
-    with pytest.MonkeyPatch.context() as patch:
+        # Otherwise each program reads the metadata of all packages in the environment.
         patch.setenv("PYDANTIC_DISABLE_PLUGINS", "1")
         yield
 

@@ -138,16 +138,11 @@ def _layer(place: str, module: str) -> int:
 
 @pytest.mark.parametrize(
     ("package", "above"),
-    [
-        ("acp_runtime", "acp_bindings"),
-        ("acp_runtime", "acp_kit"),
-        ("acp_runtime", "codegen"),
-        ("acp_bindings", "acp_kit"),
-    ],
+    [("acp_runtime", {"acp_bindings", "acp_kit", "codegen"}), ("acp_bindings", {"acp_kit"})],
 )
-def test_a_package_does_not_import_higher_packages(package: str, above: str) -> None:
+def test_a_package_does_not_import_higher_packages(package: str, above: set[str]) -> None:
     imported = {each for file in _modules(package).values() for each in _imports(file, {})}
-    assert above not in {name.split(".")[0] for name in imported}
+    assert not above & {name.split(".")[0] for name in imported}
 
 
 @pytest.mark.parametrize("place", _LAYERS)

@@ -8,8 +8,6 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.support.codegen import reference
 from tests.support.docs.blocks import GENERATED
 from tests.support.docs.files import steps
@@ -33,7 +31,8 @@ _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
 _ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)")
 # Code cites a page by its path in docs/, or by its name in capitals.
 _PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b|\b[A-Z]{3,}\.md\b")
-_FOLDER = re.compile(r"`((?:codegen|docs|generated|kit|runtime|schema|tests)/[\w/]*/)`")
+_TARGET = re.compile(r"(?:`|^)make ([a-z-]+)", re.MULTILINE)
+_FOLDER = re.compile(r"`((?:codegen|docs|generated|kit|runtime|schema|tests)/(?:[\w/]*/)?)`")
 # They exist only during an upgrade.
 _OPTIONAL = {"accepted.toml", "report.md", "schema/accepted.toml"}
 
@@ -65,9 +64,8 @@ def missing(page: Path) -> Iterator[str]:
     yield from (folder for folder in _FOLDER.findall(text) if not exists(ROOT / folder))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_the_files_and_folders_that_a_page_names_exist(page: Path) -> None:
-    assert list(missing(page)) == []
+def test_the_files_and_folders_that_pages_name_exist() -> None:
+    assert [(name(page), each) for page in PAGES for each in missing(page)] == []
 
 
 def anchors(page: Path) -> set[str]:
@@ -76,17 +74,22 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_the_headings_that_a_page_links_exist(page: Path) -> None:
+def missing_headings(page: Path) -> Iterator[str]:
+    """The links of a page to headings that don't exist."""
     for link, anchor in _ANCHOR.findall(prose(page)):
         linked = (page.parent / link).resolve() if link else page
-        if linked.suffix == ".md" and linked.exists():
-            assert anchor in anchors(linked), f"{link}#{anchor}"
+        if linked.suffix == ".md" and linked.exists() and anchor not in anchors(linked):
+            yield f"{link}#{anchor}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_the_make_targets_that_a_page_names_exist(page: Path) -> None:
-    assert set(re.findall(r"`make ([a-z-]+)", page.read_text("utf-8"))) <= TARGETS
+def test_the_headings_that_pages_link_exist() -> None:
+    assert [(name(page), link) for page in PAGES for link in missing_headings(page)] == []
+
+
+def test_the_make_targets_that_pages_name_exist() -> None:
+    named = [(name(page), target) for page in PAGES for target in _TARGET.findall(page.read_text("utf-8"))]
+    assert {"regen", "test"} <= {target for _, target in named}
+    assert [(page, target) for page, target in named if target not in TARGETS] == []
 
 
 def test_the_pages_that_code_and_configuration_cite_exist() -> None:

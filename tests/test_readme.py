@@ -1,4 +1,4 @@
-"""The names in the README exist, and its agent is that of the examples and the site. tests/docs runs its programs."""
+"""The README's agent is that of the examples and the site. tests/docs runs its programs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,3 @@ def test_the_agent_is_the_same_as_in_examples_and_on_the_site() -> None:
     agent = _files(README)["echo_agent.py"]
     assert (ROOT / "examples" / "echo_agent.py").read_text("utf-8").endswith(agent)
     assert _files(HOME)["echo_agent.py"] == agent
-
-
-def test_the_make_targets_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    named = set(re.findall(r"\bmake ([a-z-]+)", README))
-    assert {"regen", "test", "upgrade", "help"} <= named
-    for target in named:
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-
-
-def test_the_folders_exist() -> None:
-    for folder in re.findall(r"`([a-z_/]+/)`", README):
-        assert (ROOT / folder).is_dir(), folder

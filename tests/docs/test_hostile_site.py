@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from codegen.diff.sources import Snapshot
 from codegen.pinned.profiles import Profile
 from codegen.reference.pages import reference_pages
 from codegen.regen import read_schema, regenerate
-from tests.support.codegen.build import Schema, ref, write_schema
+from tests.support.codegen.build import Schema, acp_schema, ref, write_schema
 from tests.support.codegen.hostile import SECRET, hostile_definitions, texts, with_hostile_texts
 from tests.support.paths import ROOT
 
@@ -42,14 +43,21 @@ DOCSTRINGS = """\
 """
 # Copies of the pages for language models, which take half of the time.
 COPIES = '    "sphinx_llm.txt",\n'
+# The table of contents of every page has no function, which takes a third of the rest.
+FASTER = "toc_object_entries = False\n"
 # A file beside the pages, as directives and roles name it.
 FILE = Path("/secret.txt")
+METHODS = ("initialize", "session/new", "session/set_mode", "session/cancel", "fs/read_text_file")
 FILES = {"v1": "v1/schema.json", "v1_unstable": "v1/schema.unstable.json"}
 
 
 def hostile_schema(file: str) -> Schema:
-    """Return a pinned schema with hostile text everywhere."""
-    schema = with_hostile_texts(json.loads((ROOT / "schema" / file).read_text("utf-8")), FILE)
+    """Return a few methods of a pinned schema, and what they refer to, with hostile text everywhere."""
+    pinned = json.loads((ROOT / "schema" / file).read_text("utf-8"))["$defs"]
+    names = ["ErrorCode", *(name for name, each in pinned.items() if each.get("x-method") in METHODS)]
+    for name in names:  # goes on with those that are added
+        names += sorted(set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(pinned[name]))) - set(names))
+    schema = with_hostile_texts(acp_schema({name: pinned[name] for name in names}), FILE)
     schema["$defs"] |= hostile_definitions(FILE)
     schema["$defs"]["NewSessionRequest"]["properties"]["hostile"] = ref("Hostile")
     return schema
@@ -68,7 +76,12 @@ def write_docs(folder: Path, pages: dict[str, str]) -> None:
     conf = (DOCS / "conf.py").read_text("utf-8")
     assert COPIES in conf
     bindings = (DOCS / "reference/acp_bindings.md").read_text("utf-8")
-    own = {FILE.name: SECRET, "conf.py": conf.replace(COPIES, ""), "index.md": INDEX, "docstrings.md": DOCSTRINGS}
+    own = {
+        FILE.name: SECRET,
+        "conf.py": conf.replace(COPIES, "") + FASTER,
+        "index.md": INDEX,
+        "docstrings.md": DOCSTRINGS,
+    }
     for name, text in {**own, "reference/acp_bindings.md": bindings, **pages}.items():
         path = folder / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,15 @@
-"""The site's extensions of Sphinx: checked links, links to the repository, and Markdown in docstrings."""
+"""The extensions of Sphinx: checked links, links to the repository, docstrings, and what readers see and find."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -19,8 +21,9 @@ CONF = """
 import sys
 sys.path[:0] = [{extensions!r}, "."]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "repository_links", "markdown_docstrings",
-              "short_signatures", "check_site", "sphinx_markdown_builder"]
+              "short_signatures", "code_blocks", "names_of_sdk", "for_readers", "check_site", "sphinx_markdown_builder"]
 html_theme = "basic"
+html_copy_source = False
 repository_url = "https://example.org/project"
 project = "small"
 copyright = ""
@@ -50,7 +53,6 @@ def answer(limit: int) -> int:
     return limit
 '''
 
-
 PAGES = {
     "right": """\
         # Home
@@ -75,6 +77,66 @@ PAGES = {
         ```
         """,
 }
+READERS = {
+    "index.md": """\
+        # Home
+
+        ```python
+        # agent.py
+        import asyncio
+
+
+        class Echo(Agent):
+            async def initialize(self) -> None:
+                pass
+
+            async def prompt(self) -> None:
+                pass
+        ```
+
+        ```{toctree}
+        :hidden:
+
+        guides/one
+        moving-names
+        project/inside
+        ```
+        """,
+    "guides/one.md": """\
+        # One
+
+        <!-- not run: the tests have no editor -->
+        ```python
+        # one.py
+        import asyncio
+        import json
+
+
+        class One(Agent):
+            async def initialize(self) -> None:
+                pass
+
+            async def prompt(self) -> None:
+                print("one")
+        ```
+
+        - An item
+
+          <!-- run: python one.py -->
+        """,
+    "moving-names.md": """\
+        # Names
+
+        | theirs | ours |
+        |---|---|
+        | `client.ClientSide(reader)` | `RemoteAgent` |
+        | `ask_user(question)` | `session_ask` |
+        | `session_update(session_id)` | `session_update` |
+        | `prompt(text)` | `session_prompt` |
+        """,
+    "project/inside.md": "# Zebras inside\n\nAbout giraffes.\n",
+}
+SITES = {**{name: {"index.md": text} for name, text in PAGES.items()}, "readers": READERS}
 # Builds each site as `make docs` does, all in one process, because importing Sphinx takes most of the time.
 BUILD = """
 import contextlib, io, json, os, sys
@@ -103,14 +165,14 @@ class Site:
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Site]:
     folder = tmp_path_factory.mktemp("sites")
-    for name, page in PAGES.items():
-        docs = folder / name / "docs"
-        docs.mkdir(parents=True)
-        (docs / "conf.py").write_text(CONF.format(extensions=str(ROOT / "docs" / "_ext")), "utf-8")
-        (docs.parent / "NOTES.md").write_text("# Notes\n", "utf-8")
-        (docs / "small.py").write_text(MODULE, "utf-8")
-        (docs / "index.md").write_text(dedent(page), "utf-8")
-    command = [sys.executable, "-c", BUILD, *PAGES]
+    for site, pages in SITES.items():
+        conf = CONF.format(extensions=str(ROOT / "docs" / "_ext"))
+        files = {"conf.py": conf, "../NOTES.md": "# Notes\n", "small.py": MODULE, **pages}
+        for name, text in files.items():
+            path = folder / site / "docs" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(dedent(text), "utf-8")
+    command = [sys.executable, "-c", BUILD, *SITES]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return {name: Site(*found, folder / name / "site") for name, found in json.loads(done.stdout).items()}
@@ -144,3 +206,59 @@ def test_signatures_name_the_unions_and_mark_keyword_only_arguments_in_markdown(
     assert (site.exit_code, site.stderr) == (0, "")
     text = (site.folder / "index.md").read_text("utf-8")
     assert r"say(\*, content: str | ContentBlock) → None" in text
+
+
+# What readers see
+
+
+@pytest.fixture
+def site(sites: dict[str, Site]) -> Path:
+    """The site with the home page, a guide, a page for maintainers, and the names of the SDK."""
+    assert (sites["readers"].exit_code, sites["readers"].stderr) == (0, "")
+    return sites["readers"].folder
+
+
+@pytest.fixture
+def index(site: Path) -> dict[str, Any]:
+    text = (site / "searchindex.js").read_text("utf-8")
+    found: dict[str, Any] = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    return found
+
+
+def grey(page: Path) -> list[str]:
+    lines = re.findall(r'<span class="hll">(.*?)\n</span>', page.read_text("utf-8"), re.DOTALL)
+    return [re.sub("<.*?>", "", line).strip() for line in lines]
+
+
+def test_lines_that_the_home_page_has_are_grey_in_a_guide(site: Path) -> None:
+    assert grey(site / "guides" / "one.html") == ["import asyncio", "async def initialize(self) -&gt; None:", "pass"]
+
+
+def test_no_line_of_the_home_page_is_grey(site: Path) -> None:
+    assert grey(site / "index.html") == []
+
+
+def test_each_line_of_code_is_an_element(site: Path) -> None:
+    assert '<span id="code-1-2">' in (site / "index.html").read_text("utf-8")
+
+
+def test_comments_for_the_tests_are_not_published(site: Path) -> None:
+    published = [page.read_text("utf-8") for page in site.rglob("*") if page.suffix in {".html", ".txt"}]
+    assert len(published) > len(READERS)
+    assert [text for text in published if "run:" in text] == []
+
+
+def test_the_search_finds_no_page_for_maintainers(index: dict[str, Any]) -> None:
+    assert index["titles"][index["docnames"].index("project/inside")] == ""
+    assert not {"giraff", "zebra"} & {*index["terms"], *index["titleterms"]}
+    assert "one" in index["titleterms"]
+
+
+def test_the_search_finds_a_name_of_the_sdk_in_its_row(site: Path, index: dict[str, Any]) -> None:
+    entries = index["indexentries"]
+    # Not `prompt`, which is more than a name, and `session_update` only as it was once: here it is the same.
+    assert set(entries) == {"clientside", "ask_user", "askuser", "sessionupdate"}
+    ((page, anchor, is_main),) = entries["ask_user"]
+    assert (index["docnames"][page], is_main) == ("moving-names", True)
+    row = (site / "moving-names.html").read_text("utf-8").partition(f'id="{anchor}"')[2]
+    assert "ask_user" in row.partition("</tr>")[0]

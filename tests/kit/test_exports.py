@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 
 PACKAGES = ["agent", "client", "history", "registry", "remote", "sync"]
 
@@ -52,7 +52,7 @@ for there in True, False:
     text = pydoc.render_doc(acp_kit.{package}, renderer=pydoc.plaintext)
     print([name for name in ("{listed}", "{name}") if f"class {{name}}(" in text])
 """
-    assert run_in_fork(program).splitlines() == [str([listed, name]), str([listed])]
+    assert run_code(program).splitlines() == [str([listed, name]), str([listed])]
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ except ImportError as error:
     print(error)
 """
     expected = f"{name} needs the package {missing}, which you get with: pip install 'acp-bindings[{extra}]'"
-    assert run_in_fork(program) == expected
+    assert run_code(program) == expected

@@ -45,13 +45,14 @@ def no_leaks() -> Iterator[None]:
     """Fail if the block leaves descriptors open or threads running."""
     before, threads = _descriptors(), set(threading.enumerate())
     yield
-    leaked = _descriptors() - before
-    assert not leaked, f"The test left descriptors open: {leaked}"
     for thread in set(threading.enumerate()) - threads:
         if thread.name.startswith("Dummy-"):
             continue  # represents a thread that Python did not start, such as a test worker's
         thread.join(30)
         assert not thread.is_alive(), f"The test left a thread running: {thread}"
+    # Only now, because a thread may close some at its end.
+    leaked = _descriptors() - before
+    assert not leaked, f"The test left descriptors open: {leaked}"
 
 
 def _descriptors() -> set[str]:

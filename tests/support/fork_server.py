@@ -1,14 +1,13 @@
-"""Starts Python programs as forks of itself: `python -m tests.support.fork_server <descriptor of a socket> <module>`.
+"""Starts Python programs as forks of itself: `python -m tests.support.fork_server <descriptor of a socket>`.
 
-A program on our package spends most of its CPU time on imports. A fork has those of the module already. Apart from that
-it is like a program that `python -m` or `python -c` runs: a process with its own descriptors, signals, environment and
-exit code.
+A program on our package spends most of its CPU time on imports. A fork has those already. Apart from that it is like a
+program that `python -m` or `python -c` runs: a process with its own descriptors, signals, environment and exit code.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
-import importlib
 import json
 import os
 import runpy
@@ -17,6 +16,9 @@ import sys
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
+
+from acp_bindings.v1 import ContentBlockText, connect_in_process
+from tests.support.runtime.peer import PlainAgent, PlainClient
 
 DESCRIPTORS = ("stdin", "stdout", "stderr", "status")
 
@@ -87,8 +89,16 @@ def run(kind: str, program: str, *arguments: str) -> None:
         exec(compile(program, "<string>", "exec"), vars(main))
 
 
+async def take_a_turn() -> None:
+    """Use our package and asyncio, because they load and build much when they are first used."""
+    async with connect_in_process(PlainAgent, PlainClient) as agent:
+        await agent.initialize(protocol_version=1)
+        await agent.session_new(cwd="/", mcp_servers=[])
+        await agent.session_prompt(session_id="s1", prompt=[ContentBlockText(text="hi")])
+
+
 if __name__ == "__main__":
-    importlib.import_module(sys.argv[2])
+    asyncio.run(take_a_turn())
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as requests:

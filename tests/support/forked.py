@@ -1,4 +1,4 @@
-"""Python programs that start as forks of a process that has imported our package, or only pydantic.
+"""Python programs that start as forks of a process that has used our package.
 
 That takes a fraction of the CPU time. Where the start of a program is what a test is about, it uses `subprocess`.
 """
@@ -24,24 +24,16 @@ from tests.support.paths import ROOT
 
 
 class ForkServer:
-    """The process that forks. It runs from its first use until the end of the tests.
+    """The process that forks. It runs from its first use until the end of the tests."""
 
-    Args:
-        module: what it imports before.
-        options: options of Python.
-    """
-
-    def __init__(self, module: str, *options: str) -> None:
-        self._module = module
-        self._options = options
+    def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
 
     def start(self) -> None:
         if self._process is None:
             self._control, theirs = socket.socketpair()
-            server = ["-m", "tests.support.fork_server", str(theirs.fileno()), self._module]
-            command = [sys.executable, *self._options, *server]
+            command = [sys.executable, "-m", "tests.support.fork_server", str(theirs.fileno())]
             # A program's text on stdout has to stay in Python's buffer, as it does when stdout is a pipe.
             env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
             with theirs:
@@ -57,7 +49,6 @@ class ForkServer:
             finally:
                 with suppress(ProcessLookupError):
                     os.killpg(self._process.pid, signal.SIGKILL)
-                self._process = self._control = None
 
     def fork(self, request: Any, descriptors: list[int]) -> None:
         assert self._control is not None, "The test needs the fixture `fork_server`."
@@ -66,13 +57,7 @@ class ForkServer:
         self._control.sendall(data[sent:])
 
 
-SERVER = ForkServer("tests.support.warmed_up.connection")
-# Its programs use our models for the first time. Warnings are errors.
-PYDANTIC = ForkServer("tests.support.warmed_up.pydantic_alone", "-W", "error")
-# Its programs serve agents over a network.
-REMOTE = ForkServer("tests.support.warmed_up.remote")
-# Its programs are the commands of `acp_kit.remote`.
-COMMANDS = ForkServer("tests.support.warmed_up.remote_commands")
+SERVER = ForkServer()
 
 
 @pytest.fixture
@@ -81,17 +66,10 @@ def fork_server() -> None:
     SERVER.start()
 
 
-@pytest.fixture
-def commands_fork_server() -> None:
-    """Let a test start programs with `Forked(server=COMMANDS)`."""
-    COMMANDS.start()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _fork_server_ends() -> Iterator[None]:
     yield
-    for server in (SERVER, PYDANTIC, REMOTE, COMMANDS):
-        server.stop()
+    SERVER.stop()
 
 
 class Forked:
@@ -100,13 +78,10 @@ class Forked:
     Args:
         arguments: as of Python: `-m`, a module and its arguments, or `-c`, a program and its arguments.
         env: variables to add to the environment.
-        server: what it is a fork of.
         streams: `stdin`, `stdout` and `stderr`: PIPE, which is the default, DEVNULL, a file or a descriptor.
     """
 
-    def __init__(
-        self, *arguments: str, env: Mapping[str, str] | None = None, server: ForkServer = SERVER, **streams: Any
-    ) -> None:
+    def __init__(self, *arguments: str, env: Mapping[str, str] | None = None, **streams: Any) -> None:
         self.returncode: int | None = None
         with ExitStack() as stack:
             self.stdin, their_in = _ends(stack, streams.get("stdin", PIPE), "wb")
@@ -114,7 +89,7 @@ class Forked:
             self.stderr, their_err = _ends(stack, streams.get("stderr", PIPE), "rb")
             # Unbuffered, because `select` doesn't know what a buffered reader has read ahead.
             self._status, status = _ends(stack, PIPE, "rb", buffering=0)
-            server.fork(
+            SERVER.fork(
                 {"arguments": arguments, "env": {**os.environ, **(env or {})}},
                 [their_in, their_out, their_err, status],
             )

@@ -1,29 +1,34 @@
-"""A project with a small schema, in the repository of a fake GitHub."""
+"""A run of a workflow, in a clone of a small repository."""
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.codegen.build import model
-from tests.support.diff.cases import around
-from tests.support.workflows.hub import (
-    Hub,
-    new_hub,
-    release,
-    start,
-)
+from tests.support.workflows import Workflow
 
 
 @pytest.fixture(scope="session")
-def new_project(tmp_path_factory: pytest.TempPathFactory) -> Hub:
-    """The project with version 1.0.0 of a schema, in which the params of `session/new` have no properties."""
-    folder = tmp_path_factory.mktemp("project")
-    return start(new_hub(folder), release(folder / "1.0.0", "1.0.0", around("request", model())))
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a repository and its origin."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        found = Workflow(tmp_path_factory.mktemp("repository"), patch)
+        found.clone.mkdir()
+        found.git("init", "--quiet", "--bare", "--initial-branch=main", "../origin")
+        found.git("init", "--quiet", "--initial-branch=main")
+        found.git("remote", "add", "origin", "../origin")
+        files = {"Makefile": "all:\n", "schema/PINNED.json": '{"source": "folder:sdk@1.0.0"}', "generated/old.py": ""}
+        found.commit({**files, "requirements.txt": "jinja2==3.1 \\\n    --hash=sha256:0\n"}, push=["main"])
+        yield found.home
 
 
 @pytest.fixture
-def hub(new_project: Hub, tmp_path: Path) -> Hub:
-    """A fresh copy of the project."""
-    return new_project.copy(tmp_path / "hub")
+def workflow(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workflow:
+    shutil.copytree(repository, tmp_path / "workflow")
+    return Workflow(tmp_path / "workflow", monkeypatch)

@@ -1,33 +1,44 @@
-"""Only jobs that run none of the project's code may write, because a pull request or upstream can change the code."""
+"""Jobs that can write run only main's `.github/steps.py`, because a pull request or upstream can change other code."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
+import steps
 
-from tests.support.workflows.jobs import WORKFLOWS
+from tests.support.workflows import JOBS
 
-# Jobs that call a workflow run its jobs, which are in this table too.
-TEXTS: dict[str, Any] = {
-    path.name: YAML(typ="safe").load(path.read_text("utf-8")) for path in sorted(WORKFLOWS.glob("*.yml"))
-}
-JOBS = {
-    f"{file}: {name}": job for file, text in TEXTS.items() for name, job in text["jobs"].items() if "uses" not in job
+# Commands without another one in them.
+ALLOWED = re.compile(r"python3 \.github/steps\.py [a-z]+|gh [^;&|`()\n]+")
+WRITING = {
+    name: job for name, job in JOBS.items() if "github.token" in str(job) or "write" in job["permissions"].values()
 }
 
 
-@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
-def test_a_job_that_runs_code_can_neither_write_nor_use_the_token(job: dict[str, Any]) -> None:
-    runs_code = any(re.search(r"\bmake\b|\bpython|\.ci/", step.get("run", "")) for step in job["steps"])
-    may_write = "write" in job.get("permissions", {}).values()
-    uses_token = "github.token" in str(job)
-    assert not (runs_code and (may_write or uses_token))
+def options_of(job: dict[str, Any], action: str) -> list[dict[str, Any]]:
+    return [step["with"] for step in job["steps"] if f"actions/{action}@" in step.get("uses", "")]
+
+
+@pytest.mark.parametrize("job", WRITING.values(), ids=WRITING)
+def test_a_job_that_can_write_runs_only_gh_or_mains_script(job: dict[str, Any]) -> None:
+    ran = [step["run"] for step in job["steps"] if "run" in step]
+    assert all(map(ALLOWED.fullmatch, ran))
+    for options in options_of(job, "checkout"):
+        assert (options["ref"], options["persist-credentials"]) == ("main", False)
+        # An artifact can't replace the script.
+        assert all("${{ runner.temp }}/" in each["path"] for each in options_of(job, "download-artifact"))
+
+
+def test_the_outputs_that_workflows_read_are_set_by_a_step() -> None:
+    read = set(re.findall(r"steps\.\w+\.outputs\.(\w+)", str(JOBS))) - {"page_url"}  # of an action
+    calls = re.findall(r"set_output\((.*)\)", Path(steps.__file__).read_text("utf-8"))
+    assert read == {name for call in calls for name in re.findall(r"(\w+)=", call)}
 
 
 def test_only_the_publishing_jobs_can_request_an_identity_token() -> None:
-    requesting = [name for name, job in JOBS.items() if "id-token" in job.get("permissions", {})]
+    requesting = [name for name, job in JOBS.items() if "id-token" in job["permissions"]]
     assert requesting == ["docs.yml: publish", "release.yml: publish"]
     assert JOBS["release.yml: publish"]["needs"] == ["test", "check"]

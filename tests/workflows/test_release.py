@@ -1,18 +1,17 @@
-"""The scripts of the release workflow build a release and check its wheel where nothing else is installed."""
+"""A release is built, and its wheel is checked where nothing else is installed."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.support.paths import ROOT
-from tests.support.workflows.hub import link_environment
-from tests.support.workflows.jobs import Job, run_job
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
@@ -38,17 +37,35 @@ def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFacto
     configuration.write_text(configuration.read_text("utf-8").replace(ADDRESS, WITH_ADDRESS), "utf-8")
     (folder / "tests").mkdir()
     shutil.copy(ROOT / "tests/published.py", folder / "tests/published.py")
-    link_environment(folder)
-    (folder / "home").mkdir()
-    built = run_job("release.yml", "build", folder, folder / "home")
-    assert not built.failed, built.log
+    (folder / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
+    (folder / ".venv/.ready").touch()
+    make(folder, "build")
     return folder
 
 
+def make(folder: Path, target: str, **variables: str) -> str:
+    """Run make as the workflow does, and return what it prints."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+    done = subprocess.run(
+        ["make", target],
+        cwd=folder,
+        env=environment | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
 @pytest.fixture(scope="module")
-def checked(project: Path) -> Job:
-    """The job that checks the wheel of this version in `build/bare`."""
-    return run_job("release.yml", "check", project, project / "home", github__ref_name=TAG)
+def checked(project: Path) -> str:
+    """What the check of the wheel of this version prints. The wheel is installed in `build/bare`."""
+    return make(project, "check-dist", TAG=TAG)
 
 
 def linked(project: Path, folder: Path) -> tuple[Path, Path]:
@@ -69,13 +86,12 @@ def refusal(python: Path, tag: str = TAG) -> str:
     return done.stderr
 
 
-def test_the_wheel_works_alone_and_has_the_version_of_the_tag(project: Path, checked: Job) -> None:
+def test_the_wheel_works_alone_and_has_the_version_of_the_tag(project: Path, checked: str) -> None:
     assert {path.name.removeprefix(f"acp_bindings-{VERSION}") for path in (project / "dist").iterdir()} == {
         "-py3-none-any.whl",
         ".tar.gz",
     }
-    assert not checked.failed, checked.log
-    assert f"acp-bindings {VERSION} ({TAG}) works on Python" in checked.log
+    assert f"acp-bindings {VERSION} ({TAG}) works on Python" in checked
 
 
 @pytest.mark.usefixtures("checked")

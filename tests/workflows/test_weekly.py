@@ -1,95 +1,87 @@
-"""The weekly workflow: an issue about failures, updates of requirements.txt, schedules that stay enabled."""
+"""Issues about failures, updates of requirements.txt, schedules that stay enabled, and whether there is a site."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.support.workflows.hub import Hub
-from tests.support.workflows.jobs import Job, run_job
+from tests.support.workflows import Workflow, failure
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade")]
-
-FAILED = "contains(needs.*.result, 'failure')"
-CANCELLED = "contains(needs.*.result, 'cancelled')"
+LIST = "issue list --app github-actions --label weekly --state open"
+RUN = "https://github.test/runs/7"
 
 
-def after_a_run(hub: Hub, *, failed: bool) -> Job:
-    found = hub.job("weekly.yml", "issue", **{FAILED: "true" if failed else "", CANCELLED: "" if failed else "false"})
-    assert not found.failed, found.log
-    return found
+def keep_issue(workflow: Workflow, number: str, *, failed: bool) -> list[str]:
+    """Run the step where an issue is open or none (""), and return the commands that change something."""
+    workflow.answers |= {LIST: number, "repo view": "true"}
+    given = {"LABEL": "weekly", "TITLE": "A job fails", "TEXT": "It failed.", "RUN": RUN}
+    assert workflow.run("issue", FAILED=str(failed).lower(), **given) == 0
+    return workflow.writes
 
 
-def test_one_issue_is_open_while_a_weekly_job_fails(hub: Hub) -> None:
-    after_a_run(hub, failed=False)
-    assert hub.writes == []
-    for _ in range(2):
-        after_a_run(hub, failed=True)
-    (issue,) = hub.issues
-    assert (issue["title"], issue["state"]) == ("A weekly job fails", "open")
-    assert "[the run](https://github.test/acp/bindings/actions/runs/7)" in issue["body"]
-    after_a_run(hub, failed=False)
-    assert hub.issues[0]["state"] == "closed"
-    after_a_run(hub, failed=True)
-    assert [each["state"] for each in hub.issues] == ["closed", "open"]
+def test_a_failure_opens_an_issue(workflow: Workflow) -> None:
+    label, create = keep_issue(workflow, "", failed=True)
+    assert label == "label create weekly --force --color d93f0b"
+    assert create.startswith(
+        f"issue create --title A job fails --label weekly --body It failed.\n\nSee [the run]({RUN})."
+    )
 
 
-def test_an_issue_that_somebody_else_has_opened_is_left_alone(hub: Hub) -> None:
-    theirs = {"number": 1, "url": "", "state": "open", "labels": [{"name": "weekly"}], "author": "ana", "body": "mine"}
-    hub.write(issues=[theirs])
-    after_a_run(hub, failed=True)
-    after_a_run(hub, failed=False)
-    assert hub.issues[0] == theirs
-    assert hub.issues[1]["state"] == "closed"
+def test_a_later_failure_updates_the_open_issue(workflow: Workflow) -> None:
+    (edit,) = keep_issue(workflow, "3", failed=True)
+    assert edit.startswith(f"issue edit 3 --body It failed.\n\nSee [the run]({RUN}).")
 
 
-def test_a_fork_without_issues_says_so_in_the_summary(hub: Hub) -> None:
-    hub.write(settings={**hub.settings, "issues": False})
-    assert "This repository has no issues" in after_a_run(hub, failed=True).summary
-    assert hub.writes == []
+def test_the_next_run_that_works_closes_the_issue(workflow: Workflow) -> None:
+    assert keep_issue(workflow, "3", failed=False) == [f"issue close 3 --comment It works again: {RUN}"]
 
 
-def test_workflows_stay_enabled_but_for_those_that_somebody_disabled(hub: Hub) -> None:
-    kept = hub.job("weekly.yml", "schedules")
-    assert not kept.failed, kept.log
-    assert hub.writes == ["enable 1"]
+def test_without_a_failure_and_an_issue_nothing_is_done(workflow: Workflow) -> None:
+    assert keep_issue(workflow, "", failed=False) == []
 
 
-def lock(hub: Hub, script: str) -> Job:
-    """Run the job that updates requirements.txt. A script replaces `make lock`, which needs a registry."""
-    (hub.home / "bin/make").write_text(f"#!/bin/sh\n[ \"$*\" = 'lock UPGRADE=1' ] && {script}\n", "utf-8")
-    (hub.home / "bin/make").chmod(0o755)
-    return run_job("weekly.yml", "lock", hub.checkout(), hub.home)
+def test_a_fork_without_issues_says_so_in_the_summary(workflow: Workflow) -> None:
+    workflow.answers["repo view acp/bindings"] = "false"
+    assert keep_issue(workflow, "", failed=True) == []
+    assert "This repository has no issues" in workflow.summary
 
 
-def test_new_versions_of_packages_become_a_pull_request(hub: Hub) -> None:
-    locked = lock(hub, "sed -i 's/^jinja2==.*/jinja2==99.0 \\\\/' requirements.txt")
-    assert not locked.failed, locked.log
-    assert locked.outputs["changed"]
-    proposed = hub.job("weekly.yml", "propose")
-    assert not proposed.failed, proposed.log
-    (pull,) = hub.pulls
-    assert (pull["title"], pull["head"]) == ("Update requirements.txt", "dependencies")
-    assert "+jinja2==99.0" in pull["body"]
-    assert [each["name"] for each in pull["labels"]] == ["dependencies"]
-    assert hub.git("diff", "--name-only", "main", "dependencies") == "requirements.txt"
-    assert hub.runs == [["ci.yml", "dependencies"]]
+def test_only_enabled_workflows_of_the_project_are_enabled_again(workflow: Workflow) -> None:
+    listing = 'workflow list --json id,path --jq .[] | select(.path | startswith(".github/")).id'
+    workflow.answers[listing] = "1\n3"
+    assert workflow.run("schedules") == 0
+    path = "api --silent --method PUT repos/acp/bindings/actions/workflows"
+    assert workflow.commands == [listing, f"{path}/1/enable", f"{path}/3/enable"]
 
 
-def test_the_same_versions_propose_nothing(hub: Hub) -> None:
-    locked = lock(hub, "true")
-    assert not locked.failed, locked.log
-    assert not locked.outputs["changed"]
+def test_new_versions_of_packages_become_a_commit(workflow: Workflow) -> None:
+    (workflow.clone / "requirements.txt").write_text("jinja2==99.0 \\\n    --hash=sha256:1\n", "utf-8")
+    assert workflow.run("lock") == 0
+    assert workflow.outputs == {"changed": "true"}
+    report = (workflow.home / "dependencies/report.md").read_text("utf-8")
+    assert report == "```diff\n-jinja2==3.1\n+jinja2==99.0\n```\n"
+    assert workflow.git("show", "--format=%s", "--name-only", "dependencies").split("\n\n") == [
+        "Update requirements.txt",
+        "requirements.txt",
+    ]
+    assert (workflow.home / "dependencies/bundle").exists()
+
+
+def test_the_same_versions_propose_nothing(workflow: Workflow) -> None:
+    assert (workflow.run("lock"), workflow.outputs) == (0, {})
+
+
+# The site
 
 
 @pytest.mark.parametrize("has_site", [True, False])
-def test_the_documentation_is_published_only_if_the_repository_has_a_site(
-    hub: Hub, tmp_path: Path, has_site: bool
-) -> None:
-    hub.write(settings={**hub.settings, "pages": has_site})
-    given = {"github__token": "token", "github__repository": "acp/bindings"}
-    found = run_job("docs.yml", "publish", tmp_path, hub.home, **given)
-    assert not found.failed, found.log
-    assert found.steps.get("steps.site.outputs.exists", "") == ("true" if has_site else "")
-    assert ("Not published" in found.summary) is not has_site
+def test_the_site_is_published_only_if_the_repository_has_one(workflow: Workflow, has_site: bool) -> None:
+    workflow.answers["api --silent repos/acp/bindings/pages"] = "" if has_site else failure("gh: Not Found (HTTP 404)")
+    assert workflow.run("site") == 0
+    assert workflow.outputs == ({"exists": "true"} if has_site else {})
+    assert ("Not published: choose GitHub Actions" in workflow.summary) is not has_site
+
+
+def test_another_error_of_github_fails(workflow: Workflow, capsys: pytest.CaptureFixture[str]) -> None:
+    workflow.answers["api"] = failure("gh: Bad Gateway (HTTP 502)")
+    assert (workflow.run("site"), workflow.outputs) == (1, {})
+    assert "Bad Gateway" in capsys.readouterr().err

@@ -93,33 +93,51 @@ def test_no_path_of_this_machine_is_pinned(tmp_path: Path, target: Path, capsys:
     assert str(tmp_path) not in (target / "PINNED.json").read_text("utf-8")
 
 
-BAD: dict[str, Callable[[Path], object]] = {
-    "an empty source": lambda folder: "",
-    "a missing folder": lambda folder: folder / "gone",
-    "an empty folder": lambda folder: folder,
-    "an invalid npm name": lambda folder: "npm:../../evil",
-    "an option for npm": lambda folder: "npm:--registry=x",
-    "a page of HTML": lambda folder: _file(folder, b"<!doctype html>"),
-    "half a file": lambda folder: _file(folder, json.dumps(OLD).encode()[:-10]),
-    "an empty file": lambda folder: _file(folder, b""),
-    "bytes that are not text": lambda folder: _file(folder, b"\x1f\x8b\xff\x00"),
-    "JSON that is not an object": lambda folder: _file(folder, b"[]"),
-    "an object that is not a schema": lambda folder: _file(folder, b'{"name": "x"}'),
-    "a schema without messages": lambda folder: _file(folder, json.dumps({**OLD, "anyOf": []}).encode()),
-    "a schema without definitions": lambda folder: _file(folder, json.dumps({**OLD, "$defs": {}}).encode()),
-    "one bad schema among good ones": lambda folder: package(folder, {"v1/schema.json": NEW, "v2/schema.json": {}}),
-    "a schema of an unknown version": lambda folder: package(folder, {"v1/schema.json": NEW, "v3/schema.json": OLD}),
-    "an invalid package.json": lambda folder: package(folder, {"v1/schema.json": NEW}, version=3),
+BAD: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "an empty source": ("The source is missing", lambda folder: ""),
+    "a missing folder": ("gone is not a source", lambda folder: folder / "gone"),
+    "an empty folder": ("There is no schema in folder:source", lambda folder: folder),
+    "an invalid npm name": ("'../../evil' is not an npm package", lambda folder: "npm:../../evil"),
+    "an option for npm": ("'--registry=x' is not an npm package", lambda folder: "npm:--registry=x"),
+    "a page of HTML": ("It begins with b'<!doctype html>'", lambda folder: _file(folder, b"<!doctype html>")),
+    "half a file": ("schema.json is not JSON", lambda folder: _file(folder, json.dumps(OLD).encode()[:-10])),
+    "an empty file": ("begins with b''", lambda folder: _file(folder, b"")),
+    "bytes that are not text": ("byte 1 is not UTF-8", lambda folder: _file(folder, b"\x1f\x8b\xff\x00")),
+    "JSON that is not an object": ("schema.json is not an ACP schema", lambda folder: _file(folder, b"[]")),
+    "an object that is not a schema": (
+        "schema.json is not an ACP schema",
+        lambda folder: _file(folder, b'{"name": "x"}'),
+    ),
+    "no messages": (
+        "schema.json is not an ACP schema",
+        lambda folder: _file(folder, json.dumps({**OLD, "anyOf": []}).encode()),
+    ),
+    "no definitions": (
+        "schema.json is not an ACP schema",
+        lambda folder: _file(folder, json.dumps({**OLD, "$defs": {}}).encode()),
+    ),
+    "one bad schema": (
+        "v2/schema.json is not an ACP schema",
+        lambda folder: package(folder, {"v1/schema.json": NEW, "v2/schema.json": {}}),
+    ),
+    "an unknown version": (
+        "a schema without a profile, v3/schema.json",
+        lambda folder: package(folder, {"v1/schema.json": NEW, "v3/schema.json": OLD}),
+    ),
+    "an invalid package.json": (
+        "package.json doesn't describe a package",
+        lambda folder: package(folder, {"v1/schema.json": NEW}, version=3),
+    ),
 }
 
 
-@pytest.mark.parametrize("source", BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("words", "source"), BAD.values(), ids=BAD)
 def test_an_invalid_source_gives_one_line_and_changes_nothing(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], source: Callable[[Path], object]
+    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], words: str, source: Callable[[Path], object]
 ) -> None:
     folder = tmp_path / "source"
     folder.mkdir()
-    refused(str(source(folder)), target, capsys)
+    assert words in refused(str(source(folder)), target, capsys)
 
 
 def test_a_full_disk_changes_nothing(

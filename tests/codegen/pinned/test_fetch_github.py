@@ -1,50 +1,44 @@
-"""Fetching a release of upstream's repository, from a stand-in for GitHub on this machine."""
+"""Fetching a release of upstream's repository. `test_download` tests the download of a file."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from codegen.__main__ import SCHEMA
+from codegen.errors import FetchError
 from codegen.pinned.pins import load, sha256
 from codegen.pinned.profiles import PLACES_OF
-from codegen.pinned.sources import download
 from codegen.regen import regenerate
 from tests.support.codegen.build import tree
 from tests.support.codegen.fetching import NEW, OLD, fetched, package, refused
-from tests.support.codegen.github import Answer, GitHub, github
 
-pytestmark = pytest.mark.slow
-
-OLD_JSON, NEW_JSON = json.dumps(OLD).encode(), json.dumps(NEW).encode()
-TAG = "github:schema-v1.21.0"
+NEW_JSON = json.dumps(NEW).encode()
+TAG, DRAFT = "schema-v1.21.0", "schema-v2.0.0-alpha.3"
+ADDRESS = "https://github.com/agentclientprotocol/agent-client-protocol/releases/download/"
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHub]:
-    """A stand-in for GitHub, whose release has the same assets as upstream's."""
-    with github() as found:
-        for variable in ("http_proxy", "HTTP_PROXY"):
-            monkeypatch.delenv(variable, raising=False)
-        monkeypatch.setattr("codegen.pinned.sources.github.ADDRESS", found.url)
-        found.assets = {
-            "meta.json": b"{}",
-            "meta.unstable.json": b"{}",
-            "schema.json": NEW_JSON,
-            "schema.unstable.json": NEW_JSON,
-        }
-        yield found
+def hub(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """The files of GitHub, by tag and name: those of one release, and the file of a draft's release."""
+    names = (f"{TAG}/meta.json", f"{TAG}/schema.json", f"{TAG}/schema.unstable.json", f"{DRAFT}/schema.json")
+    files = dict.fromkeys(names, NEW_JSON)
+
+    def download(address: str, what: str) -> bytes | None:
+        return files.get(address.removeprefix(ADDRESS))
+
+    monkeypatch.setattr("codegen.pinned.sources.github.download", download)
+    return files
 
 
 @pytest.mark.usefixtures("hub")
 def test_a_release_replaces_the_pinned_schemas(
     tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert fetched(TAG, target, capsys)[:3] == [
+    assert fetched(f"github:{TAG}", target, capsys)[:3] == [
         "unchanged LICENSE",
         "changed   v1/schema.json",
         "changed   v1/schema.unstable.json",
@@ -53,7 +47,7 @@ def test_a_release_replaces_the_pinned_schemas(
     assert (target / "LICENSE").read_text("utf-8") == "the old licence"
     pins = json.loads((target / "PINNED.json").read_bytes())
     assert pins == {
-        "source": TAG,
+        "source": f"github:{TAG}",
         "version": "1.21.0",
         "license": "",
         "files": {file: {"sha256": sha256(NEW_JSON)} for file in ("v1/schema.json", "v1/schema.unstable.json")},
@@ -63,21 +57,19 @@ def test_a_release_replaces_the_pinned_schemas(
 
 @pytest.mark.usefixtures("hub")
 def test_fetching_the_same_release_again_changes_nothing(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fetched(TAG, target, capsys)
+    fetched(f"github:{TAG}", target, capsys)
     before = tree(target)
-    assert {line.split()[0] for line in fetched(TAG, target, capsys)[:3]} == {"unchanged"}
+    assert {line.split()[0] for line in fetched(f"github:{TAG}", target, capsys)[:3]} == {"unchanged"}
     assert tree(target) == before
 
 
 def test_a_release_keeps_the_schemas_of_the_other_version(
-    tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
     files = ("v1/schema.json", "v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json")
     fetched(package(tmp_path / "package", dict.fromkeys(files, OLD)), target, capsys)
-    hub.tag = "schema-v2.0.0-alpha.3"
-    del hub.assets["schema.unstable.json"]
-    assert fetched("github:schema-v2.0.0-alpha.3", target, capsys) == [
+    assert fetched(f"github:{DRAFT}", target, capsys) == [
         "kept      v1/schema.json",
         "kept      v1/schema.unstable.json",
         "changed   v2/schema.json",
@@ -88,7 +80,7 @@ def test_a_release_keeps_the_schemas_of_the_other_version(
     assert origins == {
         "v1": ("folder:@acp/sdk@3.0.0", "3.0.0"),
         "v1_unstable": ("folder:@acp/sdk@3.0.0", "3.0.0"),
-        "v2_draft": ("github:schema-v2.0.0-alpha.3", "2.0.0-alpha.3"),
+        "v2_draft": (f"github:{DRAFT}", "2.0.0-alpha.3"),
     }
     regenerate(target, tmp_path / "out")
     text = (tmp_path / "out/acp_bindings/v1/__init__.py").read_text("utf-8")
@@ -96,23 +88,22 @@ def test_a_release_keeps_the_schemas_of_the_other_version(
 
 
 def test_two_releases_together_cover_both_versions(
-    tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
-    assert any("no v2/schema.json" in line for line in fetched(TAG, target, capsys))
-    hub.tag = "schema-v2.0.0-alpha.3"
-    assert not any("This release has no" in line for line in fetched("github:schema-v2.0.0-alpha.3", target, capsys))
+    assert any("no v2/schema.json" in line for line in fetched(f"github:{TAG}", target, capsys))
+    assert not any("This release has no" in line for line in fetched(f"github:{DRAFT}", target, capsys))
     origins = [each.profile.source for each in load(target, pinned=True)]
-    assert origins == [TAG, TAG, "github:schema-v2.0.0-alpha.3", "github:schema-v2.0.0-alpha.3"]
+    assert origins == [f"github:{TAG}", f"github:{TAG}", f"github:{DRAFT}"]
 
 
 def test_a_release_with_the_pinned_files_changes_nothing(
-    tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
     shutil.copytree(SCHEMA, target)
-    hub.assets = {path.name: path.read_bytes() for path in (SCHEMA / "v1").iterdir()}
-    words = {line.split()[1]: line.split()[0] for line in fetched(TAG, target, capsys)}
+    hub |= {f"{TAG}/{path.name}": path.read_bytes() for path in (SCHEMA / "v1").iterdir()}
+    words = {line.split()[1]: line.split()[0] for line in fetched(f"github:{TAG}", target, capsys)}
     assert words.pop("LICENSE") == "unchanged"
     assert words == {
         place: "unchanged" if place.startswith("v1") else "kept"
@@ -121,62 +112,35 @@ def test_a_release_with_the_pinned_files_changes_nothing(
 
 
 def test_the_one_file_of_old_releases_is_replaced_by_the_files_of_its_version(
-    tmp_path: Path, hub: GitHub, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "schema"
     fetched(package(tmp_path / "package", {"schema.json": OLD, "v2/schema.unstable.json": OLD}), target, capsys)
-    hub.assets.pop("schema.unstable.json")
-    lines = fetched(TAG, target, capsys)
+    del hub[f"{TAG}/schema.unstable.json"]
+    lines = fetched(f"github:{TAG}", target, capsys)
     assert lines[:3] == ["removed   schema.json", "added     v1/schema.json", "kept      v2/schema.unstable.json"]
 
 
 # Failures
 
 
-FIRST, LAST = "schema.json", "schema.unstable.json"
-HTML = b"<!DOCTYPE html><html><title>Unicorn!</title></html>"
-HALF = Answer(NEW_JSON[:-20], length=len(NEW_JSON))
-BAD: dict[str, tuple[str, str, Answer]] = {
-    "rate limited": ("GitHub answered 429 when asked for v1/schema.json of", FIRST, Answer(status=429)),
-    "broken": ("answered 502", LAST, Answer(HTML, 502)),
-    "silent": ("can't be downloaded (timed out)", FIRST, Answer(never=True)),
-    "a redirect in a circle": ("answered 302", FIRST, Answer(status=302, headers={"Location": "schema.json"})),
-    "a redirect to a file": ("answered 302", FIRST, Answer(status=302, headers={"Location": "file:///etc/passwd"})),
-    "a page instead of a file": ("v1/schema.json is not JSON: ", FIRST, Answer(HTML)),
-    "half a file": (f"ended after {len(NEW_JSON) - 20} bytes", FIRST, HALF),
-    "half of the last file": (f"ended after {len(NEW_JSON) - 20} bytes", LAST, HALF),
-    "half a file with its right length": ("v1/schema.json is not JSON", FIRST, Answer(NEW_JSON[:-20])),
-    "too many bytes": ("more than 16777216 bytes", FIRST, Answer(b" " * (download.MAX_BYTES + 1))),
-    "other JSON": ("v1/schema.json is not an ACP schema", FIRST, Answer(b'{"name": "x"}')),
-}
-
-
-@pytest.mark.parametrize(("words", "file", "answer"), BAD.values(), ids=BAD)
-def test_a_failure_gives_one_line_and_changes_nothing(
-    hub: GitHub,
-    target: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    words: str,
-    file: str,
-    answer: Answer,
+def test_a_download_that_fails_changes_nothing(
+    target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if answer.never:
-        monkeypatch.setattr(download, "SECONDS", 0.2)
-    hub.instead[file] = answer
-    assert words in refused(TAG, target, capsys)
+    def download(address: str, what: str) -> bytes:
+        if "unstable" in what:
+            raise FetchError(f"The download of {what} ended after 2 bytes.")
+        return NEW_JSON
 
-
-def test_without_a_network_there_is_one_line(hub: GitHub, target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hub.close()
-    assert "can't be downloaded (" in refused(TAG, target, capsys)
+    monkeypatch.setattr("codegen.pinned.sources.github.download", download)
+    assert f"v1/schema.unstable.json of {TAG} ended" in refused(f"github:{TAG}", target, capsys)
 
 
 def test_a_release_without_schemas_gives_one_line(
-    hub: GitHub, target: Path, capsys: pytest.CaptureFixture[str]
+    hub: dict[str, bytes], target: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hub.assets = {"meta.json": b"{}"}
-    assert "There is no release schema-v1.21.0 of agentclientprotocol/" in refused(TAG, target, capsys)
+    hub.clear()
+    assert "There is no release schema-v1.21.0 of agentclientprotocol/" in refused(f"github:{TAG}", target, capsys)
 
 
 @pytest.mark.parametrize(
@@ -209,5 +173,5 @@ def test_a_kept_schema_has_to_match_its_pin(tmp_path: Path, capsys: pytest.Captu
         (target / "v2/schema.json").write_bytes(NEW_JSON)
     else:
         (target / "PINNED.json").unlink()
-    message = refused(TAG, target, capsys)
+    message = refused(f"github:{TAG}", target, capsys)
     assert ("v2/schema.json would be kept" if spoil == "edit" else "no PINNED.json") in message

@@ -19,7 +19,7 @@ from codegen.__main__ import SCHEMA, main
 from codegen.errors import FetchError
 from codegen.pinned.sources.npm import MAX_UNPACKED, npm_versions
 from tests.support.codegen.build import tree
-from tests.support.codegen.fetching import NEW, refused
+from tests.support.codegen.fetching import refused
 
 NpmDoes = Callable[[str], str]
 PACKAGE = b'{"name": "@acp/sdk", "version": "9"}'
@@ -61,13 +61,6 @@ BAD_PACKAGES = {
     "the package '@acp/other'": {"package.json": b'{"name": "@acp/other", "version": "9"}'},
     "package.json is not JSON": {"package.json": b'{"name": "@acp'},
     "There is no schema": {"package.json": PACKAGE, "schema/README.md": b""},
-    "v1/schema.json is not JSON": {"package.json": PACKAGE, "schema/v1/schema.json": json.dumps(NEW).encode()[:-9]},
-    "It begins with b'<!doctype": {"package.json": PACKAGE, "schema/v1/schema.json": b"<!doctype html><html></html>"},
-    "a schema without a profile, v3/schema.json": {
-        "package.json": PACKAGE,
-        "schema/v1/schema.json": json.dumps(NEW).encode(),
-        "schema/v3/schema.json": json.dumps(NEW).encode(),
-    },
 }
 
 

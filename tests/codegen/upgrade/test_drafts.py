@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import pytest
 
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.codegen.refusal_base import BASE, changed
-from tests.support.codegen.upgrading import Repository, new_repository
+from tests.support.codegen.upgrading import Repository
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade of drafts")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
 
 def draft(**keywords: Any) -> Schema:
@@ -29,21 +28,21 @@ HELD = "v2_draft keeps its old schema, because the new one can't be read: v2/sch
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, str]]:
-    """A repository that has a stable profile and a draft, of version 2."""
-    with new_repository(tmp_path_factory.mktemp("drafts")) as repository:
-        fetched = repository.copy.run("fetch", str(repository.package("1.0.0", BASE, v2_draft=draft())))
-        assert fetched.code == 0, fetched.err
-        assert repository.copy.run("regen").code == 0
-        repository.commit()
-        yield repository, repository.git("rev-parse", "HEAD")
+def with_draft(made: tuple[Repository, str]) -> str:
+    """The commit in which the repository has a stable profile and a draft, of version 2."""
+    repository, first = made
+    repository.reset(first)
+    fetched = repository.copy.run("fetch", str(repository.package("1.0.0", BASE, v2_draft=draft())))
+    assert fetched.code == 0, fetched.err
+    assert repository.copy.run("regen").code == 0
+    repository.commit()
+    return repository.git("rev-parse", "HEAD")
 
 
 @pytest.fixture
-def repository(made: tuple[Repository, str]) -> Repository:
-    repository, first = made
-    repository.reset(first)
-    return repository
+def repository(made: tuple[Repository, str], with_draft: str) -> Repository:
+    made[0].reset(with_draft)
+    return made[0]
 
 
 def upgraded(repository: Repository, source: Path, *options: str) -> str:

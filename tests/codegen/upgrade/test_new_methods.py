@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from codegen.read.methods import ADVERTISED_IN, entry_of, read_methods_without_f
 from codegen.read.proposed_facts import proposed_entry
 from tests.support.codegen.build import Schema, model, part_of, ref
 from tests.support.codegen.refusal_base import changed
-from tests.support.codegen.upgrading import Repository, new_repository
+from tests.support.codegen.upgrading import Repository
 from tests.support.paths import ROOT
 
 FLAG = {"type": "boolean", "default": False}
@@ -33,18 +32,6 @@ def method(doc: str = "") -> Schema:
         "RewindRequest": part_of("session/rewind", "agent", params),
         "RewindResponse": part_of("session/rewind", "agent", model()),
     }
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
-    with new_repository(tmp_path_factory.mktemp("methods")) as repository:
-        yield repository
-
-
-@pytest.fixture
-def repository(made: Repository) -> Repository:
-    made.reset("HEAD")
-    return made
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,7 @@
 """After an upgrade, the tests pass without a change to a test, whatever upstream has changed.
 
 Each test upgrades a copy of the repository to schemas with changes that upstream may make one day, and runs the copy's
-own tests. `make test` upgrades to all changes at once, and runs those tests that read the pinned schemas or the
-generated files and need no other process. `make stress` runs the fast tests for each change, and all tests that can be
-affected for all changes at once.
+own tests: the fast ones for each change, and all that can be affected for all changes at once. Only in `make stress`.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from tests.support.scale import STRESS
 
 pytestmark = [pytest.mark.stress, pytest.mark.slow, pytest.mark.timeout(7200)]
 
-FAST = ["tests/generated", "tests/codegen/read", "tests/codegen/test_drift.py", "tests/docs/test_tables.py"]
 QUICK = ["tests/runtime", "tests/generated", "tests/codegen"]
 FULL = [*QUICK, "tests/kit", "tests/docs", "tests/workflows", "tests/test_layers.py", "tests/test_pages.py"]
 
@@ -37,7 +34,3 @@ if STRESS:
         copy = upgrade(ALL, tmp_path)
         run(copy, "codegen", "compatibility")
         check(copy, "-n", "2", "--dist", "loadgroup", *FULL)
-
-
-def test_the_tests_of_generated_files_pass_after_all_changes_at_once(tmp_path: Path) -> None:
-    check(upgrade(ALL, tmp_path, "typing"), "-m", "not slow", *FAST)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,26 +12,13 @@ import pytest
 from codegen.read.renames_file import Rename, as_toml
 from tests.support.codegen.build import STRING, model, part_of, tree
 from tests.support.codegen.refusal_base import BASE, changed
-from tests.support.codegen.upgrading import Repository, new_repository
+from tests.support.codegen.upgrading import Repository
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
 SAFE = changed(Text=model(["text"], text=STRING, note={"type": ["string", "null"]}, more=STRING))
 BREAKING = changed(NewRequest=part_of("session/new", "agent", model(["cwd", "label"], cwd=STRING, label=STRING)))
 UNKNOWN = changed(Text={**model(["text"], text=STRING), "x-new-keyword": True})
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, str]]:
-    with new_repository(tmp_path_factory.mktemp("upgrade")) as repository:
-        yield repository, repository.git("rev-parse", "HEAD")
-
-
-@pytest.fixture
-def repository(made: tuple[Repository, str]) -> Repository:
-    repository, first = made
-    repository.reset(first)
-    return repository
 
 
 def released(repository: Repository, version: str) -> None:

@@ -18,7 +18,7 @@ from acp_bindings.v1 import EnvVariable, McpServerHttp, McpServerSse, McpServerS
 from acp_kit import agent
 from acp_runtime import InternalError, InvalidParams
 from tests.support.kit import mcp_server
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 
 # The group shares the import of mcp.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -228,4 +228,4 @@ async def main():
 asyncio.run(main())
 print("mcp" in sys.modules)
 """
-    assert run_in_fork(program) == "False"
+    assert run_code(program) == "False"

@@ -18,7 +18,7 @@ from acp_bindings import v1, v1_unstable
 from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
 from tests.support.kit.histories import kept, opened, read
 from tests.support.kit.session_updates import text_chunk
-from tests.support.models.fresh_process import run_in_fork
+from tests.support.models.fresh_process import run_code
 
 # The group shares the import of sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -203,9 +203,7 @@ async def test_updates_that_the_profile_does_not_know_are_left_out(database: str
 def test_importing_the_history_loads_no_database() -> None:
     loaded = "import sys; from acp_kit.history import MemoryHistory, replay; MemoryHistory()"
     assert (
-        run_in_fork(
-            f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models.updates'}} & sys.modules.keys())"
-        )
+        run_code(f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models.updates'}} & sys.modules.keys())")
         == "set()"
     )
 
@@ -223,7 +221,7 @@ async def main():
 asyncio.run(main())
 print("done")
 """
-    assert run_in_fork(code) == "done"
+    assert run_code(code) == "done"
 
 
 async def test_a_long_message_is_not_read_again_for_each_chunk(database: str) -> None:

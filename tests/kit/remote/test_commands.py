@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 from acp_kit.remote.__main__ import main
 from tests.support.docs.blocks import DOCS, blocks
-from tests.support.forked import COMMANDS, Forked, ran
+from tests.support.forked import SERVER, Forked, ran
 
 pytestmark = [
     pytest.mark.slow,
@@ -69,8 +69,8 @@ def _served(folder: Path, agent: str) -> Iterator[tuple[Forked, str]]:
     """Serve an agent of the folder. Yield the server, and its host and port."""
     main_program = "runpy.run_module('acp_kit.remote', run_name='__main__')"
     command = _in(folder, f"sys.argv[1:] = ['serve', {agent!r}, '--port', '0']; {main_program}")
-    COMMANDS.start()
-    server = Forked(*command, server=COMMANDS)
+    SERVER.start()
+    server = Forked(*command)
     try:
         yield server, server.stderr.readline().decode().partition("http://")[2].split()[0]
     finally:
@@ -89,13 +89,13 @@ def address(folder: Path) -> Iterator[str]:
 def test_the_client_of_the_guide(scheme: str, folder: Path, address: str) -> None:
     program = "runpy.run_path('remote_client.py', run_name='__main__')"
     command = _in(folder, f"sys.argv[1:] = ['{scheme}://{address}/acp']; {program}")
-    assert ran(*command, server=COMMANDS) == (0, b"agent: Hello\n", b"")
+    assert ran(*command) == (0, b"agent: Hello\n", b"")
 
 
 def test_the_bridge_passes_messages_on_over_websocket(address: str) -> None:
     opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
     command = ("-m", "acp_kit.remote", "connect", f"ws://{address}/acp")
-    code, stdout, stderr = ran(*command, input=opening, server=COMMANDS)
+    code, stdout, stderr = ran(*command, input=opening)
     assert (code, stderr) == (0, b"")
     assert json.loads(stdout)["result"]["protocolVersion"] == 1
 

@@ -40,9 +40,9 @@ TESTS = {
     "order": (
         "15_requests_run_concurrently_and_start_in_wire_order",
         "16_a_response_resolves_after_the_updates_of_its_session_were_handled",
-        "16_updates_before_the_response_that_creates_their_session_are_handled_after_it",
         "17_updates_that_an_agent_sends_are_on_the_wire_before_its_response",
     ),
+    "new_sessions": ("16_updates_of_a_new_session_are_handled_after_its_caller_has_the_result",),
     "held_notifications": ("17_updates_of_a_new_session_follow_its_response_in_order",),
     "backpressure": ("18_a_waiting_send_fails_if_the_connection_closes_before_it_is_read",),
     "cancellation": ("20_a_cancelled_request_is_answered_request_cancelled",),

@@ -163,7 +163,7 @@ async def test_rule_23_the_command_its_arguments_and_the_environment_may_be_path
 
 
 FEW_DESCRIPTORS = """
-import asyncio, os, resource, sys
+import asyncio, os, resource, sys, threading
 from acp_bindings.v1 import spawn_agent
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import PlainClient
@@ -188,6 +188,8 @@ async def main():
             found.append("error")
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+        for thread in set(threading.enumerate()) - {threading.main_thread()}:
+            thread.join()  # it may still have descriptors to close
         after = os.listdir("/proc/self/fd")
         assert after == before, (level, before, after)
     assert found == sorted(found, key=lambda each: each != "error"), found

@@ -179,13 +179,13 @@ ROWS: dict[str, tuple[Change, ...]] = {
 }
 
 
-def upgrade(row: str, folder: Path, *left_out: str) -> Path:
+def upgrade(row: str, folder: Path) -> Path:
     """Copy the repository to a new folder, upgrade it to the schemas of a row as the documentation says, and return it.
 
-    Files and folders that are `left_out` are not copied. The reports are in the folder `reports` beside the copy.
+    The reports are in the folder `reports` beside the copy.
     """
     copy = folder / "copy"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED, *left_out))
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED))
     commit(copy)
     (copy / ".venv").symlink_to(ROOT / ".venv")  # holds the releases that tests download
     source = _write_changed(folder / "changed", row)

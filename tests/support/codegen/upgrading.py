@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from codegen.pinned.profiles import PLACES_OF
-from tests.support.codegen.build import Schema, tree, write_schema
+from tests.support.codegen.build import Schema, tree
+from tests.support.codegen.fetching import package
 from tests.support.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, Ran, codegen_copy
+from tests.support.git import git
 
-_AUTHOR = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
 CHANGELOG = """\
 # Changelog
 
@@ -49,9 +49,7 @@ class Repository:
         return self.copy.root
 
     def git(self, *words: str) -> str:
-        command = ["git", *_AUTHOR, *words]
-        done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=True, timeout=60)
-        return done.stdout.rstrip()
+        return git(self.root, *words)
 
     def commit(self, *tags: str) -> None:
         self.git("add", "--all")
@@ -71,14 +69,9 @@ class Repository:
 
         `others` are the schemas of other profiles than `v1`, by profile.
         """
-        folder = self.packages / version
-        shutil.rmtree(folder, ignore_errors=True)
-        write_schema(folder / "schema", schema)
-        for profile, other in others.items():
-            write_schema(folder / "schema", other, PLACES_OF[profile][0])
-        package = {"name": "@acp/sdk", "version": version, "license": "MIT"}
-        (folder / "package.json").write_text(json.dumps(package), "utf-8")
-        return folder
+        shutil.rmtree(self.packages / version, ignore_errors=True)
+        schemas = {PLACES_OF[profile][0]: each for profile, each in {"v1": schema, **others}.items()}
+        return package(self.packages / version, schemas, version=version)
 
     def run(self, source: object, *options: str) -> Ran:
         return self.copy.run("upgrade", str(source), *options)

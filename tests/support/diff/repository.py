@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 from codegen.regen import regenerate
+from tests.support.git import git
 from tests.support.paths import ROOT
 
 USER_CODE = "user/code"
@@ -38,5 +38,5 @@ def repository(folder: Path, schema: Path, user_code: dict[str, str]) -> Path:
 
 def commit(folder: Path) -> None:
     """Make a folder a git repository if it isn't one yet, and commit everything in it."""
-    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "t"]):
+        git(folder, *words)

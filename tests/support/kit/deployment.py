@@ -6,10 +6,10 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 from types import TracebackType
 
-from tests.support.forked import REMOTE, Forked
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail
 
@@ -36,10 +36,9 @@ class Deployment:
         self._program = program
         self._folder = folder
         self._history = history
-        self._agents: dict[str, Forked] = {}
+        self._agents: dict[str, subprocess.Popen[bytes]] = {}
 
     def __enter__(self) -> Deployment:
-        REMOTE.start()
         for name in NAMES:
             self._start(name)
         for name in NAMES:
@@ -63,10 +62,14 @@ class Deployment:
         self._wait_until_running(name)
 
     def _start(self, name: str) -> None:
-        command = ["-m", "hypercorn", "--workers", "0", "--bind", f"unix:{self._folder / name}"]
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        self._agents[name] = Forked(
-            *command, "examples.remote.agent:app", env={"HISTORY": self._history}, server=REMOTE, **streams
+        options = ["--workers", "0", "--bind", f"unix:{self._folder / name}"]
+        self._agents[name] = subprocess.Popen(
+            [sys.executable, "-m", "hypercorn", *options, "examples.remote.agent:app"],
+            cwd=ROOT,
+            env={**os.environ, "HISTORY": self._history},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         )
 
     def _kill(self, name: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.forked import COMMANDS, Forked
+from tests.support.forked import Forked
 from tests.support.kit.http_agent import (
     INITIALIZE,
     INITIALIZED,
@@ -28,7 +28,7 @@ PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("acp_kit.remote"),
-    pytest.mark.usefixtures("commands_fork_server"),
+    pytest.mark.usefixtures("fork_server"),
     pytest.mark.skipif(sys.platform == "win32", reason="forks, and signals of POSIX"),
 ]
 
@@ -61,7 +61,7 @@ class Bridge:
 
 @asynccontextmanager
 async def bridge(*arguments: str, **environment: str) -> AsyncGenerator[Bridge]:
-    process = Forked("-m", "acp_kit.remote", "connect", *arguments, env=environment, server=COMMANDS)
+    process = Forked("-m", "acp_kit.remote", "connect", *arguments, env=environment)
     try:
         yield Bridge(process)
     finally:
