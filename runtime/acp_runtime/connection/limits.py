@@ -85,7 +85,8 @@ class Limits:
     def read_on(self) -> None:
         """Let twice as much be queued, because no handler ends."""
         self._factor *= 2
-        self._maybe_resume()
+        if not self.must_pause():
+            self.on_room()
 
     def must_pause(self) -> bool:
         """Whether reading has to pause. If so, `on_room` is called when it may go on."""

@@ -125,7 +125,7 @@ class Reader:
         self._stall_timer = None
         if self._limits.is_paused and self._limits.ended == ended:
             self._limits.read_on()
-        elif self._limits.is_paused:
+        if self._limits.is_paused:
             self._watch_for_stall()
 
     def _pause(self) -> None:

@@ -133,6 +133,7 @@ async def test_rule_18_reading_goes_on_in_steps_and_pauses_as_before_when_the_qu
             limits.add_queued(1)
         assert limits.queued == step
         limits.read_on()
+        assert resumed.pop() == step
     while limits.queued > 4:
         limits.begin(1)
     assert not limits.must_pause()
