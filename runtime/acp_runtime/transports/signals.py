@@ -1,7 +1,6 @@
 """Handlers of signals that call functions of the event loop: while an agent serves, and while something is closed.
 
-They use `signal.signal`, as `asyncio.run` does itself. `loop.add_signal_handler` can't give back what it replaces, and
-with it a forked child ignores SIGTERM (on Python 3.11, the child's signals even reach its parent).
+They use `signal.signal`, as `asyncio.run` does itself. `loop.add_signal_handler` can't give back what it replaces.
 """
 
 from __future__ import annotations
