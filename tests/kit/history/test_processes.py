@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.forked import ForkServer, ran
 from tests.support.kit.history_processes import LONG_TEXT
+from tests.support.paths import ROOT
 from tests.support.scale import SEED, count
 
 pytestmark = [
@@ -24,40 +24,29 @@ MODULE = "tests.support.kit.history_processes"
 MEBIBYTE = 1024 * 1024
 
 
-@pytest.fixture(scope="module")
-def run() -> Iterator[Callable[..., Any]]:
-    """Return a function that runs a helper of several processes, and returns what it measured."""
-    server = ForkServer(MODULE, "-W", "error")
-    server.start()
+def run(what: str, *arguments: object) -> Any:
+    """Run a helper of several processes, and return what it measured."""
     code = f"import sys; from {MODULE} import main; main(*sys.argv[1:])"
-
-    def run(what: str, *arguments: object) -> Any:
-        exit_code, out, err = ran("-c", code, what, *map(str, arguments), server=server, timeout=count(250, 1800))
-        assert exit_code == 0, err.decode()[-3000:]
-        return json.loads(out)
-
-    yield run
-    server.stop()
+    command = [sys.executable, "-W", "error", "-c", code, what, *map(str, arguments)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=count(250, 1800), check=False)
+    assert ended.returncode == 0, ended.stderr.decode()[-3000:]
+    return json.loads(ended.stdout)
 
 
 @pytest.mark.stress
-def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(
-    run: Callable[..., Any], database: str, other_database: str
-) -> None:
+def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(database: str, other_database: str) -> None:
     kills = count(5, 200)
     assert run("kill", database, other_database, kills, SEED)["appended"] > kills
 
 
 @pytest.mark.stress
-def test_processes_create_the_tables_and_append_to_them_at_the_same_time(
-    run: Callable[..., Any], database: str, other_database: str
-) -> None:
+def test_processes_create_the_tables_and_append_to_them_at_the_same_time(database: str, other_database: str) -> None:
     run("share", database, other_database, count(8, 200), 4)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_long_session_is_replayed_in_constant_memory(run: Callable[..., Any], database: str) -> None:
+def test_a_long_session_is_replayed_in_constant_memory(database: str) -> None:
     updates = count(2_000, 40_000)
     measured = run("replay", database, "", updates)
     assert measured["sent"] == updates
