@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import sys
 import textwrap
 import tty
@@ -170,32 +169,6 @@ def test_rule_24_a_second_signal_abandons_a_handler_that_does_not_end() -> None:
     process.send_signal(signal.SIGINT)
     close(process)
     assert process.returncode == 0
-
-
-def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> None:
-    process = scripted(
-        """
-        class Blocking(Echo):
-            async def session_prompt(self, request):
-                os.write(2, b"blocked\\n")
-                while True:
-                    time.sleep(1)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        asyncio.run(serve_stdio(Blocking))
-        """
-    )
-    assert process.stderr is not None
-    say(process, OPENING)
-    hear(process.stdout)
-    say(process, prompt(1))
-    assert process.stderr.readline() == b"blocked\n"
-    while process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(0.1)
-        except subprocess.TimeoutExpired:
-            continue
-    close(process)
 
 
 def test_rule_30_stdin_and_stdout_may_be_a_terminal_which_is_said_on_stderr() -> None:
