@@ -43,7 +43,7 @@ class Connection:
 
     Attributes:
         remote: the proxy for the other side.
-        receive: handles received lines.
+        receive: handles a received line.
         closed: done when everything has ended, with the reason.
         stopped: done when this side wants to end the connection, with the reason.
         is_hurried: whether the closing of the connection was cancelled, so that it hardly waits any longer.
@@ -74,7 +74,7 @@ class Connection:
             writer.abort()
             raise
         # Not `self.receive` itself, which may be replaced.
-        self.reader.start(lambda lines: self.receive(lines))  # noqa: PLW0108
+        self.reader.start(lambda line: self.receive(line))  # noqa: PLW0108
 
     def begin(self, side: Side[Any], factory: Callable[[Any], Handler]) -> None:
         """Make the parts that depend on the side, and the handler. May be called again before any message was handled.

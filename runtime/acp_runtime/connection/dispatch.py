@@ -16,7 +16,6 @@ from acp_runtime.connection.guards import Guards, may_come_first
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
 from acp_runtime.connection.limits import MODEL_BYTES, Limits
 from acp_runtime.connection.negotiation import Negotiation
-from acp_runtime.connection.on_frame import frame_observer
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
 from acp_runtime.connection.session import Sessions
@@ -44,7 +43,7 @@ class Dispatch:
 
     Attributes:
         sides: this side with its handler, and whether the connection is open.
-        options: `on_frame` sees each line, `instrument` each message.
+        options: `instrument` sees each message.
         reader: knows whether more lines may come.
         limits: count the messages that are held.
         writer: sends the answers to messages that are refused.
@@ -70,7 +69,6 @@ class Dispatch:
         self._side = side = self.sides.own.with_extensions(self._handler)
         self._default = self.requests.cancel_by_default
         self._decode = decoder_of(side).decode
-        self._observe = frame_observer(self.options)
         self._log = ThrottledLogger(_logger)
         # What an agent has printed to stdout before its first message; None after that, and for a client.
         self._banner = "" if side.role == "client" else None
@@ -79,15 +77,12 @@ class Dispatch:
         self._opening = 0
         self._held: list[tuple[Message, bytes]] = []
 
-    def receive(self, lines: list[bytes]) -> None:
-        """Decode lines and pass the messages on. Never raises."""
-        for line in lines:
-            if self._observe is not None:
-                self._observe("in", line)
-            message = self._decode(line)
-            self.dispatch(message, line)
-            if self._banner is not None and not isinstance(message, Refused):
-                self._banner = None
+    def receive(self, line: bytes) -> None:
+        """Decode a line and pass the message on. Never raises."""
+        message = self._decode(line)
+        self.dispatch(message, line)
+        if self._banner is not None and not isinstance(message, Refused):
+            self._banner = None
 
     def _opening_ended(self) -> None:
         """Handle the held messages, unless a request that opens the connection is in flight and none has succeeded."""
