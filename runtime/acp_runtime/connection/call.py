@@ -273,8 +273,7 @@ class Calls:
         if method.opens:
             self.negotiation.check_version(plain_result(message))
         result = parse_result(method, message)
-        if method.opens or method.creates is not None or method.ends is not None:
-            self.effects.succeeded(method, call.params, call.session, result)
+        self.effects.succeeded(method, call.params, call.session, result)
         return result
 
     # Cancellation.

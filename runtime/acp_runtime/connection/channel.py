@@ -20,7 +20,7 @@ from acp_runtime.jsonrpc.encoding import notification_line, request_line
 from acp_runtime.jsonrpc.results import dump_params
 from acp_runtime.options import InstrumentedMessage
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
-from acp_runtime.stubs.roles import Handler, ProcessInfo
+from acp_runtime.stubs.roles import ProcessInfo
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -70,8 +70,7 @@ class Channel:
             TypeError: if the params of an extension method have another type; nothing was sent.
         """
         calls = self.calls
-        if get_running_loop() is not self.loop or calls.closed is not None:
-            self._check_open()
+        self._check_open()
         if method.side == "extension":
             params = dump_params(method, params)
         self.guards.check_call(method, params)
@@ -93,8 +92,7 @@ class Channel:
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
             TypeError: if the params of an extension method have another type; nothing was sent.
         """
-        if self.calls.closed is not None or get_running_loop() is not self.loop or self.writer.broken:
-            self._check_notifications()
+        self._check_notifications()
         if method.side == "extension":
             params = dump_params(method, params)
         self.guards.check_call(method, params)
@@ -124,7 +122,7 @@ class Channel:
         return self.guards.supports(method)
 
     @property
-    def handler(self) -> Handler:
+    def handler(self) -> Any:
         """The handler of this side's methods.
 
         Raises:
@@ -132,8 +130,7 @@ class Channel:
         """
         if self.sides.handler is None:
             raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
-        handler: Handler = self.sides.handler
-        return handler
+        return self.sides.handler
 
     def _check_loop(self) -> None:
         if get_running_loop() is not self.loop:
@@ -154,11 +151,8 @@ class Channel:
             raise copy_of(self.calls.closed or ConnectionClosed("The peer no longer reads."))
 
     def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
-        line, session = notification_line(wire, params), None
-        is_cancellation = wire in self.calls.turn_cancellations
-        if is_cancellation or self.held.creating_requests:
-            session = self.sides.profile.session_of(params)
-        if self.held.send(session, line) and is_cancellation:
+        session = self.sides.profile.session_of(params)
+        if self.held.send(session, notification_line(wire, params)) and wire in self.calls.turn_cancellations:
             self.calls.note_cancelled_turn(wire, session)
 
     async def _drain(self) -> None:

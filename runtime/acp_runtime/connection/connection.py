@@ -105,8 +105,3 @@ class Connection:
         """End the connection from this side."""
         if not self.stopped.done():
             self.stopped.set_result(ConnectionClosed(reason))
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is under way: no call, no handler, no message."""
-        return not (self.calls.pending or self.tasks.running or self.limits.messages or self.limits.blocked)

@@ -20,7 +20,7 @@ from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.writer import Writer
-from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
+from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
 from acp_runtime.jsonrpc.messages import (
@@ -213,17 +213,15 @@ class Dispatch:
         A request that opens the connection in another version of the protocol is handled. One before `initialize` is
         answered with the error for that instead (rule 25).
         """
-        method = self._side.requests.get(message.method)
-        error: RequestError | None = None
-        if method is not None and method.opens:
+        method = self._side.requests[message.method]
+        if not method.opens:
+            read = self.guards.refuse(method, None)
+        else:
             read = self.negotiation.read_another_version(method, message.id, message.params)
-            if isinstance(read, IncomingRequest):
-                self._request(read, line)
-                return
-            error = read
-        elif method is not None:
-            error = self.guards.refuse(method, None)
-        self.writer.answer(safe_error_line(message.id, error or message.error))
+        if isinstance(read, IncomingRequest):
+            self._request(read, line)
+        else:
+            self.writer.answer(safe_error_line(message.id, read or message.error))
 
     def _must_wait(self, message: Message) -> bool:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""

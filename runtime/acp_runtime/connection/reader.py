@@ -140,5 +140,4 @@ class Reader:
 
     def _finish(self, reason: ConnectionClosed) -> None:
         self._pause()
-        if not self.finished.done():
-            self.finished.set_result(reason)
+        self.finished.set_result(reason)

@@ -16,7 +16,3 @@ class RecentIds(dict[str, None]):
             self[id] = None
         if len(self) > _MAX_IDS:
             del self[next(iter(self))]
-
-    def discard(self, id: str) -> None:
-        """Remove an id, if it is there."""
-        self.pop(id, None)
