@@ -20,7 +20,7 @@ from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.writer import Writer
-from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled
+from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
 from acp_runtime.jsonrpc.messages import (
@@ -214,9 +214,8 @@ class Dispatch:
         answered with the error for that instead (rule 25).
         """
         method = self._side.requests[message.method]
-        if not method.opens:
-            read = self.guards.refuse(method, None)
-        else:
+        read: IncomingRequest | RequestError | None = self.guards.refuse(method, None)
+        if method.opens:
             read = self.negotiation.read_another_version(method, message.id, message.params)
         if isinstance(read, IncomingRequest):
             self._request(read, line)
