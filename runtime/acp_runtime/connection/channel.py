@@ -92,7 +92,8 @@ class Channel:
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
             TypeError: if the params of an extension method have another type; nothing was sent.
         """
-        self._check_notifications()
+        if self.calls.closed is not None or get_running_loop() is not self.loop or self.writer.broken:
+            self._check_notifications()
         if method.side == "extension":
             params = dump_params(method, params)
         self.guards.check_call(method, params)
