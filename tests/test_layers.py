@@ -31,7 +31,7 @@ _LAYERS = {
         {"connect", "versions"},
     ),
     "acp_runtime.connection": (
-        {"groups", "interfaces", "limits", "negotiation", "on_frame", "recent_ids", "tasks"},
+        {"ids", "interfaces", "limits", "negotiation", "on_frame"},
         {"both_sides", "in_flight", "reader", "writer"},
         {"guards", "held", "session"},
         {"effects"},

@@ -6,6 +6,7 @@ Each generated profile makes a `Connector` of its two sides, and exports its met
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
@@ -220,25 +221,17 @@ async def running(
     closing = process.closing if process else ShieldedWaits()
     try:
         yield connection.remote
-    except GeneratorExit:
-        # The event loop has ended: nothing more can be awaited.
-        with suppress(RuntimeError):
-            task.cancel()
-        raise
-    except BaseException:
-        await _stop(connection, task, closing, process)
-        raise
-    else:
-        await _stop(connection, task, closing, process)
-
-
-async def _stop(connection: Connection, task: asyncio.Task[Any], waits: ShieldedWaits, process: Process | None) -> None:
-    """Close a connection from this side to the end, even if this is cancelled repeatedly."""
-    if process is not None:
-        process.leave()
-    connection.stop()
-    await waits.finish(task)
-    waits.raise_cancelled()
+    finally:
+        if isinstance(sys.exception(), GeneratorExit):
+            # The event loop has ended: nothing more can be awaited.
+            with suppress(RuntimeError):
+                task.cancel()
+        else:
+            if process is not None:
+                process.leave()
+            connection.stop()
+            await closing.finish(task)
+            closing.raise_cancelled()
 
 
 async def on_stdio(serve: Callable[[ByteSource, ByteWriter], Coroutine[Any, Any, object]]) -> None:

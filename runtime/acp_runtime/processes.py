@@ -54,8 +54,7 @@ class ProcessGroup:
 
     def __init__(self, popen: subprocess.Popen[bytes], on_exit: Callable[[], object]) -> None:
         self.popen = popen
-        self._process_id = os.getpid()
-        self._end = finalize(self, _end, popen, self._process_id)
+        self._end = finalize(self, _end, popen, os.getpid())
         _ignore_ctrl_c_at_exit()
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
@@ -80,7 +79,7 @@ class ProcessGroup:
     def signal(self, name: str) -> None:
         """Send "SIGTERM" or "SIGKILL" to all processes of the group."""
         if not self.is_gone():
-            _signal(self.popen, self._process_id, name)
+            _signal(self.popen, name)
 
     def end_now(self) -> None:
         """Kill all processes of the group, without an event loop."""
@@ -113,16 +112,14 @@ def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Cal
 
 
 def _end(popen: subprocess.Popen[bytes], process_id: int) -> None:
-    _signal(popen, process_id, "SIGKILL")
-    if os.getpid() == process_id:
+    if os.getpid() == process_id:  # not at the exit of a forked child
+        _signal(popen, "SIGKILL")
         with suppress(subprocess.TimeoutExpired):
             popen.wait(_KILL_DEADLINE)
 
 
-def _signal(popen: subprocess.Popen[bytes], process_id: int, name: str) -> None:
-    """Send a signal to a process group, but not from a forked child of the process that started it."""
-    if os.getpid() != process_id:
-        return
+def _signal(popen: subprocess.Popen[bytes], name: str) -> None:
+    """Send a signal to a process group."""
     if sys.platform != "win32":
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(popen.pid, getattr(signal, name))

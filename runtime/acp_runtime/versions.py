@@ -8,19 +8,15 @@ chosen. If a higher one was requested, params that the chosen one can't read are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from logging import WARNING, getLogger
 from typing import Any, TypeAlias
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter
 from acp_runtime.connection.negotiation import version_in
-from acp_runtime.connection.on_frame import frame_observer
 from acp_runtime.errors import InvalidParams, InvalidRequest, ParseError, UnsupportedProtocolVersion
 from acp_runtime.jsonrpc.decoding import decoder_of
-from acp_runtime.jsonrpc.error_responses import safe_error_line
 from acp_runtime.jsonrpc.messages import IncomingRequest, Refused
 from acp_runtime.jsonrpc.strict_json import ANY, parse, write
-from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
 from acp_runtime.stubs.roles import Handler
@@ -29,8 +25,6 @@ from acp_runtime.stubs.sides import Side
 # The side of a version, the factory of its handler, and a function that turns the params of an opening request for a
 # higher version into params for this one.
 Served: TypeAlias = tuple[Side[Any], Callable[[Any], Any], Callable[[dict[str, Any]], dict[str, Any]]]
-
-_logger = getLogger(__name__)
 
 
 async def serve(served: Sequence[Served], source: ByteSource, writer: ByteWriter, options: Options) -> None:
@@ -43,7 +37,7 @@ async def serve(served: Sequence[Served], source: ByteSource, writer: ByteWriter
         options: the options of the connection.
     """
     connection = Connection(served[0][0], lambda _: Handler(), source, writer, options)
-    connection.receive = _Opening(connection, served).receive
+    connection.reader.receive = _Opening(connection, served).receive
     await run(connection)
     if connection.stopped.done():
         connection.stopped.result()  # raises what the factory raised
@@ -57,22 +51,12 @@ class _Opening:
         self._served = served
         self._side = side = served[0][0]
         self._decode = decoder_of(side).decode
-        self._observe = frame_observer(connection.options)
-        self._log = ThrottledLogger(_logger)
 
-    def receive(self, lines: list[bytes]) -> None:
-        """Refuse messages until one opens the connection. The rest goes to the dispatch that was made for it."""
-        for number, line in enumerate(lines, 1):
-            if self._observe is not None:
-                self._observe("in", line)
-            message = self._decode(line)
-            if isinstance(message, (IncomingRequest, Refused)) and (refused := self._open(message, line)):
-                if refused.description:
-                    self._log.log(WARNING, "refused", "The peer sent %s", refused.description)
-                self._connection.writer.answer(safe_error_line(refused.id, refused.error))
-            if self._connection.receive != self.receive:
-                self._connection.receive(lines[number:])
-                return
+    def receive(self, line: bytes) -> None:
+        """Refuse a message, unless it opens the connection. The next ones go to the dispatch that is made for it."""
+        message = self._decode(line)
+        if isinstance(message, (IncomingRequest, Refused)) and (refused := self._open(message, line)):
+            self._connection.dispatch.receive(line, refused)
 
     def _open(self, message: IncomingRequest | Refused, line: bytes) -> Refused | None:
         """Open the connection in the version of an opening request. Return the refusal of any other message."""
@@ -98,7 +82,7 @@ class _Opening:
             return Refused(read.id, read.error)
         try:
             self._connection.begin(side, factory)
-            self._connection.dispatch.dispatch(read, line)
+            self._connection.dispatch.receive(line, read)
         except Exception as error:
             self._connection.stopped.set_exception(error)
         return None

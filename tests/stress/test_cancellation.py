@@ -14,6 +14,7 @@ import pytest
 from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, RemoteAgent, spawn_agent
 from acp_runtime import RequestCancelled, RequestError
 from acp_runtime.options import Options
+from tests.support.runtime.idle import is_idle
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 from tests.support.scale import count
 from tests.support.stress.joined import joined
@@ -136,8 +137,8 @@ async def test_every_prompt_gets_one_response_even_if_it_is_cancelled_at_random(
         assert [responses[id] for id in prompts] == [1] * len(prompts)
         assert len(prompts) == sum(outcomes.values()) >= PROMPTS
         assert {"end_turn", "cancelled", "task cancelled", "timeout"} <= set(outcomes), outcomes
-        assert calling.is_idle
-        assert serving.is_idle
+        assert is_idle(calling)
+        assert is_idle(serving)
 
 
 async def until_all_answered(agent: RemoteAgent, handler: RandomAgent) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
-from acp_runtime.connection.groups import Groups
+from acp_runtime.connection.ids import Groups
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
@@ -222,7 +222,7 @@ class Calls:
 
     def _pop(self, id: Any) -> Call | None:
         call = self.pending.pop(id, None) if type(id) is int else None
-        if call is not None:
+        if call is not None and self._turns_of:
             self._turns_of.remove(call.session, call)
         return call
 

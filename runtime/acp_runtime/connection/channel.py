@@ -11,16 +11,15 @@ from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls, copy_of
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
-from acp_runtime.connection.in_flight import begin_wait_for_peer
+from acp_runtime.connection.in_flight import Tasks, begin_wait_for_peer
 from acp_runtime.connection.limits import Limits
-from acp_runtime.connection.tasks import Tasks
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
 from acp_runtime.jsonrpc.results import dump_params
 from acp_runtime.options import InstrumentedMessage
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
-from acp_runtime.stubs.roles import Handler, ProcessInfo
+from acp_runtime.stubs.roles import ProcessInfo
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -124,7 +123,7 @@ class Channel:
         return self.guards.supports(method)
 
     @property
-    def handler(self) -> Handler:
+    def handler(self) -> Any:
         """The handler of this side's methods.
 
         Raises:
@@ -132,8 +131,7 @@ class Channel:
         """
         if self.sides.handler is None:
             raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
-        handler: Handler = self.sides.handler
-        return handler
+        return self.sides.handler
 
     def _check_loop(self) -> None:
         if get_running_loop() is not self.loop:
@@ -154,10 +152,11 @@ class Channel:
             raise copy_of(self.calls.closed or ConnectionClosed("The peer no longer reads."))
 
     def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
-        line, session = notification_line(wire, params), None
-        is_cancellation = wire in self.calls.turn_cancellations
-        if is_cancellation or self.held.creating_requests:
-            session = self.sides.profile.session_of(params)
+        line, is_cancellation = notification_line(wire, params), wire in self.calls.turn_cancellations
+        if not is_cancellation and not self.held.creating_requests:
+            self.writer.send(line)
+            return
+        session = self.sides.profile.session_of(params)
         if self.held.send(session, line) and is_cancellation:
             self.calls.note_cancelled_turn(wire, session)
 

@@ -13,13 +13,13 @@ from acp_runtime.connection.dispatch import Dispatch
 from acp_runtime.connection.effects import Effects
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
+from acp_runtime.connection.in_flight import Tasks
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter, PeerProcess
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import Requests
 from acp_runtime.connection.session import Sessions
-from acp_runtime.connection.tasks import Tasks
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import Options
@@ -43,7 +43,6 @@ class Connection:
 
     Attributes:
         remote: the proxy for the other side.
-        receive: handles received lines.
         closed: done when everything has ended, with the reason.
         stopped: done when this side wants to end the connection, with the reason.
         is_hurried: whether the closing of the connection was cancelled, so that it hardly waits any longer.
@@ -73,8 +72,7 @@ class Connection:
         except BaseException:
             writer.abort()
             raise
-        # Not `self.receive` itself, which may be replaced.
-        self.reader.start(lambda lines: self.receive(lines))  # noqa: PLW0108
+        self.reader.start()
 
     def begin(self, side: Side[Any], factory: Callable[[Any], Handler]) -> None:
         """Make the parts that depend on the side, and the handler. May be called again before any message was handled.
@@ -99,14 +97,9 @@ class Connection:
         sides.handler = side.make_handler(factory, self.remote)
         receiving = (sides, options, self.reader, limits, writer, negotiation, guards, self.sessions)
         self.dispatch = Dispatch(*receiving, self.requests, self.calls)
-        self.receive = self.dispatch.receive
+        self.reader.receive = self.dispatch.receive
 
     def stop(self, reason: str = "The connection was closed by this side.") -> None:
         """End the connection from this side."""
         if not self.stopped.done():
             self.stopped.set_result(ConnectionClosed(reason))
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is under way: no call, no handler, no message."""
-        return not (self.calls.pending or self.tasks.running or self.limits.messages or self.limits.blocked)

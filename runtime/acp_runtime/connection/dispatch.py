@@ -16,7 +16,6 @@ from acp_runtime.connection.guards import Guards, may_come_first
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
 from acp_runtime.connection.limits import MODEL_BYTES, Limits
 from acp_runtime.connection.negotiation import Negotiation
-from acp_runtime.connection.on_frame import frame_observer
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
 from acp_runtime.connection.session import Sessions
@@ -34,6 +33,7 @@ from acp_runtime.jsonrpc.messages import (
 )
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage, Options
+from acp_runtime.stubs.methods import AnyMethod
 
 _logger = getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Dispatch:
 
     Attributes:
         sides: this side with its handler, and whether the connection is open.
-        options: `on_frame` sees each line, `instrument` each message.
+        options: `instrument` sees each message.
         reader: knows whether more lines may come.
         limits: count the messages that are held.
         writer: sends the answers to messages that are refused.
@@ -70,7 +70,6 @@ class Dispatch:
         self._side = side = self.sides.own.with_extensions(self._handler)
         self._default = self.requests.cancel_by_default
         self._decode = decoder_of(side).decode
-        self._observe = frame_observer(self.options)
         self._log = ThrottledLogger(_logger)
         # What an agent has printed to stdout before its first message; None after that, and for a client.
         self._banner = "" if side.role == "client" else None
@@ -79,22 +78,35 @@ class Dispatch:
         self._opening = 0
         self._held: list[tuple[Message, bytes]] = []
 
-    def receive(self, lines: list[bytes]) -> None:
-        """Decode lines and pass the messages on. Never raises."""
-        for line in lines:
-            if self._observe is not None:
-                self._observe("in", line)
+    def receive(self, line: bytes, message: Message | None = None) -> None:
+        """Pass a message on to the part that handles it, decoded now unless it was decoded before. Never raises."""
+        if message is None:
             message = self._decode(line)
-            self.dispatch(message, line)
             if self._banner is not None and not isinstance(message, Refused):
                 self._banner = None
+        if self._opening and self._must_wait(message):
+            self._hold(message, line)
+            return
+        # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
+        if type(message) is IncomingNotification:
+            self._notification(message, line)
+        elif type(message) is IncomingRequest:
+            self._request(message, line)
+        elif type(message) is IncomingResponse:
+            self.calls.received(message)
+        elif type(message) is Refused:
+            self._refuse(message, line)
+        elif type(message) is InvalidNotification:
+            self._invalid_notification(message, line)
+        else:
+            self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
 
     def _opening_ended(self) -> None:
         """Handle the held messages, unless a request that opens the connection is in flight and none has succeeded."""
         self._opening -= 1
         if not self._opening or self.sides.is_open:
             for message, line in self._take_held():
-                self.dispatch(message, line)
+                self.receive(line, message)
 
     def refuse_held(self) -> None:
         """Answer the held requests with an error, because the connection ends."""
@@ -115,25 +127,6 @@ class Dispatch:
             return reason
         text = f"{reason.reason} Before that it sent {self._banner}."
         return type(reason)(text, reason.exit_code, reason.stderr)
-
-    def dispatch(self, message: Message, line: bytes) -> None:
-        """Pass a message on to the part that handles it. Never raises."""
-        if self._opening and self._must_wait(message):
-            self._hold(message, line)
-            return
-        # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
-        if type(message) is IncomingNotification:
-            self._notification(message, line)
-        elif type(message) is IncomingRequest:
-            self._request(message, line)
-        elif type(message) is IncomingResponse:
-            self.calls.received(message)
-        elif type(message) is Refused:
-            self._refuse(message, line)
-        elif type(message) is InvalidNotification:
-            self._invalid_notification(message, line)
-        else:
-            self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
 
     def _request(self, message: IncomingRequest, line: bytes) -> None:
         """Start the handler of a request, refuse it, or let it wait for `initialize`."""
@@ -177,17 +170,17 @@ class Dispatch:
                 if self._held and method.side == "protocol":  # it may cancel one of them
                     self._hold(message, line)
                     return
-        self._put(message.method, handle, message.params, len(line))
+        self._put(message.method, method, handle, message.params, len(line))
 
     def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
         faults = summary(message.error.data, "params")
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
         handle = partial(self._handler.invalid_notification, message.method, error=message.error)
-        self._put(message.method, handle, message.params, len(line))
+        method = self._side.notifications[message.method]
+        self._put(message.method, method, handle, message.params, len(line))
 
-    def _put(self, wire: str, handle: Handle, argument: Any, length: int) -> None:
-        method = self._side.notifications.get(wire)
+    def _put(self, wire: str, method: AnyMethod | None, handle: Handle, argument: Any, length: int) -> None:
         session = (self._profile if method is None else method.profile).session_of(argument)
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", wire, method, None, session, argument)
@@ -218,17 +211,14 @@ class Dispatch:
         A request that opens the connection in another version of the protocol is handled. One before `initialize` is
         answered with the error for that instead (rule 25).
         """
-        method = self._side.requests.get(message.method)
-        error: RequestError | None = None
-        if method is not None and method.opens:
+        method = self._side.requests[message.method]
+        read: IncomingRequest | RequestError | None = self.guards.refuse(method, None)
+        if method.opens:
             read = self.negotiation.read_another_version(method, message.id, message.params)
-            if isinstance(read, IncomingRequest):
-                self._request(read, line)
-                return
-            error = read
-        elif method is not None:
-            error = self.guards.refuse(method, None)
-        self.writer.answer(safe_error_line(message.id, error or message.error))
+        if isinstance(read, IncomingRequest):
+            self._request(read, line)
+        else:
+            self.writer.answer(safe_error_line(message.id, read or message.error))
 
     def _must_wait(self, message: Message) -> bool:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""

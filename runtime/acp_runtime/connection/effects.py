@@ -76,8 +76,8 @@ class Effects:
 
     def _end(self, method: Method, session: str | None) -> None:
         if session is not None and method.ends == self._attribute:
-            self._sessions.used.discard(session)
-            self._held.known.discard(session)
+            self._sessions.used.pop(session, None)
+            self._held.known.pop(session, None)
 
     def _created(self, result: Any) -> str | None:
         return None if result is FAILED else str(getattr(result, self._attribute))

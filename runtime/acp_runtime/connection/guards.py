@@ -16,7 +16,7 @@ from typing import Any
 from pydantic.alias_generators import to_snake
 
 from acp_runtime.connection.both_sides import BothSides, Missing
-from acp_runtime.connection.recent_ids import RecentIds
+from acp_runtime.connection.ids import RecentIds
 from acp_runtime.errors import (
     CapabilityError,
     GuardError,
@@ -105,7 +105,7 @@ class Guards:
         if method.creates is not None:
             self._created[method.creates].add(getattr(result, method.creates))
         if method.ends is not None:
-            self._created[method.ends].discard(getattr(params, method.ends))
+            self._created[method.ends].pop(getattr(params, method.ends), None)
 
     def _find_missing(self, method: AnyMethod) -> Missing:
         has, missing = self._sides.has, Missing()
@@ -132,9 +132,8 @@ def may_come_first(method: AnyMethod) -> bool:
 
 def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
     """Return the error for paths that are not absolute; None if all are."""
-    message = "Input should be an absolute path"
     fields = dict.fromkeys(field for field, _ in relative_paths(method, params))
-    details = [{"path": wire_name(field), "message": message} for field in fields]
+    details = [{"path": wire_name(field), "message": "Input should be an absolute path"} for field in fields]
     return InvalidParams(data={"errors": details}) if details else None
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from logging import WARNING, getLogger
 from typing import NamedTuple
 
+from acp_runtime.connection.ids import RecentIds
 from acp_runtime.connection.in_flight import InFlight, current
-from acp_runtime.connection.recent_ids import RecentIds
 from acp_runtime.errors import GuardError
 from acp_runtime.logs import ThrottledLogger
 
@@ -61,11 +61,10 @@ class HeldLines:
         if id is None or id in self.known or not self.creating_requests:
             self._send(line)
             return True
-        limit = self._max_bytes
-        if self._held_bytes + len(line) > limit:
+        if self._held_bytes + len(line) > self._max_bytes:
             raise GuardError(
                 f"Notifications to session {id!r} are held until the response that creates it is sent, and they "
-                f"exceed {limit} bytes (Options.max_held_bytes). Return from the handler, then send them."
+                f"exceed {self._max_bytes} bytes (Options.max_held_bytes). Return from the handler, then send them."
             )
         sender = current.get()
         self._held.append(_Held(id, sender if sender in self.creating_requests else None, line))

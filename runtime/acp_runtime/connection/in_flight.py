@@ -1,9 +1,10 @@
-"""A message of the peer whose handler has not ended, and whether that handler waits for the peer itself."""
+"""Messages of the peer whose handlers have not ended: whether such a handler waits for the peer, and its task."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from logging import WARNING
 from typing import Any, TypeAlias, cast
@@ -17,6 +18,7 @@ from acp_runtime.stubs.methods import AnyMethod
 Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
 # What the connection does for a notification whose handler is not overridden.
 Default: TypeAlias = Callable[[AnyMethod, Any], None]
+Ended: TypeAlias = Callable[["asyncio.Task[None]"], object]
 
 _WRONG_SIGNATURE = "Handlers are `async def` methods with one argument; `ext_request` and `ext_notification` have two."
 
@@ -69,6 +71,34 @@ class InFlightNotification(InFlight):
     """A notification of the peer."""
 
     __slots__ = ()
+
+
+class Tasks:
+    """Creates the tasks of one connection.
+
+    Attributes:
+        running: those that have not ended, each with the function that is called then.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._context = copy_context()
+        self.running: dict[asyncio.Task[None], Ended] = {}
+
+    def create(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
+        """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
+        # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
+        # not run them here (Python 3.12): their sessions and requests are not complete yet.
+        task = asyncio.Task(coroutine, loop=self._loop, context=self._context.copy())
+        self.running[task] = ended
+        task.add_done_callback(self._task_ended)
+        return task
+
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        self.running.pop(task)(task)
+        # Looked at, so that asyncio doesn't log a KeyboardInterrupt as well, which has left the event loop.
+        if not task.cancelled() and (error := task.exception()) and isinstance(error, Exception):
+            raise error
 
 
 # Only connections set it, so it holds their messages.

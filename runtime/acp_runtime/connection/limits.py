@@ -59,7 +59,7 @@ class Limits:
         """Count a message that was queued as handled now."""
         self.queued -= 1
         self.queued_bytes -= size
-        if self.is_paused or self._factor > 1:
+        if self.is_paused:
             self._maybe_resume()
 
     def add(self, size: int) -> None:
@@ -90,6 +90,8 @@ class Limits:
 
     def must_pause(self) -> bool:
         """Whether reading has to pause. If so, `on_room` is called when it may go on."""
+        if self._factor > 1 and not self._exceeds(0.5):
+            self._factor = 1
         self.is_paused = not self.blocked and self._exceeds(self._factor)
         return self.is_paused
 
@@ -108,8 +110,6 @@ class Limits:
         return self.queued >= self._max_messages * share or self.queued_bytes >= self._max_bytes * share
 
     def _maybe_resume(self) -> None:
-        if not self._exceeds(0.5):
-            self._factor = 1
         # At half of the mark, so that reading doesn't stop and start with every message.
         if self.is_paused and (self.blocked or not self._exceeds(self._factor / 2)):
             self.is_paused = False

@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import TypeAlias
 
 from acp_runtime.connection.interfaces import ByteSource
 from acp_runtime.connection.limits import Limits
+from acp_runtime.connection.on_frame import frame_observer
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.framing import LineSplitter
 from acp_runtime.options import Options
-
-Receive: TypeAlias = Callable[[list[bytes]], object]
 
 # Lines that are passed on before their handlers run. Small batches stay in cache and are freed by reference counting.
 _BATCH = 32
@@ -29,9 +27,11 @@ class Reader:
     Args:
         source: where the bytes come from.
         limits: says when reading pauses and when there is a flood.
-        options: how long a line may be, and how long reading pauses although no handler ends.
+        options: how long a line may be, and how long reading pauses although no handler ends;
+            `on_frame` sees each line.
 
     Attributes:
+        receive: handles each line, and never raises. Set before `start`; whoever handles a line may replace it.
         lines: those that were read and not passed on.
         reason: why no more lines come; None while they may.
         finished: done when no more lines come and all were passed on, with the reason.
@@ -43,8 +43,9 @@ class Reader:
         limits.on_room = self._resume_soon
         self._splitter = LineSplitter(options.max_message_bytes)
         self._deadline = options.handler_deadline
+        self._observe = frame_observer(options)
         self._loop = asyncio.get_running_loop()
-        self._receive: Receive = lambda _: None
+        self.receive: Callable[[bytes], object] = lambda _: None
         self.lines: deque[bytes] = deque()
         self.reason: ConnectionClosed | None = None
         self._is_paused = False
@@ -52,9 +53,8 @@ class Reader:
         self._stall_timer: asyncio.TimerHandle | None = None
         self.finished: asyncio.Future[ConnectionClosed] = self._loop.create_future()
 
-    def start(self, receive: Receive) -> None:
-        """Start reading, and pass the lines to this function, which never raises."""
-        self._receive = receive
+    def start(self) -> None:
+        """Start reading."""
         self._source.start(self)
 
     def received(self, data: bytes, /) -> None:
@@ -92,8 +92,11 @@ class Reader:
     def _deliver(self) -> None:
         """Pass on a batch of lines, then pause, continue or finish."""
         lines, limits = self.lines, self._limits
-        if lines:
-            self._receive([lines.popleft() for _ in range(min(_BATCH, len(lines)))])
+        for _ in range(min(_BATCH, len(lines))):
+            line = lines.popleft()
+            if self._observe is not None:
+                self._observe("in", line)
+            self.receive(line)
         if self.finished.done():
             return
         # At the end, nothing more is read, and callers may wait for the lines that are here.
@@ -134,5 +137,4 @@ class Reader:
 
     def _finish(self, reason: ConnectionClosed) -> None:
         self._pause()
-        if not self.finished.done():
-            self.finished.set_result(reason)
+        self.finished.set_result(reason)

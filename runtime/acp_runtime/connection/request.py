@@ -19,10 +19,9 @@ from typing import Any, Literal
 
 from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
-from acp_runtime.connection.groups import Groups
-from acp_runtime.connection.in_flight import InFlight, InFlightNotification, current, log_failure
+from acp_runtime.connection.ids import Groups
+from acp_runtime.connection.in_flight import InFlight, InFlightNotification, Tasks, current, log_failure
 from acp_runtime.connection.negotiation import Negotiation
-from acp_runtime.connection.tasks import Tasks
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
@@ -212,14 +211,15 @@ class Requests:
         # The task's context holds the request: only the garbage collector could free them together.
         request.task = None
         self.by_id.remove(request.id, request)
-        self._turns.remove(request.session, request)
+        if self._turns:
+            self._turns.remove(request.session, request)
         request.end()
         if request.is_answered:
             result = FAILED
         else:
             request.is_answered = True
             self.writer.answer(line, flush=not self.by_id)
-        if method is not None:
+        if method is not None and (method.creates is not None or method.ends is not None):
             self.effects.answered(method, request.session, request, result)
         if request.on_end is not None:
             request.on_end()

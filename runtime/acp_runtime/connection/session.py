@@ -17,10 +17,9 @@ from collections.abc import Callable
 from logging import getLogger
 from typing import Any, NamedTuple
 
-from acp_runtime.connection.in_flight import InFlightNotification, current, log_failure
+from acp_runtime.connection.ids import RecentIds
+from acp_runtime.connection.in_flight import InFlightNotification, Tasks, current, log_failure
 from acp_runtime.connection.limits import Limits
-from acp_runtime.connection.recent_ids import RecentIds
-from acp_runtime.connection.tasks import Tasks
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
 

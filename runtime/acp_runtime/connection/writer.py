@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from acp_runtime.connection.in_flight import Tasks
 from acp_runtime.connection.interfaces import ByteWriter
 from acp_runtime.connection.limits import MODEL_BYTES, Limits
 from acp_runtime.connection.on_frame import frame_observer
-from acp_runtime.connection.tasks import Tasks
 from acp_runtime.options import Options
 
 

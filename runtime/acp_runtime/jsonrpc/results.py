@@ -17,7 +17,7 @@ from acp_runtime.errors import InvalidResponse, RemoteError
 from acp_runtime.jsonrpc.dropped_values import log_dropped
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import explain, summary
-from acp_runtime.jsonrpc.frames import MemberSchema, params_adapter
+from acp_runtime.jsonrpc.frames import MemberSchema
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.models import union_members
@@ -86,7 +86,7 @@ def as_result(method: Request[Any, Any], returned: Any) -> Any:
     if models and type(returned) not in models and not isinstance(returned, models):
         raise TypeError(_wrong_result(method, returned))
     if method.side == "extension":
-        return _plain_json(_extension_adapter(method), returned)
+        return _plain_json(method.result_type, returned)
     return union_members.as_declared(returned, models)
 
 
@@ -105,7 +105,7 @@ def dump_params(method: AnyMethod, params: Any) -> Any:
     """
     if not isinstance(params, method.params_type):
         raise TypeError(f"{method.wire} takes {method.params}, not {type(params).__name__}.")
-    return _plain_json(params_adapter(method), params)
+    return _plain_json(method.params_type, params)
 
 
 @cache
@@ -119,10 +119,5 @@ def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
     return TypeAdapter(Annotated[Any, MemberSchema("result", method.result_type)])
 
 
-@cache
-def _extension_adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(method.result_type)
-
-
-def _plain_json(adapter: TypeAdapter[Any], value: Any) -> Any:
-    return read(from_json, dump(value, adapter.serializer, by_alias=True))
+def _plain_json(model: type[BaseModel], value: Any) -> Any:
+    return read(from_json, dump(value, model.__pydantic_serializer__, by_alias=True))

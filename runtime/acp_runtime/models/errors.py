@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from acp_runtime.models.union_members import alternatives, concrete_models
 
@@ -143,12 +143,5 @@ def _one_of(models: list[type[BaseModel]], found: type[Any]) -> str:
 
 
 def _details(error: ErrorDetails) -> InitErrorDetails:
-    context = error.get("ctx", {})
-    kind: Any = error["type"]
-    try:
-        is_custom = PydanticKnownError(kind, context).message() != error["msg"]
-    except (KeyError, TypeError):  # not the name of a type, or another context
-        is_custom = True
-    if is_custom:
-        kind = PydanticCustomError(kind, cast("Any", error["msg"]), context)
-    return {"type": kind, "loc": error["loc"], "input": error["input"], "ctx": context}
+    kind = PydanticCustomError(cast("Any", error["type"]), cast("Any", error["msg"]), error.get("ctx"))
+    return {"type": kind, "loc": error["loc"], "input": error["input"]}

@@ -12,7 +12,6 @@ from acp_runtime.models.model import Model
 from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, Handled, find_handled, method_of
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, ready_made
-from acp_runtime.stubs.wrong_handlers import warn_of_wrong_handlers
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -131,7 +130,6 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         for method in schema.values():
             if method.old_names:
                 _check_old_names(cls, method, own)
-        warn_of_wrong_handlers(cls, [*schema, *vars(Handler)], own)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from types import CoroutineType
 from typing import Any, Generic, TypeVar
 
 from acp_runtime.stubs.extensions import Handled, handled_method
@@ -40,25 +38,11 @@ class Side(Generic[RemoteT]):
         """Call a factory, and check what it returns.
 
         Raises:
-            TypeError: if it can't be called with a proxy, or returns no handler of this side but that of the other
-                side, None or a coroutine, for example.
+            TypeError: if it returns something else than a handler of this side, such as one of the other side, or None.
         """
-        given: object = factory
-        if isinstance(given, Handler):
-            name = type(given).__name__
-            raise TypeError(f"Pass the class {name}, or a function that makes its instance, not an instance.")
-        try:
-            handler = factory(remote)
-        except TypeError as error:
-            if not _takes_one_argument(factory):
-                name, proxy = getattr(factory, "__qualname__", repr(factory)), type(remote).__name__
-                raise TypeError(f"{name} must take one argument, the {proxy} that it may call: {error}") from error
-            raise
+        handler = factory(remote)
         if isinstance(handler, self.base) or type(handler) is Handler:  # which is for no side yet
             return handler
-        if isinstance(handler, CoroutineType):
-            handler.close()  # or Python would also warn that nobody awaited it
-            raise TypeError("The factory is a coroutine function. It must be an ordinary one that returns the handler.")
         name = f"{self.base.__module__.rpartition('.')[0]}.{self.base.__name__}"
         raise TypeError(f"The factory returned {handler!r:.200} instead of an instance of {name}.")
 
@@ -81,13 +65,3 @@ def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
         requests={**side.requests, **{each.wire: each for each in methods if isinstance(each, Request)}},
         notifications={**side.notifications, **{each.wire: each for each in methods if isinstance(each, Notification)}},
     )
-
-
-def _takes_one_argument(factory: Callable[..., object]) -> bool:
-    try:
-        inspect.signature(factory).bind(None)
-    except TypeError:
-        return False
-    except ValueError:  # it has no signature that Python knows
-        return True
-    return True

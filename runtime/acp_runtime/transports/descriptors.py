@@ -62,10 +62,6 @@ class FdReader(FileReader):
         else:
             self.pause()
 
-    def close(self) -> None:
-        """Stop reading and close the file."""
-        self._close(None)
-
     def read_now(self) -> bool:
         """Read the available bytes, and return True."""
         left = _MAX_PIPE
@@ -86,7 +82,7 @@ class FdReader(FileReader):
         try:
             data = self._file.read(_CHUNK)
         except OSError as error:
-            self._close(error)
+            self.close(error)
             return False
         if data and self._receiver is not None:
             self._receiver.received(data)
@@ -94,7 +90,8 @@ class FdReader(FileReader):
             self.close()
         return bool(data)
 
-    def _close(self, error: OSError | None) -> None:
+    def close(self, error: OSError | None = None) -> None:
+        """Stop reading and close the file, because of an error or without one."""
         if not self._file.closed:
             self._loop.remove_reader(self._file)
             self._file.close()

@@ -46,13 +46,12 @@ class FileReader(ABC):
         else:
             self.pause()
 
-    @abstractmethod
     def read_now(self) -> bool:
         """Read the available bytes without waiting for more. Return whether this reader can do that."""
+        return False
 
-    @abstractmethod
-    def end(self) -> None:
-        """Read the available bytes, then close, even if other processes could still write."""
+    def end(self) -> None:  # noqa: B027 - a thread reads to the end of the stream
+        """Read the available bytes, then close, even if other processes could still write, if `read_now` can."""
 
     @abstractmethod
     def close(self) -> None:

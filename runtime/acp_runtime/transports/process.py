@@ -96,11 +96,6 @@ class Process:
         return self._group.returncode
 
     @property
-    def stderr(self) -> str:
-        """The end of its stderr, at most `Options.stderr_tail` bytes."""
-        return self._stderr.tail
-
-    @property
     def where_to_look(self) -> str:
         """A sentence that says where to find its stderr."""
         return self._stderr.where_to_look
@@ -110,7 +105,7 @@ class Process:
         await asyncio.wait({self._group.exited}, timeout=_EXIT_DEADLINE)
         if self._group.exited.done():
             await self.closing.until(self._stderr.is_copied, _EXIT_DEADLINE)
-        return type(reason)(reason.reason, self.returncode, self.stderr)
+        return type(reason)(reason.reason, self.returncode, self._stderr.tail)
 
     def leave(self) -> None:
         """Begin to close: from now on, Ctrl-C is safe, and the rest of stdout is read, so that it doesn't block."""

@@ -20,7 +20,7 @@ _BLOCKED = 3
 def shutdown_signals(call: Callable[[signal.Signals], object]) -> Generator[None]:
     """Let SIGINT and SIGTERM call a function in the event loop, then put their handlers back.
 
-    If the event loop is blocked, the third SIGINT goes to the handler that was there before.
+    If the event loop is blocked, the third signal goes to the handler that was there before.
     """
     with ExitStack() as handlers:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -55,9 +55,6 @@ class _Handler:
     Args:
         number: the signal.
         call: called with it in the event loop.
-
-    Attributes:
-        previous: the handler that it replaces.
     """
 
     def __init__(self, number: signal.Signals, call: Callable[[signal.Signals], object]) -> None:
@@ -65,9 +62,8 @@ class _Handler:
         self._call = call
         self._loop = asyncio.get_running_loop()
         self._process_id = os.getpid()
-        self.previous = signal.getsignal(number)
-        self._blocks = 0
-        self._undelivered = 0
+        self._previous = signal.getsignal(number)
+        self._blocks = self._undelivered = 0
 
     def __enter__(self) -> None:
         self._blocks += 1
@@ -78,29 +74,25 @@ class _Handler:
         self._blocks -= 1
         if not self._blocks:
             self._restore()
-            self._deliver()
 
     def __call__(self, number: int, frame: object) -> None:
-        will_deliver = os.getpid() == self._process_id and self._loop.is_running()
-        if will_deliver:
-            self._undelivered += 1
+        self._undelivered += 1
+        if os.getpid() == self._process_id and self._loop.is_running() and self._undelivered < _BLOCKED:
             self._loop.call_soon_threadsafe(self._deliver)
-        if not will_deliver or (number == signal.SIGINT and self._undelivered >= _BLOCKED):
-            self._undelivered = 0
+        else:
             self._restore()
             signal.raise_signal(number)
 
     def _deliver(self) -> None:
-        while self._undelivered:
-            self._undelivered -= 1
-            try:
-                self._call(self._number)
-            except BaseException:
-                self._restore()
-                raise
+        self._undelivered = 0
+        try:
+            self._call(self._number)
+        except BaseException:
+            self._restore()  # before it leaves the event loop: `asyncio.run` looks for its own handler then
+            raise
 
     def _restore(self) -> None:
         """Put the previous handler back, unless the application has set another one."""
         current: object = signal.getsignal(self._number)
         if current is self and current_thread() is main_thread():
-            signal.signal(self._number, self.previous)
+            signal.signal(self._number, self._previous)

@@ -23,9 +23,8 @@ def take_over_stdio() -> Generator[tuple[FileReader, FileWriter]]:
     to_stderr = 2 if sys.__stderr__ is not None else None
     with _moved(1, sys.__stdout__, "wb", to_stderr) as stdout, _moved(0, sys.__stdin__, "rb", None) as stdin:
         if stdin.isatty():
-            _say(
-                "Waiting for an ACP client on stdin. It is a terminal: agents are started by clients, such as editors."
-            )
+            with suppress(AttributeError, OSError, ValueError):  # there may be no stderr
+                sys.stderr.write("Waiting for an ACP client on stdin. It is a terminal: editors start agents.\n")
         reader, writer = open_reader(stdin), open_writer(stdout, shared=True)
         try:
             yield reader, writer
@@ -90,13 +89,6 @@ def _binary(fd: int) -> int:
     return fd
 
 
-def _say(text: str) -> None:
-    # sys.stderr is None (AttributeError) in a process without stderr.
-    with suppress(AttributeError, OSError, ValueError):
-        sys.stderr.write(f"{text}\n")
-
-
 def _flush() -> None:
-    # sys.stdout is None (AttributeError) in a process without stdout.
-    with suppress(AttributeError, OSError, ValueError):
+    with suppress(AttributeError, OSError, ValueError):  # there may be no stdout
         sys.stdout.flush()

@@ -40,13 +40,6 @@ class ThreadReader(FileReader):
         self._closed = True
         self._may_read.set()
 
-    def read_now(self) -> bool:
-        """Return False: the event loop can't make the thread read now."""
-        return False
-
-    def end(self) -> None:
-        """Do nothing: the thread reads to the end of the stream."""
-
     def _run(self) -> None:
         error: OSError | None = None
         with self._file, suppress(RuntimeError):  # the event loop is closed

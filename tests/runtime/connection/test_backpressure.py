@@ -17,6 +17,7 @@ from acp_bindings.v1 import (
 from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection
+from tests.support.runtime.idle import is_idle
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -256,7 +257,7 @@ async def test_rule_18_a_handler_that_waits_for_another_connection_does_not_coun
         await other_peer.send({"id": (await other_peer.receive())["id"], "result": {}})
         await left[0]
         await iterations(5)
-        assert connection.is_idle
+        assert is_idle(connection)
         await peer.end()
         await running
         await peer.stop()

@@ -173,11 +173,9 @@ async def test_rule_16_an_exception_in_session_update_affects_no_later_message(
         await client_side(agent, peer)
 
 
-with pytest.warns(UserWarning, match="session_update is not `async def`"):
-
-    class NotAsynchronous(PlainClient):
-        def session_update(self, notification: Any, /) -> None:  # type: ignore[override]
-            self.updates.append(notification)
+class NotAsynchronous(PlainClient):
+    def session_update(self, notification: Any, /) -> None:  # type: ignore[override]
+        self.updates.append(notification)
 
 
 class WrongArguments(PlainAgent):

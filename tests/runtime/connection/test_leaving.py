@@ -13,6 +13,7 @@ from acp_bindings.v1 import SessionNotification
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection
+from tests.support.runtime.idle import is_idle
 from tests.support.runtime.peer import Link, Peer, PlainClient, run_over, text_of, update
 
 pytestmark = pytest.mark.every_link
@@ -29,7 +30,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert connection.is_idle
+    assert is_idle(connection)
     peer.writer.abort()
     await peer.stop()
     await close()

@@ -13,13 +13,12 @@ from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import Effects
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
-from acp_runtime.connection.in_flight import InFlightNotification
+from acp_runtime.connection.ids import RecentIds
+from acp_runtime.connection.in_flight import InFlightNotification, Tasks
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
-from acp_runtime.connection.recent_ids import RecentIds
 from acp_runtime.connection.request import InFlightRequest, Requests
 from acp_runtime.connection.session import Sessions
-from acp_runtime.connection.tasks import Tasks
 from acp_runtime.connection.writer import Writer
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import PlainAgent

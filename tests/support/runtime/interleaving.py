@@ -11,6 +11,7 @@ from typing import Any
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
+from tests.support.runtime.idle import is_idle
 from tests.support.runtime.random_peer import RandomPeer, iterations, settled
 
 
@@ -118,7 +119,7 @@ class Interleaving(ABC):
         await settled(self._is_idle, lambda: self.tasks)
 
     def _is_idle(self) -> bool:
-        return self.wire.is_idle and not self.tasks and self.wire.connection.is_idle
+        return self.wire.is_idle and not self.tasks and is_idle(self.wire.connection)
 
     def _check(self, running: asyncio.Task[Any]) -> None:
         wire = self.wire
@@ -126,7 +127,7 @@ class Interleaving(ABC):
             if not task.cancelled():
                 task.result()
         assert not wire.failures, wire.failures
-        assert wire.connection.is_idle
+        assert is_idle(wire.connection)
         assert wire.connection.closed.done()
         answered, owed = wire.answered(), wire.owed()
         assert not answered - owed, answered - owed
