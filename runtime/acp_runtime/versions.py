@@ -63,6 +63,8 @@ class _Opening:
     def receive(self, lines: list[bytes]) -> None:
         """Refuse messages until one opens the connection. The rest goes to the dispatch that was made for it."""
         for number, line in enumerate(lines, 1):
+            if self._connection.stopped.done():  # the factory has raised
+                return
             if self._observe is not None:
                 self._observe("in", line)
             message = self._decode(line)
