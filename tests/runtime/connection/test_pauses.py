@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from io import FileIO
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ from tests.support.runtime.peer import (
 )
 
 pytestmark = pytest.mark.every_link
-MARKS = {"high_water_messages": 5, "handler_deadline": 0.1, "eof_grace": 0.05}
+MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.1, "eof_grace": 0.05}
 
 
 class HangingClient(PlainClient):
