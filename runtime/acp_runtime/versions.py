@@ -54,6 +54,8 @@ class _Opening:
 
     def receive(self, line: bytes) -> None:
         """Refuse a message, unless it opens the connection. The next ones go to the dispatch that is made for it."""
+        if self._connection.stopped.done():  # the factory has raised
+            return
         message = self._decode(line)
         if isinstance(message, (IncomingRequest, Refused)) and (refused := self._open(message, line)):
             self._connection.dispatch.receive(line, refused)

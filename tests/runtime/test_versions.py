@@ -265,6 +265,20 @@ async def test_what_a_factory_raises_ends_the_connection_and_is_raised(leaves: b
     assert transport.closed == 1
 
 
+async def test_a_factory_that_raises_is_not_called_again() -> None:
+    calls = list[Any]()
+
+    def fail(proxy: Any) -> Any:
+        calls.append(proxy)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        async with serving(factories={"v1": fail}) as (peer, _):
+            peer.writer.write(line(request(params=V1)) * 2)
+            assert await peer.rest() == []
+    assert len(calls) == 1
+
+
 async def test_a_message_that_is_too_large_ends_the_connection_before_initialize() -> None:
     async with serving(*BOTH, max_message_bytes=1000) as (peer, _):
         await peer.send(b"x" * 2000)

@@ -50,10 +50,6 @@ class BothSides:
         self.peer_capabilities: Any = None
         self.peer_info: Any = None
 
-    def overrides(self, method: AnyMethod) -> bool:
-        """Whether the handler overrides the default of a method."""
-        return self.own.overrides(self.handler, method)
-
     def has(self, capability: Capability) -> bool:
         """Whether the peer advertised a capability."""
         return _is_advertised(self.peer, self._steps(capability))
@@ -89,7 +85,7 @@ class BothSides:
                 logins = as_array(advertised.get(method.capability)) or ()
                 if logins and all((as_object(each) or {}).get("type") == "terminal" for each in logins):
                     continue  # the client runs these itself
-                if is_advertised != self.overrides(method):
+                if is_advertised != self.own.overrides(self.handler, method):
                     (missing if is_advertised else unused).append(method.wire)
         name = type(self.handler).__name__
         if missing:

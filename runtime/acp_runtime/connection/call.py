@@ -18,7 +18,7 @@ from typing import Any
 from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
 from acp_runtime.connection.ids import Groups
-from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer
+from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.request import Requests
@@ -69,7 +69,8 @@ class Call:
         method: None if the schema doesn't have it.
         params: its params.
         session: the session whose notifications are handled before the response.
-        caller: the message whose handler made the call.
+        caller: the message whose handler made the call, if it came by the same connection.
+        inside: the same, whichever connection it came by.
         future: resolves to the result.
         turn_cancelled: whether this side has sent the notification that cancels its turn.
         forgotten: done when the call was abandoned, and its late response is here or no longer expected; None before it
@@ -82,6 +83,7 @@ class Call:
     params: Any
     session: str | None
     caller: InFlight | None
+    inside: InFlight | None
     future: asyncio.Future[Any]
     turn_cancelled: bool = False
     forgotten: asyncio.Future[None] | None = None
@@ -98,7 +100,7 @@ class Call:
     @property
     def is_inside_a_notification(self) -> bool:
         """Whether the handler of a notification made the call, and waits for it."""
-        return isinstance(self.caller, InFlightNotification) and not self.caller.done
+        return isinstance(self.inside, InFlightNotification) and not self.inside.done
 
 
 @dataclass(eq=False, repr=False)
@@ -156,7 +158,7 @@ class Calls:
         """Add a call that was sent with the next id. Call `end` when it has returned."""
         session = self.sides.profile.session_of(params)
         caller = begin_wait_for_peer(self.limits)
-        call = Call(self.next_id, wire, method, params, session, caller, self._loop.create_future())
+        call = Call(self.next_id, wire, method, params, session, caller, current.get(), self._loop.create_future())
         self.pending[call.id] = call
         self.next_id += 1
         if session is not None and wire in self.turns:
@@ -169,6 +171,7 @@ class Calls:
         if call.caller is not None:
             call.caller.end_wait()
             call.caller = None
+        call.inside = None
         if call.method is not None and call.method.creates_session:
             future = call.future
             has_failed = not future.done() or future.cancelled() or future.exception() is not None
@@ -229,10 +232,11 @@ class Calls:
     def _deliver(self, call: Call, result: Any, error: BaseException | None = None) -> None:
         """Resolve a call when the notifications before its response have been handled (rule 16).
 
-        A call from the handler of a notification is resolved at once, since that handler waits for it.
+        A call from the handler of a notification is resolved at once, since that handler waits for it: also that of
+        another connection, which a handler of this one may wait for.
         """
         session = None if call.session is None else self.sessions.by_id.get(call.session)
-        if session is None or (call.caller is not None and call.is_inside_a_notification):
+        if session is None or call.is_inside_a_notification:
             call.resolve(result, error)
         else:
             session.deliver(Outcome(call.resolve, result, error))

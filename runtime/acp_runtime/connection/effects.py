@@ -39,7 +39,7 @@ class Effects:
         """Note that a call was sent. If it creates a session, call `returned` at its end."""
         if method is not None and method.creates_session:
             self._sessions.begin_creation()
-        if session is not None and session not in self._sessions.used:
+        if session is not None:
             self._sessions.use(session)
 
     def succeeded(self, method: Method, params: Any, session: str | None, result: Any) -> None:
@@ -57,7 +57,7 @@ class Effects:
 
     def received(self, method: Method | None, session: str | None, request: InFlight) -> None:
         """Note that a request of the peer was received."""
-        if session is not None and session not in self._held.known:
+        if session is not None:
             self._held.known_by_peer(session)
         if method is not None and method.creates_session:
             self._held.creating_requests.add(request)
@@ -76,8 +76,8 @@ class Effects:
 
     def _end(self, method: Method, session: str | None) -> None:
         if session is not None and method.ends == self._attribute:
-            self._sessions.used.pop(session, None)
-            self._held.known.pop(session, None)
+            self._sessions.used.discard(session)
+            self._held.known.discard(session)
 
     def _created(self, result: Any) -> str | None:
         return None if result is FAILED else str(getattr(result, self._attribute))

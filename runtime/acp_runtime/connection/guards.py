@@ -105,7 +105,7 @@ class Guards:
         if method.creates is not None:
             self._created[method.creates].add(getattr(result, method.creates))
         if method.ends is not None:
-            self._created[method.ends].pop(getattr(params, method.ends), None)
+            self._created[method.ends].discard(getattr(params, method.ends))
 
     def _find_missing(self, method: AnyMethod) -> Missing:
         has, missing = self._sides.has, Missing()

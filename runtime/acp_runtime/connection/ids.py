@@ -8,7 +8,6 @@ T = TypeVar("T")
 
 # What peers name must not fill the memory.
 _MAX_IDS = 4096
-_MAX_LENGTH = 1024
 
 
 class Groups(dict[Any, dict[T, None]]):
@@ -31,13 +30,22 @@ class Groups(dict[Any, dict[T, None]]):
         return [item for group in self.values() for item in group]
 
 
-class RecentIds(dict[str, None]):
-    """A set of ids that forgets the oldest ones, and that doesn't remember very long ones."""
+class RecentIds:
+    """A set of ids that forgets the oldest ones. It keeps only their hashes, because an id may be very long."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[int, None] = {}
+
+    def __contains__(self, id: str) -> bool:
+        return hash(id) in self._hashes
 
     def add(self, id: str) -> None:
-        """Add an id as the newest."""
-        if len(id) <= _MAX_LENGTH:
-            self.pop(id, None)
-            self[id] = None
-        if len(self) > _MAX_IDS:
-            del self[next(iter(self))]
+        """Add an id, or make it the newest."""
+        self.discard(id)
+        self._hashes[hash(id)] = None
+        if len(self._hashes) > _MAX_IDS:
+            del self._hashes[next(iter(self._hashes))]
+
+    def discard(self, id: str) -> None:
+        """Remove an id, if it is there."""
+        self._hashes.pop(hash(id), None)

@@ -90,27 +90,22 @@ class Limits:
 
     def must_pause(self) -> bool:
         """Whether reading has to pause. If so, `on_room` is called when it may go on."""
-        if self._factor > 1 and not self._exceeds(0.5):
+        if self._factor > 1 and not self.exceeds(0.5):
             self._factor = 1
-        self.is_paused = not self.blocked and self._exceeds(self._factor)
+        self.is_paused = not self.blocked and self.exceeds(self._factor)
         return self.is_paused
-
-    @property
-    def is_full(self) -> bool:
-        """Whether as many messages are queued as may be, regardless of who waits for whom."""
-        return self.queued >= self._max_messages
 
     @property
     def is_flooded(self) -> bool:
         """Whether the peer sent so much that the connection has to end. One message alone is no flood."""
         return self.bytes >= self._flood_bytes and self.messages > 1
 
-    def _exceeds(self, share: float) -> bool:
-        """Whether more is queued than this share of the marks."""
+    def exceeds(self, share: float) -> bool:
+        """Whether as much is queued as this share of the marks, regardless of who waits for whom."""
         return self.queued >= self._max_messages * share or self.queued_bytes >= self._max_bytes * share
 
     def _maybe_resume(self) -> None:
         # At half of the mark, so that reading doesn't stop and start with every message.
-        if self.is_paused and (self.blocked or not self._exceeds(self._factor / 2)):
+        if self.is_paused and (self.blocked or not self.exceeds(self._factor / 2)):
             self.is_paused = False
             self.on_room()

@@ -116,7 +116,9 @@ class Reader:
 
     def _resume(self) -> None:
         self._resume_scheduled = False
-        if not self.finished.done() and (self.reason is not None or not self._limits.must_pause()):
+        if self.reason is None and self._limits.must_pause():
+            self._watch_for_stall()  # the handler that waited for the peer has its answer
+        elif not self.finished.done():
             self._deliver()
 
     def _watch_for_stall(self) -> None:

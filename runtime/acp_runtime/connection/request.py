@@ -64,10 +64,6 @@ class InFlightRequest(InFlight):
     turn_cancelled: bool = field(default=False, init=False)
     cancelled_by: tuple[str, ...] = field(default=(), init=False)
 
-    def is_cancelled_by(self, wire: str) -> bool:
-        """Whether a notification for its session cancels it."""
-        return self.method is not None and self.method.cancelled is not None and self.method.cancelled[0] == wire
-
     def cancel(self, by: Literal["peer", "end"]) -> None:
         """Cancel the handler: once because the peer wants it, once because the connection ends."""
         if by not in self.cancelled_by and self.task is not None:
@@ -110,8 +106,10 @@ class Requests:
         by_id = [method.wire for method in side.notifications.values() if method.cancels is not None]
         turns = [method.cancelled[0] for method in side.requests.values() if method.cancelled is not None]
         self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
-        # The requests that a notification for their session cancels, by session.
+        # The requests that a notification for their session cancels, by its method and the session, until it has come;
+        # and those that it has only marked.
         self._turns: Groups[InFlightRequest] = Groups()
+        self._marked_turns: Groups[InFlightRequest] = Groups()
         self._log = ThrottledLogger(_logger)
 
     def start(self, request: InFlightRequest) -> None:
@@ -120,7 +118,7 @@ class Requests:
         self.effects.received(method, session, request)
         self.by_id.put(request.id, request)
         if session is not None and method is not None and method.cancelled is not None:
-            self._turns.put(session, request)
+            self._turns.put((method.cancelled[0], session), request)
         request.limits.add(request.size)
         request.task = self.tasks.create(self._run(request), partial(self._ended, request))
 
@@ -143,10 +141,13 @@ class Requests:
                 request.turn_cancelled |= cancelled is not None and cancelled[2]
                 request.cancel("peer")
             return
-        is_overridden = self.sides.overrides(method)
-        for request in self._of_turn(method.wire, self.sides.profile.session_of(params)):
+        is_overridden = self.sides.own.overrides(self.sides.handler, method)
+        turn = method.wire, self.sides.profile.session_of(params)
+        for request in self._turns.pop(turn, ()):
             request.turn_cancelled = True
-            if not is_overridden or not request.has_begun:
+            if is_overridden and request.has_begun:
+                self._marked_turns.put(turn, request)
+            else:
                 request.cancel("peer")
 
     def cancel_by_default(self, method: AnyMethod, params: Any) -> None:
@@ -157,28 +158,24 @@ class Requests:
         """
         message = current.get()
         has_arrived = isinstance(message, InFlightNotification) and message.wire == method.wire
-        for request in self._of_turn(method.wire, self.sides.profile.session_of(params)):
-            request.turn_cancelled |= not has_arrived
-            if request.turn_cancelled:
-                request.cancel("peer")
+        turn = method.wire, self.sides.profile.session_of(params)
+        unmarked = () if has_arrived else self._turns.pop(turn, ())
+        for request in (*self._marked_turns.pop(turn, ()), *unmarked):
+            request.turn_cancelled = True
+            request.cancel("peer")
 
     def answer_cancelled_turn(self, wire: str, session: str) -> None:
         """Answer the peer's requests that belong to a turn which this side cancels with a notification."""
-        for request in self._of_turn(wire, session):
-            if not request.is_answered:
-                request.is_answered = True
-                self.writer.answer(cancelled_line(request.id, request.method))
-                request.cancel("peer")
+        for request in self._turns.pop((wire, session), ()):
+            request.is_answered = True
+            self.writer.answer(cancelled_line(request.id, request.method))
+            request.cancel("peer")
 
     def cancel_all(self) -> None:
         """Cancel all requests, because the connection ends."""
         for request in self.by_id.all():
             request.turn_cancelled = request.method is not None and request.method.cancelled is not None
             request.cancel("end")
-
-    def _of_turn(self, wire: str, session: str | None) -> list[InFlightRequest]:
-        """Return the requests in a session that a notification cancels."""
-        return [request for request in self._turns.get(session, ()) if request.is_cancelled_by(wire)]
 
     # The handler's task.
 
@@ -211,8 +208,9 @@ class Requests:
         # The task's context holds the request: only the garbage collector could free them together.
         request.task = None
         self.by_id.remove(request.id, request)
-        if self._turns:
-            self._turns.remove(request.session, request)
+        if method is not None and method.cancelled is not None:
+            for turns in (self._turns, self._marked_turns):
+                turns.remove((method.cancelled[0], request.session), request)
         request.end()
         if request.is_answered:
             result = FAILED

@@ -63,7 +63,7 @@ class SessionQueue:
         if self.task is None:
             if not sessions.creating_calls or self.id is None or self.id in sessions.used:
                 self._start()
-            elif limits.is_full or limits.queued_bytes >= sessions.max_held_bytes:
+            elif limits.exceeds(1) or limits.queued_bytes >= sessions.max_held_bytes:
                 # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
                 sessions.release_all()
 

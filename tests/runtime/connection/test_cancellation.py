@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from typing import Any
@@ -19,7 +20,7 @@ from acp_bindings.v1 import (
     RequestPermissionResponse,
 )
 from acp_runtime import RequestCancelled
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
+from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, prompt, serving
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 CLOSE = {"method": "session/close", "params": {"sessionId": "s1"}}
@@ -31,6 +32,38 @@ class Waiting(PlainAgent):
     async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
         await asyncio.Event().wait()
         raise AssertionError
+
+
+class Deaf(Waiting):
+    """An agent that doesn't cancel prompts."""
+
+    async def session_cancel(self, notification: CancelNotification, /) -> None:
+        pass
+
+
+async def test_rule_18_cancelling_a_session_often_does_not_cost_more_for_many_prompts() -> None:
+    async def lines_run(number: int) -> int:
+        lines = 0
+
+        def trace(frame: Any, event: str, _: Any) -> Any:
+            nonlocal lines
+            if not frame.f_code.co_filename.endswith("connection/request.py"):
+                return None
+            lines += event == "line"
+            return trace
+
+        async with serving(LINKS["memory"], Deaf, eof_grace=0) as peer:
+            await peer.send(*(prompt(id) for id in range(number)))
+            await peer.until_quiet()
+            sys.settrace(trace)
+            try:
+                await peer.send(*[CANCEL] * number)
+                await peer.until_quiet()
+            finally:
+                sys.settrace(None)
+        return lines
+
+    assert await lines_run(200) < 3 * await lines_run(100)
 
 
 async def test_rule_19_cancelling_a_task_that_awaits_a_call_sends_cancel_request(link: Link) -> None:

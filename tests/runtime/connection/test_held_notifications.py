@@ -23,7 +23,18 @@ from acp_bindings.v1_unstable.connecting import AGENT_SIDE as UNSTABLE_AGENT_SID
 from acp_bindings.v2_draft.connecting import AGENT_SIDE as V2_AGENT_SIDE
 from acp_runtime import GuardError, RequestError
 from tests.support.runtime.any_profile import agent_of
-from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, PlainClient, chunk, prompt, serving, text_of
+from tests.support.runtime.peer import (
+    INITIALIZE,
+    LINKS,
+    Link,
+    Peer,
+    PlainAgent,
+    PlainClient,
+    chunk,
+    prompt,
+    serving,
+    text_of,
+)
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}
@@ -111,6 +122,21 @@ async def test_rule_17_updates_of_other_sessions_and_requests_are_not_held(link:
         assert asked["method"] == "_ask"
         await peer.send({"id": asked["id"], "result": None})
         assert await sent(peer, 2) == ["n", "new held"]
+
+
+@pytest.mark.parametrize("session", ["s1", "s" * 10_000], ids=["a short id", "a long id"])
+async def test_rule_17_updates_of_a_recently_used_session_are_not_held(session: str) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.gate.wait()
+        raise ValueError
+
+    async with serving(LINKS["memory"], agent(create)) as peer:
+        await peer.send(CREATE)
+        for used in (session, *map(str, range(4000)), session, *map(str, range(4000, 4200))):
+            await peer.call("session/prompt", prompt(0, used)["params"])
+        await peer.send({"id": 1, "method": "_say", "params": [session, "1"]})
+        assert await sent(peer, 2) == [f"{session} 1", "1"]
+        await peer.send({"id": 2, "method": "_go"})
 
 
 async def test_rule_17_extension_notifications_are_held_by_their_session(link: Link) -> None:

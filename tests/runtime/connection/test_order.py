@@ -11,6 +11,7 @@ import pytest
 from acp_bindings.v1 import (
     PromptRequest,
     PromptResponse,
+    RemoteAgent,
     SessionNotification,
 )
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, chunk, prompt, serving, text_of, update
@@ -164,6 +165,32 @@ async def test_rule_16_a_call_from_inside_a_notification_handler_does_not_deadlo
             await peer.send({"id": asked["id"], "result": {"_meta": {"mode": mode}}})
         await done.wait()
         assert answers == [{"mode": "1"}, {"mode": "2"}]
+
+
+async def test_rule_16_notification_handlers_of_two_connections_that_call_each_others_peer_end(link: Link) -> None:
+    class Calling(PlainClient):
+        def __init__(self, agent: RemoteAgent, name: str) -> None:
+            super().__init__(agent)
+            agents[name] = agent
+            self.name = name
+
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await agents["b" if self.name == "a" else "a"].ext_request("_x", {"sessionId": "s"})
+
+    agents: dict[str, RemoteAgent] = {}
+    async with (
+        calling(link, lambda agent: Calling(agent, "a")) as (agent, a),
+        calling(link, lambda agent: Calling(agent, "b")) as (_, b),
+    ):
+        await a.send(update("s", "x"))
+        await b.send(update("s", "x"))
+        requests = [await a.receive(), await b.receive()]
+        await a.send({"id": requests[0]["id"], "result": {}})
+        await b.send({"id": requests[1]["id"], "result": {}})
+        call = asyncio.create_task(agent.session_set_mode(session_id="s", mode_id="m"))
+        await a.send({"id": (await a.receive())["id"], "result": {}})
+        async with asyncio.timeout(30):
+            await call
 
 
 async def test_rule_16_kept_updates_are_handled_first_once_this_side_uses_their_session(

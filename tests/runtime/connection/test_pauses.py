@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from io import FileIO
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,21 @@ from acp_runtime.connection.interfaces import ByteSource
 from acp_runtime.connection.limits import Limits
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, line, prompt, serving, update
+from tests.support.runtime.peer import (
+    LINKS,
+    Link,
+    PlainAgent,
+    PlainClient,
+    calling,
+    line,
+    prompt,
+    serving,
+    text_of,
+    update,
+)
 
 pytestmark = pytest.mark.every_link
-MARKS = {"high_water_messages": 5, "handler_deadline": 0.1, "eof_grace": 0.05}
+MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.1, "eof_grace": 0.05}
 
 
 class HangingClient(PlainClient):
@@ -114,6 +126,28 @@ async def test_rule_18_reading_goes_on_when_no_handler_ends_so_that_a_worker_get
             await peer.send({"id": saving["id"], "result": {}})
         worker.cancel()
         await asyncio.wait([worker])
+
+
+async def test_rule_18_a_pause_that_begins_when_a_handler_has_its_answer_has_an_exit(link: Link) -> None:
+    saved = asyncio.Event()
+
+    class Waiting(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            if text_of(notification) == "ask":
+                await self.agent.ext_request("_ask", None)
+            await saved.wait()
+
+    async with calling(link, Waiting, **MARKS) as (agent, peer):
+        saving = asyncio.create_task(agent.ext_request("_save", None))
+        save = await peer.receive()
+        await peer.send(update("s", "ask"))
+        ask = await peer.receive()
+        # More than the reader passes on at once, so that it looks at the marks again when the handler has its answer.
+        updates = b"".join(line(update("s", "x")) for _ in range(40))
+        await peer.send(line({"id": ask["id"], "result": {}}) + updates + line({"id": save["id"], "result": {}}))
+        async with asyncio.timeout(30):
+            await saving
+        saved.set()
 
 
 async def test_rule_18_a_flood_closes_the_connection_although_no_handler_ends(link: Link) -> None:
