@@ -136,8 +136,8 @@ class Calls:
     requests: Requests
     stop: Callable[[str], object]
     closed: ConnectionClosed | None = field(default=None, init=False)
-    pending: dict[int, Call] = field(default_factory=dict, init=False)
-    abandoned: dict[int, Call] = field(default_factory=dict, init=False)
+    pending: dict[int, Call] = field(default_factory=dict[int, Call], init=False)
+    abandoned: dict[int, Call] = field(default_factory=dict[int, Call], init=False)
     next_id: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:

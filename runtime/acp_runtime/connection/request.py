@@ -99,7 +99,7 @@ class Requests:
     writer: Writer
     negotiation: Negotiation
     effects: Effects
-    by_id: Groups[InFlightRequest] = field(default_factory=Groups, init=False)
+    by_id: Groups[InFlightRequest] = field(default_factory=Groups[InFlightRequest], init=False)
 
     def __post_init__(self) -> None:
         side = self.sides.own
