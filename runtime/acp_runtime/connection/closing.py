@@ -90,12 +90,10 @@ async def _after_the_peer_closed(connection: Connection, reason: ConnectionClose
 
 async def _until_answered(connection: Connection) -> None:
     """Give requests `eof_grace` in total. Some start only when others end: those that wait for `initialize`."""
-    deadline = asyncio.get_running_loop().time() + connection.options.eof_grace
-    while (tasks := connection.requests.running) and not connection.stopped.done():
-        left = deadline - asyncio.get_running_loop().time()
-        if left <= 0:
-            return
-        await _wait(connection, _all(tasks), left, connection.stopped)
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + connection.options.eof_grace
+    while (tasks := connection.requests.running) and not connection.stopped.done() and clock() < deadline:
+        await _wait(connection, _all(tasks), deadline - clock(), connection.stopped)
 
 
 async def _until_handled(connection: Connection) -> None:

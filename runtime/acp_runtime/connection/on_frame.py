@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from logging import getLogger
 from time import monotonic
-from typing import TypeAlias
 
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import Direction, Options
 
-Observe: TypeAlias = Callable[[Direction, bytes], None]
-
 _logger = getLogger(__name__)
 
 
-def frame_observer(options: Options) -> Observe | None:
+def frame_observer(options: Options) -> Callable[[Direction, bytes], None] | None:
     """Return the function that calls `Options.on_frame` with each line; None if there is none.
 
     An exception in it is logged and has no other effect (rule 30).
