@@ -84,19 +84,19 @@ class Connection:
         sides, negotiation = BothSides(side), Negotiation(side.profile, options)
         guards = Guards(sides, options)
         held = HeldLines(writer.send, options.max_held_bytes)
-        self.sessions = Sessions(self.tasks, limits, options.max_held_bytes)
+        self.sessions: Sessions = Sessions(self.tasks, limits, options.max_held_bytes)
         effects = Effects(sides, guards, self.sessions, held)
-        self.requests = Requests(sides, options.disclose_errors, self.tasks, writer, negotiation, effects)
+        self.requests: Requests = Requests(sides, options.disclose_errors, self.tasks, writer, negotiation, effects)
         calling = (sides, options, self.process, limits, writer, negotiation, effects, self.sessions)
-        self.calls = Calls(*calling, self.requests, self.stop)
+        self.calls: Calls = Calls(*calling, self.requests, self.stop)
         parts = (sides, self.process, self.closed, self.tasks, limits, writer, guards, held, self.calls)
-        self.channel = (
+        self.channel: Channel = (
             Channel(*parts) if options.instrument is None else InstrumentedChannel(*parts, options.instrument)
         )
         self.remote: Any = side.remote(self.channel)
         sides.handler = side.make_handler(factory, self.remote)
         receiving = (sides, options, self.reader, limits, writer, negotiation, guards, self.sessions)
-        self.dispatch = Dispatch(*receiving, self.requests, self.calls)
+        self.dispatch: Dispatch = Dispatch(*receiving, self.requests, self.calls)
         self.reader.receive = self.dispatch.receive
 
     def stop(self, reason: str = "The connection was closed by this side.") -> None:
