@@ -43,7 +43,9 @@ def patched(call: v1.ToolCall, update: v1.ToolCallUpdate) -> v1.ToolCall:
     values = given_values(update, "session_update", "tool_call_id")
     given = {name: value for name, value in values.items() if value is not None}
     # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
-    return BaseModel.model_copy(call, update=given) if given else call
+    copy: Any = BaseModel.model_copy
+    call_with_them: v1.ToolCall = copy(call, update=given) if given else call
+    return call_with_them
 
 
 def started(update: v1.ToolCallUpdate) -> v1.ToolCall:
