@@ -46,6 +46,7 @@ def model_files(schema: Schema) -> Files:
         used = {each for name in names for each in (*schema.uses(name), *_called(schema.definitions[name]))}
         values: dict[str, Any] = {
             "topic": topic,
+            "exported": exported[topic.name],
             "imported": {other.name: sorted(used.intersection(own)) for other, own in topics.items() if other != topic},
             "body": "\n\n\n".join(sources[name] for name in names),
             "rebuilt": [name for name in names if _is_recursive(schema, name)],

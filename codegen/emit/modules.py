@@ -47,7 +47,6 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "profile": profile,
         "schema": schema,
         "methods": schema.methods,
-        "exported": sorted(schema.definitions.keys() - schema.envelopes),
         "stubs": StubDocs(schema),
         "properties": properties,
         "attributes": {each: attribute_name(properties[each]) for each in ("session", "version")},
