@@ -1,14 +1,12 @@
-"""Adds the old names of `renames.toml` to a schema that was read: aliases of definitions, and old names of methods."""
+"""Adds the old names of `renames.toml` to a schema that was read: aliases of definitions."""
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from codegen.ir import Method, OldMethodName, OldName, Schema
-from codegen.names import is_class_name, method_name
-from codegen.read.methods import RESERVED_NAMES, not_inherited
+from codegen.ir import OldName, Schema
+from codegen.names import is_class_name
 from codegen.read.normalise import RESERVED
 from codegen.read.renames_file import Rename
 
@@ -19,17 +17,8 @@ def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> S
     Raises:
         FileError: an old name can't be a name in Python, or something else has it.
     """
-    fitting = [each for each in renames if profile in each.profiles and not _misfit(schema, each)]
-    definitions = [each for each in fitting if each.kind == "definition"]
-    methods = [each for each in fitting if each.kind == "method"]
-    if not fitting:
-        return schema
-    taken = RESERVED_NAMES.union(
-        (each.constant for each in schema.methods),
-        (f"{role}.{each.name}" for each in schema.methods for role in each.handled_by),
-    )
-    kept = [_with_old_names(taken, method, methods) for method in schema.methods]
-    return replace(schema, old_names=tuple(_old_definitions(schema, definitions)), methods=kept)
+    fitting = [rename for rename in renames if profile in rename.profiles and not _misfit(schema, rename)]
+    return replace(schema, old_names=tuple(_old_definitions(schema, fitting)))
 
 
 def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> list[str]:
@@ -42,22 +31,16 @@ def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> 
         for profile in each.profiles:
             problem = _misfit(schemas[profile], each) if profile in schemas else "no schema is pinned"
             if problem:
-                found.append(f"{each.kind} {each.old!r}: In {profile}, {problem}.")
+                found.append(f"definition {each.old!r}: In {profile}, {problem}.")
     return found
 
 
 def _misfit(schema: Schema, rename: Rename) -> str:
     """Return why an entry doesn't fit a schema, as part of a sentence; empty if it does."""
-    kind = rename.kind
-    if kind == "method":
-        names = {each.wire for each in schema.methods if each.side == rename.side}
-        kind = f"method of side {rename.side!r}"
-    else:
-        names = set(schema.definitions)
-    if rename.new not in names:
-        return f"there is no {kind} {rename.new!r}"
-    if rename.old in names:
-        return f"there is a {kind} of the old name"
+    if rename.new not in schema.definitions:
+        return f"there is no definition {rename.new!r}"
+    if rename.old in schema.definitions:
+        return "there is a definition of the old name"
     return ""
 
 
@@ -86,28 +69,3 @@ def _named_after(schema: Schema, name: str) -> Iterator[str]:
     for each in schema.definitions.values():
         if each.name.startswith(name) and (each.pointer == own or each.pointer.startswith(f"{own}/")):
             yield each.name
-
-
-def _with_old_names(taken: set[str], method: Method, renames: list[Rename]) -> Method:
-    mine = [each for each in renames if (each.side, each.new) == (method.side, method.wire)]
-    return replace(method, old_names=tuple(_old_name(taken, method, each) for each in mine)) if mine else method
-
-
-def _old_name(taken: set[str], method: Method, rename: Rename) -> OldMethodName:
-    """Return the old name of a method. A notification that shares its name with a request has a longer one.
-
-    `taken` are the names in the method tables and on each role, to which the old one is added.
-    """
-    before, after = method_name(rename.old), method_name(rename.new)
-    longer = "_notification" if method.name == f"{after}_notification" else ""
-    name = not_inherited(before + longer)
-    constant = before.upper() + method.constant.removeprefix(after.upper())
-    if name == method.name:
-        raise rename.error(f"Both names give {name!r} in Python, so that code needs no old name. Remove the entry.")
-    if keyword.iskeyword(name) or not name.isidentifier():
-        raise rename.error(f"It gives {name!r}, which can't be the name of a method. Correct `old`.")
-    for each in (constant, *(f"{role}.{name}" for role in method.handled_by)):
-        if each in taken:
-            raise rename.error(f"It gives the name {each}, which something else has. Remove the entry.")
-        taken.add(each)
-    return OldMethodName(rename.old, name, constant, rename.until)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -16,7 +17,6 @@ from pydantic.dataclasses import dataclass
 
 from codegen.errors import FileError
 from codegen.pinned.profiles import PROFILES
-from codegen.read.methods import SIDES
 from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/renames.toml"
@@ -27,41 +27,35 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Rename:
-    """An entry: a name that upstream changed.
+    """An entry: a definition whose name upstream changed.
 
     Attributes:
-        kind: `definition` or `method`.
         profiles: the profiles in which it changed.
-        old: the old name: a class, or a method's name on the wire.
+        old: the old name.
         new: the new name.
         until: the version of this package that no longer has the old name.
-        side: the side that handles the method; empty for a definition.
     """
 
-    kind: Annotated[str, Field(pattern="^(definition|method)$")]
     profiles: Annotated[tuple[str, ...], Field(min_length=1)]
     old: Text
     new: Text
     until: Annotated[str, Field(pattern=f"^{_VERSION.pattern}$")]
-    side: str = ""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.side not in (SIDES if self.kind == "method" else ("",)):
-            raise ValueError(f"Expected one of {', '.join(SIDES)} as `side` of a method, and no `side` of a definition")
         if sorted(self.profiles) != sorted({*self.profiles} & {*PROFILES}):
             raise ValueError(f"Expected some of {', '.join(PROFILES)} in `profiles`, each once")
         if self.old == self.new:
             raise ValueError("`old` and `new` are the same name")
         return self
 
-    def keys(self, name: str) -> list[tuple[str, ...]]:
+    def keys(self, name: str) -> list[tuple[str, str]]:
         """Return what identifies a name of this entry in each profile."""
-        return [(profile, self.kind, self.side, name) for profile in self.profiles]
+        return [(profile, name) for profile in self.profiles]
 
     def error(self, sentence: str) -> FileError:
         """Return an error about this entry."""
-        return FileError("", f"{FILE}, {self.kind} {self.old!r}: {sentence}")
+        return FileError("", f"{FILE}, definition {self.old!r}: {sentence}")
 
 
 class _File(BaseModel, extra="forbid"):
@@ -101,9 +95,8 @@ def extended(text: str, renames: Iterable[Rename]) -> str:
 
 def as_toml(rename: Rename) -> str:
     """Return an entry as it is written in the file, without a line break at the end."""
-    keys = ("kind", "profiles", *(["side"] if rename.side else []), "old", "new", "until")
     # JSON's strings and arrays of strings are TOML's, too.
-    lines = (f"{key} = {json.dumps(getattr(rename, key), ensure_ascii=False)}" for key in keys)
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(rename).items())
     return "\n".join(("[[renamed]]", *lines))
 
 
@@ -148,7 +141,7 @@ def _parts(version: str) -> tuple[int, ...]:
 
 def _check_old_names(renames: tuple[Rename, ...]) -> None:
     """Check that every old name has one entry, and that no new name is itself an old one."""
-    targets: dict[tuple[str, ...], str] = {}
+    targets: dict[tuple[str, str], str] = {}
     for each in renames:
         for key in each.keys(each.old):
             if key in targets:

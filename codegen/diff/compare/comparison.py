@@ -56,7 +56,7 @@ class Comparison:
 
     def renamed(self, before: str, after: str) -> Renamed:
         """Return the change of a definition's name, and how long the head keeps the old one."""
-        return Renamed("definition", "", before, after, self.kept.get((before, after), ""))
+        return Renamed(before, after, self.kept.get((before, after), ""))
 
     def symbol(self, *path: str) -> str:
         return ".".join((PACKAGE, self.profile, *path))

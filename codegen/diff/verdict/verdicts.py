@@ -70,10 +70,7 @@ class Verdicts:
         return Verdicts(*map(max, self.values, other.values))
 
     def kept(self) -> Verdicts:
-        """Return verdicts that are safe for Python code that can still use the old name.
-
-        Code that implements a method can't: a handler that overrides the old name is refused.
-        """
+        """Return verdicts that are safe for Python code that can still use the old name of a definition."""
         return replace(self, build=SAFE, read=SAFE)
 
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:

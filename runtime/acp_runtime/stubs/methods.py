@@ -89,7 +89,6 @@ class Method(_Facts):
         ends: the field with the session or terminal that no longer exists once the method is answered.
         cancels: the field with the id of the request that the method cancels.
         paths: the fields that hold absolute paths.
-        old_names: its old names in Python.
     """
 
     profile: Profile
@@ -104,7 +103,6 @@ class Method(_Facts):
     ends: str | None = None
     cancels: str | None = None
     paths: tuple[str, ...] = ()
-    old_names: tuple[str, ...] = ()
 
     @cached_property
     def params_type(self) -> Any:

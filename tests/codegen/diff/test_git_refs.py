@@ -83,15 +83,12 @@ def test_a_method_that_only_the_refs_file_has_can_be_a_renamed_method(
 
 def test_the_old_names_in_the_refs_own_file_are_read(repository: Repository, compare: Compare) -> None:
     folder = repository(NOW)
-    entry = Rename("method", ("v1",), "session/mode_before", "session/set_mode", "9.0.0", "agent")
+    entry = Rename(("v1",), "ModeBefore", "SetModeRequest", "9.0.0")
     (folder / RENAMES).write_text(as_toml(entry), "utf-8")
     commit(folder)
     found = report(compare, NOW, "base")
-    assert [(each["rule"], each["symbols"]) for each in found["findings"]] == [
-        (
-            "method-old-name-removed",
-            ["acp_bindings.v1.Agent.session_set_mode", "acp_bindings.v1.Agent.session_mode_before"],
-        )
+    assert [(finding["rule"], finding["symbols"]) for finding in found["findings"]] == [
+        ("definition-old-name-removed", ["acp_bindings.v1.ModeBefore"])
     ]
     assert report(compare, NOW, "head")["findings"] == []
 
@@ -102,7 +99,7 @@ def test_a_broken_renames_file_of_a_ref_gives_one_error_line(repository: Reposit
     commit(folder)
     code, out, err = compare(NOW)
     assert (code, out) == (2, "")
-    assert err.startswith("codegen: HEAD can't be read: codegen/renames.toml#/renamed/0/kind: The key is missing.")
+    assert err.startswith("codegen: HEAD can't be read: codegen/renames.toml#/renamed/0/profiles: The key is missing.")
     assert err.count("\n") == 1
 
 

@@ -239,7 +239,7 @@ def test_a_name_that_is_kept_makes_the_upgrade_a_smaller_one(repository: Reposit
 
 
 def test_an_old_name_without_effect_is_left_to_remove(repository: Repository) -> None:
-    entry = Rename("definition", ("v1",), "Old", "Gone", "9.0.0")
+    entry = Rename(("v1",), "Old", "Gone", "9.0.0")
     repository.write("codegen/renames.toml", as_toml(entry))
     out = repository.upgrade("1.1.0", SAFE)
     assert "codegen/renames.toml, definition 'Old': In v1, there is no definition 'Gone'.\n" in out
