@@ -56,8 +56,7 @@ FORM = {
     "cancelled by its id, but not true": (
         'by = "session/cancel",',
         'by = "session/cancel", by_id = false,',
-        FORM.format("agent/session~1prompt/cancelled/by_id"),
-        "Input should be True, found False",
+        "agent/session~1prompt/cancelled/by_id: Input should be True, found False",
     ),
     "cancelled with another key": (
         f"{BY},",

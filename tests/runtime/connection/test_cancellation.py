@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-<<<<<<< HEAD
-=======
-import random
 from contextlib import nullcontext, suppress
 from importlib import import_module
->>>>>>> h-small
 from typing import Any
 
 import pytest

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-<<<<<<< HEAD
-from typing import Any
-=======
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
->>>>>>> h-small
 
 import pytest
 from pydantic import PrivateAttr, ValidationError, field_validator
@@ -111,8 +107,6 @@ def test_validators_of_a_subclass_run(change: Change) -> None:
     assert remark.model_fields_set == {"text", "type"}
 
 
-<<<<<<< HEAD
-=======
 class Counted(ToolCall):
     _seen: list[int] = PrivateAttr(default_factory=list[int])
 
@@ -139,7 +133,6 @@ def test_copy_replace_does_the_same() -> None:
     assert changed == replace(CALL, status="completed")
 
 
->>>>>>> h-small
 def test_the_method_that_copy_replace_calls_validates() -> None:
     call: Any = CALL
     assert call.__replace__(status="failed") == replace(CALL, status="failed")
