@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.compatibility.predictions import Predictions
 from codegen.compatibility.program import Program, write_program
+from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.report import compare
 from codegen.diff.sources import Side
-from codegen.diff.user_code.predictions import Predictions
-from codegen.diff.user_code.type_checker import Problem, check
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import SourceError
 from codegen.files import write_files

@@ -32,7 +32,6 @@ def json_values(report: Report) -> dict[str, Any]:
         "docsOnly": report.docs_only,
         "findings": [_finding(each) for each in report.findings],
         "renames": [asdict(each) for each in proposed_renames(report)],
-        "pythonApi": None if report.python_api is None else list(report.python_api),
         "userCode": asdict(report.user_code) if report.user_code else None,
     }
 

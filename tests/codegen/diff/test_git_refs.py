@@ -40,7 +40,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
             (folder / "codegen").mkdir(exist_ok=True)
             (folder / "codegen/methods.toml").write_text(methods, "utf-8")
         commit(folder)
-        monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder)
+        monkeypatch.setattr("codegen.diff_command.REPOSITORY", folder)
         return folder
 
     return write
@@ -179,7 +179,7 @@ def test_another_checkout_is_read_with_its_own_methods_file(
 ) -> None:
     folder = repository(RENAMED, BEFORE)
     now = str(write_schema(tmp_path / "now", acp_schema(NOW)))
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", tmp_path)
     assert main(["diff", "--base", str(folder), "--head", now]) == 0
     assert "The method's name on the wire changed." in capsys.readouterr().out
 
@@ -188,7 +188,7 @@ def test_outside_of_a_git_repository_the_error_suggests_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """For example in an unpacked sdist."""
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", tmp_path)
     assert main(["diff", "--base", "main"]) == 2
     error = capsys.readouterr().err
     assert "Git refs can't be read here: not a git repository" in error
@@ -200,7 +200,7 @@ def test_an_untracked_folder_does_not_use_the_refs_of_the_repository_around_it(
 ) -> None:
     inside = repository(NOW) / "unpacked"
     inside.mkdir()
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", inside)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", inside)
     assert main(["diff", "--base", "HEAD"]) == 2
     assert "is in a git repository that doesn't track it" in capsys.readouterr().err
 
@@ -213,6 +213,6 @@ def test_a_tracked_folder_of_a_larger_repository_can_use_its_refs(
         (folder / "packages").mkdir(exist_ok=True)
         (folder / name).rename(folder / "packages" / name)
     commit(folder)
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder / "packages")
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folder / "packages")
     assert main(["diff", "--base", "HEAD", "--head", str(write_schema(tmp_path / "now", acp_schema(NOW)))]) == 0
     assert "The method's name on the wire changed." in capsys.readouterr().out

@@ -83,16 +83,6 @@ def test_a_finding_that_an_earlier_profile_has_is_only_counted() -> None:
     assert text.endswith("v2_draft (for information only): Same as in v1: 1 finding.\n")
 
 
-def test_the_hand_written_api_has_a_section() -> None:
-    api = ("`acp_kit.client`: `allow(kind)`: *Parameter was removed*",)
-    text = markdown(replace(NOTHING, python_api=api))
-    assert f"Hand-written Python API\n-----------------------\n\n- {api[0]}" in text
-    assert (
-        "**Nothing changed. The hand-written Python API has 1 breaking change. Recommended version bump: major.**"
-        in text
-    )
-
-
 @pytest.mark.parametrize("report", [large, lambda: failing(2, 3)], ids=["findings", "user code"])
 def test_git_keeps_every_line_in_a_commit_message(report: Callable[[], Report]) -> None:
     text = markdown(report())

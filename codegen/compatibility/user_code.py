@@ -13,11 +13,11 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.compatibility.predictions import Predictions
+from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.git import extract
 from codegen.diff.report import Report
 from codegen.diff.sources import Side
-from codegen.diff.user_code.predictions import Predictions
-from codegen.diff.user_code.type_checker import Problem, check
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
