@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.compatibility.user_code import check_user_code
+from codegen.compatibility.user_code import check_user_code, check_uses
 from codegen.console import write_output
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
@@ -100,6 +100,7 @@ def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Repor
     report = replace(report, notes=(*notes, *report.notes))
     if git.has(COMMIT, repository, USER_CODE):
         report = check_user_code(USER_CODE, report, base, head, repository)
+        report = check_uses(report, base, head, repository)
     return report
 
 

@@ -15,7 +15,7 @@ from codegen.diff.sources import Side
 from codegen.pinned.pins import sha256
 from tests.support.codegen.build import acp_schema, model, write_schema
 
-BAD = Failure("read_Text_text", "It is wrong", runs=False, findings=())
+BAD = Failure("read_Text_text", 1, "", "It is wrong", runs=False, findings=())
 
 
 @pytest.fixture
