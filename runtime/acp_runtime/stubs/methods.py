@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
 
 P = TypeVar("P")
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 Role: TypeAlias = Literal["agent", "client"]
 Side: TypeAlias = Literal["agent", "client", "both", "protocol", "proxy", "extension"]
@@ -113,7 +113,7 @@ class Method(_Facts):
         return f"{type(self).__name__}({self.wire!r})"
 
 
-class Request(Method, Generic[P, R]):
+class Request(Method, Generic[P, R_co]):
     """A method that is answered.
 
     Attributes:
