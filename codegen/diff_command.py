@@ -14,7 +14,7 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
 from codegen.diff.verdict.accepted import read_accepted
-from codegen.diff.verdict.severity import Severity
+from codegen.diff.verdict.verdicts import Severity
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 _FORMATS = {"markdown": markdown, "json": json_text}

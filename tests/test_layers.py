@@ -35,6 +35,7 @@ _LAYERS = {
         {"files"},
         {"pinned"},
         {"read"},
+        {"data"},
         {"emit"},
         {"regen"},
         {"diff"},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from codegen.data.renames import FILE, Rename, as_toml, next_major, package_version
 from codegen.diff.report import Report
 from codegen.diff.verdict.verdicts import BREAKING
-from codegen.read.renames_file import FILE, Rename, as_toml, next_major, package_version
 
 INVITATION = f"To keep the old names working, add to {FILE}:"
 
@@ -12,7 +12,7 @@ INVITATION = f"To keep the old names working, add to {FILE}:"
 def proposed_renames(report: Report) -> list[Rename]:
     """Return an entry for each rename that breaks Python code, with all profiles in which it happened.
 
-    To write them to the file, see `codegen.read.renames_file.extended`. The old names go in the next major version, or
+    To write them to the file, see `codegen.data.renames.extended`. The old names go in the next major version, or
     in the one after it if other findings make the next release a major one.
     """
     profiles: dict[tuple[str, str], list[str]] = {}

@@ -14,8 +14,7 @@ from codegen.diff.sources import Side
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
 from codegen.regen import PACKAGE
 

@@ -13,14 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from codegen.data.topics import Topic, find_topics, read_topics
 from codegen.emit.json_schema import BASE, json_schema
 from codegen.emit.order import in_order, recursive_fields
 from codegen.emit.rendering import Templates
 from codegen.escaping import quoted
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.read.docs import Docs, shared_descriptions
-from codegen.read.topics import find_topics
-from codegen.read.topics_file import Topic, read_topics
 from codegen.types import ANY
 
 Files: TypeAlias = dict[str, tuple[str, dict[str, Any]]]

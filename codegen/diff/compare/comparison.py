@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.reach import Reach, one_flow, reach
-from codegen.diff.match.renames import match
+from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES

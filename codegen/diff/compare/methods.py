@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.reach import method_flow, one_flow
-from codegen.diff.match.renames import pair
+from codegen.diff.match import pair
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.verdicts import Severity, Verdict
 
 
 def by_profile(report: Report) -> dict[str, list[Finding]]:

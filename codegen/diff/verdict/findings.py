@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import BREAKING, Verdict, Verdicts
+from codegen.diff.verdict.verdicts import BREAKING, Severity, Verdict, Verdicts
 
 # The axes on Python code, which keeping the old name of a renamed thing makes safe.
 _PYTHON = ("build", "read", "implement")

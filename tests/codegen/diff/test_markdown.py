@@ -13,8 +13,7 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report
 from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.verdicts import Severity, Verdict
 from tests.support.diff.reports import failing, large
 
 SAFE = Verdict.SAFE

@@ -9,14 +9,13 @@ import jsonschema
 import pytest
 
 from codegen import ir
+from codegen.data.renames import Rename, keep_old_names, next_major, package_version, parse_renames
 from codegen.diff.proposed_renames import INVITATION, proposed_renames
 from codegen.diff.render.json import json_values
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
-from codegen.read.old_names import keep_old_names
-from codegen.read.renames_file import Rename, next_major, package_version, parse_renames
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.report_schema import SCHEMA

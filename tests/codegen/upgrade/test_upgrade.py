@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.read.renames_file import Rename, as_toml
+from codegen.data.renames import Rename, as_toml
 from tests.support.codegen.build import STRING, model, part_of, tree
 from tests.support.codegen.refusal_base import BASE, changed
 from tests.support.codegen.upgrading import Repository, new_repository

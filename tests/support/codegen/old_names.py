@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.read.renames_file import Rename, as_toml
+from codegen.data.renames import Rename, as_toml
 from codegen.regen import regenerate
 from tests.support.codegen.build import (
     STRING,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from codegen.data.renames import Rename
 from codegen.read.methods import entry_of
-from codegen.read.renames_file import Rename
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from codegen.errors import FileError
-from codegen.read.renames_file import (
+from codegen.data.renames import (
     RENAMES_TOML,
     Rename,
     as_toml,
@@ -18,6 +17,7 @@ from codegen.read.renames_file import (
     package_version,
     parse_renames,
 )
+from codegen.errors import FileError
 
 DEFINITION = Rename(("v1", "v1_unstable"), "Old", "New", "1.0.0")
 OTHER = Rename(("v1",), "Älter", "Newest", "2.10.0")

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen.data.renames import Rename, keep_old_names, unused_renames
 from codegen.errors import FileError
 from codegen.files import read_files
 from codegen.ir import Schema
-from codegen.read.old_names import keep_old_names, unused_renames
-from codegen.read.renames_file import Rename
 from codegen.regen import read_schema, regenerate
 from tests.support.codegen.build import acp_schema, model, write_schema
 from tests.support.codegen.old_names import DEFINITIONS, PROGRAM, RENAMES, UNTIL, generate_with, write_renames
