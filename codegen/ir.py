@@ -142,16 +142,6 @@ class OldName:
 
 
 @dataclass(frozen=True)
-class OldMethodName:
-    """An old name of a method: on the wire, in Python, and in the method tables."""
-
-    wire: str
-    name: str
-    constant: str
-    until: str
-
-
-@dataclass(frozen=True)
 class Method:
     """A method of the protocol: one side, one kind.
 
@@ -170,7 +160,6 @@ class Method:
         offered: when a method that needs no capability may be called; empty for others.
         facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
         entry: its whole entry in `methods.toml`, including facts about properties that this schema doesn't have.
-        old_names: its old names, which generated code keeps.
     """
 
     wire: str
@@ -187,7 +176,6 @@ class Method:
     offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
-    old_names: tuple[OldMethodName, ...] = ()
 
 
 @dataclass

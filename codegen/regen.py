@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
 from codegen.emit.formatting import formatted
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import read_files, replace_folders
@@ -18,8 +19,6 @@ from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import find_envelopes, read_messages
 from codegen.read.methods import read_methods, read_methods_without_facts, shared_properties
 from codegen.read.normalise import normalise
-from codegen.read.old_names import keep_old_names
-from codegen.read.renames_file import RENAMES_TOML, check_not_due, package_version, read_renames
 from codegen.read.unused_facts import check_all_used
 from codegen.read.vocabulary import check_vocabulary
 

@@ -14,8 +14,7 @@ from codegen.diff.sources import Side
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
 from codegen.regen import PACKAGE
 
@@ -36,8 +35,6 @@ class Report:
         stale: accepted fingerprints that no finding has.
         user_code: the result of checking user code; None if it wasn't checked.
         notes: a sentence for each part of either side that can't be read and so wasn't compared.
-        python_api: the breaking changes of the hand-written packages, a line of Markdown each; None if they weren't
-            compared.
     """
 
     base: str
@@ -48,7 +45,6 @@ class Report:
     stale: tuple[str, ...] = ()
     user_code: UserCode | None = None
     notes: tuple[str, ...] = ()
-    python_api: tuple[str, ...] | None = None
 
     @property
     def unpredicted(self) -> tuple[Failure, ...]:
@@ -73,7 +69,7 @@ class Report:
     @property
     def bump(self) -> str:
         """The part of this package's version to raise: `major`, `minor`, `patch` or `none`."""
-        if self.python_api or any(each.worst is Verdict.BREAKING for each in self.stable):
+        if any(each.worst is Verdict.BREAKING for each in self.stable):
             return "major"
         return "minor" if self.findings else "patch" if any(self.docs_only.values()) else "none"
 

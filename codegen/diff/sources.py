@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
 from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, find_files
-from codegen.read.old_names import keep_old_names
-from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, Rename, parse_renames, read_renames
 from codegen.regen import read_schema
 from codegen.toml import parse_toml
 

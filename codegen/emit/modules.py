@@ -47,12 +47,10 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "profile": profile,
         "schema": schema,
         "methods": schema.methods,
-        "exported": sorted(schema.definitions.keys() - schema.envelopes),
         "stubs": StubDocs(schema),
         "properties": properties,
         "attributes": {each: attribute_name(properties[each]) for each in ("session", "version")},
         "old_definitions": {each.old: (each.new, each.until) for each in schema.old_names},
-        "old_constants": _old_constants(schema.methods),
     }
     files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
@@ -77,7 +75,6 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
     return {
         "role": role,
         "mine": mine,
-        "has_old_names": any(method.old_names for method in mine),
         "advertised": {what: field.type.concrete.annotation for what, field in advertised.items()},
         "requests": [each for each in overloads if each[1] != "None"],
         "notifications": [each for each in overloads if each[1] == "None"],
@@ -105,7 +102,3 @@ def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[st
 
 def _payloads(methods: list[Method]) -> list[str]:
     return sorted({name for method in methods for name in (method.params, method.result) if name})
-
-
-def _old_constants(methods: list[Method]) -> dict[str, tuple[str, str]]:
-    return {old.constant: (method.constant, old.until) for method in methods for old in method.old_names}

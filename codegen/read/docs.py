@@ -38,14 +38,9 @@ def _is_shared(field: Field) -> bool:
 
 
 def shared_descriptions(schema: Schema) -> list[str]:
-    """Return the descriptions of `_meta` and of the messages at the root: each text once, with its subjects."""
-    about: dict[str, list[str]] = {}
+    """Return the descriptions of `_meta` that nearly every object has, each once."""
     models = [each for each in schema.definitions.values() if isinstance(each, Model)]
-    for text in (field.doc for model in models for field in model.fields if _is_shared(field)):
-        about[text] = [f"`{_META}`, the attribute `meta`"]
-    for subject, text in schema.message_docs.items():
-        about.setdefault(text, []).append(subject)
-    return [f"{', '.join(subjects)}: {text}".rstrip(": ") for text, subjects in about.items()]
+    return list(dict.fromkeys(field.doc for model in models for field in model.fields if _is_shared(field)))
 
 
 def member_docs(schema: Any) -> list[str]:

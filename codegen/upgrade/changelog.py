@@ -45,7 +45,8 @@ def _name(finding: Finding) -> str:
     """Return what a finding is about, in Markdown: both names if it was renamed, or the value of an enum."""
     if "-value-" in finding.rule:
         return code(f"{finding.subject}:{finding.after or finding.before}"[:_LONGEST])
-    return code((change_line(finding) if finding.renamed else finding.subject)[:_LONGEST])
+    renamed = finding.renamed or finding.rule == "method-renamed"
+    return code((change_line(finding) if renamed else finding.subject)[:_LONGEST])
 
 
 def _listed(names: list[str]) -> str:

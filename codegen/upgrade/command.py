@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.compatibility.user_code import check_user_code, check_uses
 from codegen.console import write_output
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
@@ -19,7 +20,6 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, read_side
-from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
 from codegen.errors import FileError
 from codegen.files import read_files, replace_folders, replacing, write_files
@@ -100,6 +100,7 @@ def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Repor
     report = replace(report, notes=(*notes, *report.notes))
     if git.has(COMMIT, repository, USER_CODE):
         report = check_user_code(USER_CODE, report, base, head, repository)
+        report = check_uses(report, base, head, repository)
     return report
 
 

@@ -11,14 +11,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
 from codegen.ir import Schema
 from codegen.read.methods import ADVERTISED_IN, entry_of
-from codegen.read.old_names import unused_renames
 from codegen.read.proposed_facts import capability_paths
-from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, read_renames
 
 _MARK = " # to be confirmed"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
 from codegen.diff.method_facts import METHODS
 from codegen.diff.proposed_renames import proposed_text
 from codegen.diff.render.grouping import change_line, number, summary
@@ -15,7 +16,6 @@ from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.errors import FileError
 from codegen.escaping import filled
-from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
 from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.reach import Reach, one_flow, reach
-from codegen.diff.match.renames import match
+from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
@@ -56,7 +56,7 @@ class Comparison:
 
     def renamed(self, before: str, after: str) -> Renamed:
         """Return the change of a definition's name, and how long the head keeps the old one."""
-        return Renamed("definition", "", before, after, self.kept.get((before, after), ""))
+        return Renamed(before, after, self.kept.get((before, after), ""))
 
     def symbol(self, *path: str) -> str:
         return ".".join((PACKAGE, self.profile, *path))

@@ -13,7 +13,7 @@ from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
-from codegen.diff.match.renames import structure
+from codegen.diff.match import structure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts, breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match.renames import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
+from codegen.diff.match import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model, Schema

@@ -7,7 +7,7 @@ from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import member_pointer
-from codegen.diff.match.renames import meaning_of_field, pair
+from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Member, Model, Schema, Union

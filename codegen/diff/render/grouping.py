@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.verdicts import Severity, Verdict
 
 
 def by_profile(report: Report) -> dict[str, list[Finding]]:
@@ -21,13 +20,7 @@ def change_line(finding: Finding) -> str:
 
 
 def headline(report: Report) -> str:
-    """Return what a reviewer reads first: about the stable profile only, and about the hand-written packages."""
-    changes = len(report.python_api or ())
-    api = f" The hand-written Python API has {number(changes, 'breaking change')}." if changes else ""
-    return f"{_headline(report)}{api}"
-
-
-def _headline(report: Report) -> str:
+    """Return what a reviewer reads first: about the stable profile only."""
     if not report.findings:
         return "Only descriptions changed." if any(report.docs_only.values()) else "Nothing changed."
     if not report.stable:

@@ -31,8 +31,7 @@ def json_values(report: Report) -> dict[str, Any]:
         "profiles": list(report.profiles),
         "docsOnly": report.docs_only,
         "findings": [_finding(each) for each in report.findings],
-        "renames": [{**asdict(each), "side": each.side or None} for each in proposed_renames(report)],
-        "pythonApi": None if report.python_api is None else list(report.python_api),
+        "renames": [asdict(each) for each in proposed_renames(report)],
         "userCode": asdict(report.user_code) if report.user_code else None,
     }
 

@@ -49,7 +49,6 @@ def markdown(report: Report) -> str:
         user_code_line(report),
         _section(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}", _failures(report.unpredicted)),
         _overview(report),
-        _section("Hand-written Python API", report.python_api or ()),
         _renames(report),
         *(_profile(name, *found) for name, found in _without_repeated(report).items() if any(found)),
     ]

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import BREAKING, Verdict, Verdicts
+from codegen.diff.verdict.verdicts import BREAKING, Severity, Verdict, Verdicts
 
 # The axes on Python code, which keeping the old name of a renamed thing makes safe.
 _PYTHON = ("build", "read", "implement")
@@ -20,19 +19,15 @@ TO_AGENT, TO_CLIENT, BOTH, NOWHERE = "client->agent", "agent->client", "both", "
 
 
 class Renamed(NamedTuple):
-    """A name in Python code that changed.
+    """A definition whose name changed.
 
     Attributes:
-        kind: `definition` or `method`.
-        side: the side that handles the method; empty for a definition.
-        old: the old name: a class, or a method's name on the wire.
+        old: the old name.
         new: the new name.
         until: the version of this package up to which the head keeps the old name; empty if it doesn't keep it.
-        equal: how many parts of a definition are the same; empty if all are.
+        equal: how many of its parts are the same; empty if all are.
     """
 
-    kind: str
-    side: str
     old: str
     new: str
     until: str = ""
@@ -56,7 +51,7 @@ class Finding:
         symbols: the Python names that are affected.
         flow: the direction of the messages that contain it.
         methods: the methods whose messages contain it, by their names on the wire; none if it is in every message.
-        renamed: the name that changed, if code can keep the old one by an entry in `renames.toml`.
+        renamed: the definition that has another name, if code can keep the old one by an entry in `renames.toml`.
         on_wire: how bad it is if it breaks messages, which depends on the methods.
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
@@ -97,9 +92,7 @@ class Finding:
             sentence = f"Maybe renamed ({self.renamed.equal} equal)."
         if not self.renamed.until:
             return sentence
-        if self.renamed.kind == "definition":
-            return f"{sentence} Python code can use the old name until {self.renamed.until}."
-        return f"{sentence} Calls can use the old Python name until {self.renamed.until}; handlers have to be renamed."
+        return f"{sentence} Python code can use the old name until {self.renamed.until}."
 
     @property
     def worst(self) -> Verdict:

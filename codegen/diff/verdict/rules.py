@@ -48,7 +48,6 @@ RULES: dict[str, Rule] = {
     "method-stabilised": Rule("The method was unstable and is now in the stable profile.", "SSSSS"),
     "method-left-stable": Rule("The method was stable and is now only in the unstable profile.", "SRBSB"),
     "method-renamed": Rule("The method's name on the wire changed.", "BBBSB"),
-    "method-old-name-removed": Rule("The old name of the method is no longer kept.", "SSBSS"),
     "method-side-changed": Rule("The side that handles the method changed.", "BBBSB"),
     "method-side-widened": Rule("The method is handled by both sides now.", "SSSSS"),
     "method-kind-changed": Rule("The method changed from request to notification, or the reverse.", "BBBBB"),

@@ -13,8 +13,7 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report
 from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.verdicts import Severity, Verdict
 from tests.support.diff.reports import failing, large
 
 SAFE = Verdict.SAFE
@@ -81,16 +80,6 @@ def test_a_finding_that_an_earlier_profile_has_is_only_counted() -> None:
     text = markdown(Report("base", "head", found, {"v1": 0, "v2_draft": 0}, ("v1", "v2_draft")))
     assert text.count(f"`{first.subject}`") == 1
     assert text.endswith("v2_draft (for information only): Same as in v1: 1 finding.\n")
-
-
-def test_the_hand_written_api_has_a_section() -> None:
-    api = ("`acp_kit.client`: `allow(kind)`: *Parameter was removed*",)
-    text = markdown(replace(NOTHING, python_api=api))
-    assert f"Hand-written Python API\n-----------------------\n\n- {api[0]}" in text
-    assert (
-        "**Nothing changed. The hand-written Python API has 1 breaking change. Recommended version bump: major.**"
-        in text
-    )
 
 
 @pytest.mark.parametrize("report", [large, lambda: failing(2, 3)], ids=["findings", "user code"])

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from codegen.data.renames import keep_old_names
 from codegen.diff.method_facts import MethodFacts
 from codegen.diff.report import compare
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.read.old_names import keep_old_names
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
 from tests.support.codegen.build import STRING, Schema, model, request, tagged

@@ -115,7 +115,7 @@ def test_the_report_is_markdown_without_colour_if_no_format_is_named(run: Run) -
 def test_a_folder_in_the_repository_has_a_relative_label(
     run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
     assert run()[1].startswith("Schema: base/ → head/")
 
 
@@ -227,7 +227,7 @@ def test_an_unknown_ref_gives_one_error_line(
 ) -> None:
     (tmp_path / "file").touch()
     commit(tmp_path)
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", tmp_path)
     for side in ("--base=no-such-branch", "--base=--upload-pack=x", "--base=", "--base=schema --head=no-such-branch"):
         assert main(["diff", *side.split()]) == 2
         captured = capsys.readouterr()
@@ -270,7 +270,7 @@ def test_acceptances_of_a_git_ref_are_those_of_its_commit(
     accept(folders / "schema", STALE)
     commit(folders)
     (folders / "schema/accepted.toml").unlink()
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
     assert main(["diff", "--base", str(folders / "base"), "--head", "HEAD"]) == 2
     assert f"accepts {STALE}" in capsys.readouterr().err
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from codegen.data.renames import Rename
 from codegen.read.methods import entry_of
-from codegen.read.renames_file import Rename
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
 
@@ -111,21 +111,13 @@ CASES = [
     MethodCase("notification added", NONE, stable(CANCEL), "method-added-notification", "SSSSS"),
     MethodCase("baseline method added", NONE, CLIENT, "method-added-baseline", "BSSSB"),
     MethodCase(
-        "an old name of a method is no longer kept",
-        MODES,
-        MODES,
-        "method-old-name-removed",
-        "SSBSS",
-        base_renames=(Rename("method", ("v1",), "session/change", "session/set_mode", "9.0.0", "agent"),),
-    ),
-    MethodCase(
         "an old name of a definition is no longer kept",
         BLOCKS,
         BLOCKS,
         "definition-old-name-removed",
         "SSBBS",
         "none",
-        base_renames=(Rename("definition", ("v1",), "Part", "Block", "9.0.0"),),
+        base_renames=(Rename(("v1",), "Part", "Block", "9.0.0"),),
     ),
     MethodCase(
         "an old name of a method's params is no longer kept",
@@ -133,7 +125,7 @@ CASES = [
         MODES,
         "definition-old-name-removed",
         "SSBBB",
-        base_renames=(Rename("definition", ("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
+        base_renames=(Rename(("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
     ),
     MethodCase("method removed", MODES, NONE, "method-removed", "SRBBB"),
     MethodCase("baseline method removed", CLIENT, NONE, "method-removed-baseline", "SBBBB"),

@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from codegen.compatibility.type_checker import Problem
 from codegen.diff.sources import Side
-from codegen.diff.user_code.type_checker import Problem
 from codegen.diff.verdict.findings import Finding
 from codegen.ir import Model, Schema
 from codegen.names import method_name
