@@ -16,7 +16,7 @@ from codegen.pinned.profiles import Profile, naming
 from codegen.read.canonical import canonical
 from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import find_envelopes, read_messages
-from codegen.read.methods import read_methods, read_methods_without_facts, shared_properties
+from codegen.read.methods import attach_facts, read_methods
 from codegen.read.normalise import normalise
 from codegen.read.old_names import keep_old_names
 from codegen.read.renames_file import RENAMES_TOML, check_not_due, package_version, read_renames
@@ -31,7 +31,7 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
 
     Args:
         raw: the schema.
-        version: its table in `methods.toml`, such as `v1`; None leaves out the facts of that file.
+        version: its tables in `methods.toml`, such as `v1` or `v1_unstable`; None leaves out the facts of that file.
     """
     raw = canonical(raw)
     check_vocabulary(raw)
@@ -39,11 +39,9 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
     fill_defaults(schema)
     messages = read_messages(raw)
     schema.message_docs = messages.texts
-    payloads = messages.payloads
-    schema.methods = read_methods(raw, payloads, version) if version else read_methods_without_facts(raw, payloads)
-    schema.properties = shared_properties(version) if version else {}
+    schema.methods = read_methods(raw, messages.payloads)
     schema.envelopes = find_envelopes(schema)
-    return schema
+    return attach_facts(schema, version) if version else schema
 
 
 def render(schema_folder: Path, *, pinned: bool, version: str = "", listed: bool = True) -> dict[str, str]:
@@ -63,7 +61,7 @@ def render(schema_folder: Path, *, pinned: bool, version: str = "", listed: bool
     schemas: list[tuple[Profile, Schema]] = []
     for each in found:
         with naming(each.profile):
-            schemas.append((each.profile, read_schema(each.schema, each.profile.table)))
+            schemas.append((each.profile, read_schema(each.schema, each.profile.facts)))
     if pinned:
         check_all_used(schemas, listed=listed)
     for profile, schema in schemas:

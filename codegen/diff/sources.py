@@ -15,7 +15,7 @@ from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
-from codegen.pinned.profiles import PLACES, find_files
+from codegen.pinned.profiles import PLACES, facts_of, find_files
 from codegen.read.old_names import keep_old_names
 from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, Rename, parse_renames, read_renames
 from codegen.regen import read_schema
@@ -86,8 +86,7 @@ def _read_checkout(folder: Path, label: str) -> Side:
     path = folder / METHODS
     facts = MethodFacts(label, parse_toml(path.read_bytes(), f"{METHODS} of {label}") if path.is_file() else {})
     profiles = {
-        name: replace(each, schema=facts.add_to(each.schema, name[:2], each.raw["$defs"]))
-        for name, each in side.profiles.items()
+        name: replace(each, schema=facts.add_to(each.schema, facts_of(name))) for name, each in side.profiles.items()
     }
     return replace(side, profiles=profiles, notes=facts.notes)
 
@@ -130,7 +129,7 @@ def _read_renames(checkout: Path | None) -> tuple[Rename, ...]:
 def _snapshot(pinned: Pinned, renames: tuple[Rename, ...], *, has_facts: bool) -> Snapshot:
     profile, raw = pinned.profile, pinned.schema
     try:
-        schema = read_schema(raw, profile.table if has_facts else None)
+        schema = read_schema(raw, profile.facts if has_facts else None)
         return Snapshot(profile.file, raw, keep_old_names(schema, profile.name, renames))
     except SchemaError as error:
         error.name_source(profile.file)

@@ -15,10 +15,9 @@ from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
 from codegen.ir import Schema
-from codegen.read.methods import ADVERTISED_IN, entry_of
 from codegen.read.old_names import unused_renames
-from codegen.read.proposed_facts import capability_paths
 from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, read_renames
+from codegen.read.resolve import ADVERTISED_IN, capability_paths
 
 _MARK = " # to be confirmed"
 
@@ -33,7 +32,7 @@ def with_proposed(text: str, head: Side) -> str:
     for profile, snapshot in head.profiles.items():
         for method in snapshot.schema.methods:
             key = profile[:2], method.side, method.wire
-            if entry_of(*key) is None and found.setdefault(key, method.entry) != method.entry:
+            if not method.table and found.setdefault(key, method.entry) != method.entry:
                 message = f"{METHODS} has no entry for {method.wire}, and another profile proposes a different one."
                 pointer = f"/$defs/{method.params}/x-method"
                 raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{profile[:2]}.{method.side}].")
@@ -98,5 +97,5 @@ def _paths(snapshot: Snapshot, properties: dict[str, str]) -> list[str]:
     """Return the paths of all capabilities, in both messages that advertise them."""
     found = list[str]()
     for side, message in ADVERTISED_IN.items():
-        found += capability_paths(snapshot.raw["$defs"], message, properties.get(f"{side}_capabilities", ""))
+        found += capability_paths(snapshot.schema, message, properties.get(f"{side}_capabilities", ""))
     return found

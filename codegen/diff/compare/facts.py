@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.method_facts import FACTS, has_method_part
+from codegen.diff.method_facts import FACTS
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
+from codegen.read.resolve import has_part
 
 # The rules about facts that concern the method's result.
 ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
@@ -36,8 +37,8 @@ def compare_content(comparison: Comparison, old: Method, new: Method) -> Iterato
     for part in dict.fromkeys((*before, *after)):
         if (
             before.get(part) != after.get(part)
-            and has_method_part(comparison.old.raw["$defs"], old, part)
-            and has_method_part(comparison.new.raw["$defs"], new, part)
+            and has_part(comparison.old.schema, old, part)
+            and has_part(comparison.new.schema, new, part)
         ):
             change = "changed" if part in before and part in after else "gained" if part in after else "lost"
             yield f"method-content-{change}", (_part(part, before), _part(part, after))

@@ -22,7 +22,7 @@ from tests.support.diff.sides import side_of_schemas
 def base(case: MethodCase) -> Side:
     found = side_of_schemas(case.old).profiles
     facts = MethodFacts("", case.base_facts)
-    with_own = {name: facts.add_to(each.schema, name[:2], each.raw["$defs"]) for name, each in found.items()}
+    with_own = {name: facts.add_to(each.schema, name[:2]) for name, each in found.items()}
     kept = {name: keep_old_names(each, name, case.base_renames) for name, each in with_own.items()}
     return Side("", "", {name: replace(each, schema=kept[name]) for name, each in found.items()})
 

@@ -23,8 +23,7 @@ from typing import Any
 
 from codegen.names import attribute_name
 from codegen.pinned.profiles import PLACES
-from codegen.read.methods import ADVERTISED_IN
-from codegen.read.proposed_facts import target_of
+from codegen.read.resolve import ADVERTISED_IN
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
 from tests.support.diff.repository import commit
 from tests.support.paths import ROOT
@@ -62,6 +61,12 @@ def objects(schema: Any) -> Iterator[Schema]:
     children: Any = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
     for each in children:
         yield from objects(each)
+
+
+def target_of(schema: Any) -> str:
+    """Return the name of the definition that a property refers to."""
+    parts = (schema, *schema.get("allOf", ()), *schema.get("anyOf", ()))
+    return next(str(part["$ref"]).rsplit("/", 1)[-1] for part in parts if "$ref" in part)
 
 
 def add_method(side: str, wire: str, name: str, *, has_result: bool) -> Change:
