@@ -47,7 +47,7 @@ class MethodFacts:
         except SchemaError:
             self.unread[SHARED] = None
             properties = shared_properties(facts)
-        resolver = Resolver(schema, properties)
+        resolver = Resolver(schema, facts, properties)
         methods = [self._with_facts(facts, each, resolver) for each in schema.methods]
         return replace(schema, methods=methods, properties=properties)
 

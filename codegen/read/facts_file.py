@@ -123,6 +123,11 @@ def tables_of(facts: str) -> tuple[str, ...]:
     return (*([facts] if facts != version else []), version + NEXT, version)
 
 
+def way_out(facts: str, side: str) -> str:
+    """Return the sentence that says where an entry belongs that differs from that of the version."""
+    return f"Correct the entry, or add the method to [{tables_of(facts)[0]}.{side}], as it is there."
+
+
 def read_facts_file(path: Path) -> Table:
     """Read the whole file.
 
@@ -130,11 +135,16 @@ def read_facts_file(path: Path) -> Table:
         FileError: the file is missing or invalid.
     """
     name = f"{path.parent.name}/{path.name}"
-    return _parsed(read_file(path, name), name)
+    return parse_facts(read_file(path, name), name)
 
 
 @lru_cache(maxsize=4)
-def _parsed(content: bytes, name: str) -> Table:
+def parse_facts(content: bytes, name: str) -> Table:
+    """Parse the content of the file. `name` is the file's name in the error message.
+
+    Raises:
+        FileError: it is invalid.
+    """
     table = parse_toml(content, name)
     others = {version: each for version, each in table.items() if version.endswith((UNSTABLE, NEXT))}
     versions = {version: each for version, each in table.items() if version not in others}

@@ -17,7 +17,7 @@ from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.names import method_name
 from codegen.read.envelopes import Payload
-from codegen.read.facts_file import FILE, SHARED, read_facts_file, tables_of
+from codegen.read.facts_file import FILE, SHARED, Table, read_facts_file, tables_of
 from codegen.read.resolve import Entries, Resolver
 from codegen.toml import MEANING
 
@@ -169,23 +169,28 @@ def not_inherited(name: str) -> str:
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name
 
 
-def shared_properties(facts: str) -> dict[str, str]:
-    """Return the properties that the methods of a profile share. `facts`: the name of its own tables."""
-    table = read_facts_file(METHODS_TOML)
+def shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
+    """Return the properties that the methods of a profile share.
+
+    Args:
+        facts: the name of the profile's own tables.
+        table: the content of `methods.toml`; by default that of the file.
+    """
+    table = table or read_facts_file(METHODS_TOML)
     for name in tables_of(facts):
         if found := table.get(name, {}).get(SHARED):
             return found
     raise FileError("", f"{FILE} [{tables_of(facts)[-1]}.{SHARED}]: The table is missing. Add it. {MEANING}")
 
 
-def entries_of(facts: str, side: str, wire: str) -> Entries:
+def entries_of(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
     """Return the entries of a method in the tables of a profile, the first one first, each with its table."""
-    table = read_facts_file(METHODS_TOML)
+    table = table or read_facts_file(METHODS_TOML)
     found = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in tables_of(facts))
     return [(f"{name}.{side}", entry) for name, entry in found if entry is not None]
 
 
-def attach_facts(schema: Schema, facts: str) -> Schema:
-    """Return a schema with the facts of `methods.toml`. `facts`: the name of the profile's own tables there."""
-    resolver = Resolver(schema, shared_properties(facts))
-    return resolver.attach(lambda method: entries_of(facts, method.side, method.wire))
+def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Schema:
+    """Return a schema with the facts of `methods.toml`. The arguments are those of `shared_properties`."""
+    resolver = Resolver(schema, facts, shared_properties(facts, table))
+    return resolver.attach(lambda method: entries_of(facts, method.side, method.wire, table))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from codegen.errors import SchemaError
 from codegen.ir import Field, Method, Schema, Union
 from codegen.nodes import escape
-from codegen.read.facts_file import FILE
+from codegen.read.facts_file import FILE, way_out
 from codegen.read.proposed_facts import proposed_entry
 from codegen.toml import MEANING
 
@@ -31,11 +31,12 @@ class Resolver:
 
     Args:
         schema: the schema, whose methods may have no facts yet.
+        facts: the name of the profile's own tables in `methods.toml`.
         properties: what all its methods share, as in `methods.toml`.
     """
 
-    def __init__(self, schema: Schema, properties: dict[str, str]) -> None:
-        self._schema, self._properties = schema, properties
+    def __init__(self, schema: Schema, facts: str, properties: dict[str, str]) -> None:
+        self._schema, self._own_tables, self._properties = schema, facts, properties
         self._notifications = {each.wire: each.params for each in schema.methods if each.result is None}
         # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
         self._both = self._notifications.keys() & {each.wire for each in schema.methods if each.result is not None}
@@ -51,12 +52,12 @@ class Resolver:
         A method without entries gets the proposed one. Without `checked`, a capability may be missing here.
         """
         found = entries or [("", self._proposed(method))]
-        table, entry = min(found, key=lambda each: len(self._absent(method, each[1])))
+        table, entry = min(found, key=lambda each: len(self.absent(method, each[1])))
         capability, content = entry.get("capability"), entry.get("content", {})
         content = {part: path for part, path in content.items() if has_part(self._schema, method, part)}
         needed = {path: f"{method.wire} with {part}" for part, path in content.items()}
         for path, what in (needed | ({capability: method.wire} if capability else {})).items() if checked else ():
-            self._check_path(ADVERTISED_IN[method.side], path, what)
+            self._check_path(method.side, path, what)
         return replace(
             method,
             capability=capability,
@@ -66,7 +67,7 @@ class Resolver:
             facts=tuple(self._facts(method, entry)),
             entry=entry,
             table=table,
-            absent=self._absent(method, entry),
+            absent=self.absent(method, entry),
         )
 
     def _proposed(self, method: Method) -> dict[str, Any]:
@@ -82,7 +83,7 @@ class Resolver:
                 next_step=f"Add an entry. {MEANING}",
             ) from error
 
-    def _absent(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    def absent(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         """Return what an entry names and this schema lacks, each with the key in the entry."""
         return tuple((key, name) for key, name, is_here in self._named(method, entry) if not is_here)
 
@@ -134,12 +135,12 @@ class Resolver:
         if session not in fields(self._schema, params):
             raise _error(params, f"{place}: `cancelled` names {by!r}, but its params have no {session!r}.")
 
-    def _check_path(self, start: str, path: str, what: str) -> None:
+    def _check_path(self, side: str, path: str, what: str) -> None:
         """Check that every step of a capability's path is a property in this schema."""
-        if missing := self._missing_step(start, path):
+        if missing := self._missing_step(ADVERTISED_IN[side], path):
             pointer, step = missing
             message = f"{FILE} says that {what} needs {path}, but there is no {step!r} here."
-            raise SchemaError(pointer, message, next_step="Correct the path in that file.")
+            raise SchemaError(pointer, message, next_step=way_out(self._own_tables, side))
 
     def _missing_step(self, start: str, path: str) -> tuple[str, str] | None:
         """Return the first step of a capability's path that this schema doesn't have, and the place that lacks it."""

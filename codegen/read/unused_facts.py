@@ -8,33 +8,38 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.pinned.profiles import Profile, naming
 from codegen.read.defaults import fits
-from codegen.read.facts_file import FILE, NEXT, SHARED
-from codegen.read.resolve import ADVERTISED_IN, CORRECT
+from codegen.read.facts_file import FILE, SHARED, way_out
+from codegen.read.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.toml import MEANING
 from codegen.types import Type
 
 
-def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool) -> None:
+def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, before: Mapping[str, Schema]) -> None:
     """Check that every name in the file is used by a pinned schema.
 
     Args:
         schemas: the pinned schemas, with the facts of the file.
         listed: whether the file must have all their methods.
+        before: the schemas before an upgrade, by profile.
 
     Raises:
-        FileError: a schema lacks a property, a part or a tag that the file names, or the file lacks a method.
+        FileError: a schema lacks a property, a part or a tag that the file names, or it has lost one, or the file lacks
+            a method.
     """
     versions: dict[str, list[tuple[Profile, Schema]]] = defaultdict(list)
     for profile, schema in schemas:
         versions[profile.table].append((profile, schema))
     for found in versions.values():
+        for profile, schema in found:
+            with naming(profile):
+                _check_kept(profile, schema, before.get(profile.name))
         lacking = {profile.name: _absent(schema) for profile, schema in found}
         for profile, schema in found:
             with naming(profile):
@@ -45,6 +50,20 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool) -
                         raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {MEANING}")
                     _check_result(schema, method)
                     _check_names(profile, method, lacking)
+
+
+def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
+    """Check that a schema still has the names in entries that the one before an upgrade has."""
+    old = {(each.side, each.wire, each.result is None): each for each in before.methods} if before else {}
+    for method in schema.methods:
+        other = old.get((method.side, method.wire, method.result is None))
+        if before and other:
+            was_absent = Resolver(before, profile.facts, schema.properties).absent(other, method.entry)
+            for key, name in method.absent:
+                if (key, name) not in was_absent:
+                    raise _absent_name(
+                        method, key, name, f"{profile.file} any more", way_out(profile.facts, method.side)
+                    )
 
 
 # What the entries of a schema name and the schema lacks, by the side and the name of their methods.
@@ -67,22 +86,18 @@ def _check_names(profile: Profile, method: Method, lacking: dict[str, _Absent]) 
     for key, name in sorted(lacking[profile.name][at]):
         is_elsewhere = not all((key, name) in each for each in others)
         if profile.is_unstable and is_elsewhere:
-            raise absent_name(method, key, name, f"{profile.file}, unlike in another profile", way_out(profile, method))
+            raise _absent_name(
+                method, key, name, f"{profile.file}, unlike in another profile", way_out(profile.facts, method.side)
+            )
         if not is_elsewhere:
-            raise absent_name(method, key, name, f"any pinned schema of {profile.table}", CORRECT)
+            raise _absent_name(method, key, name, f"any pinned schema of {profile.table}", CORRECT)
 
 
-def absent_name(method: Method, key: str, name: str, where: str, next_step: str) -> FileError:
+def _absent_name(method: Method, key: str, name: str, where: str, next_step: str) -> FileError:
     """Return the error about what an entry names and a schema lacks."""
     what = {"content": "part", "capability": "capability"}.get(key, "property")
     names = f"`{key}` names {name!r}, but the method has no such {what} in {where}."
     return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {names} {next_step}")
-
-
-def way_out(profile: Profile, method: Method) -> str:
-    """Return the sentence that says where an entry for a profile belongs that differs from those of its version."""
-    table = profile.facts if profile.is_unstable else f"{profile.table}{NEXT}"
-    return f"Add the method to [{table}.{method.side}], as it is there."
 
 
 def _check_result(schema: Schema, method: Method) -> None:

@@ -32,7 +32,7 @@ class Changes:
         version: the next version of this package.
         texts: the files that the upgrade edits, by their names.
         unconfirmed: the entries of `methods.toml` that are to be confirmed.
-        unused: a line for each entry of `renames.toml` that has no effect.
+        unused: a line for each entry of `renames.toml` or `methods.toml` that has no effect.
         capabilities: new capabilities that no method requires, a line for each.
     """
 
@@ -61,7 +61,7 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
         title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
         return _text([*schemas.held, title, "", *lines, "", "Nothing was committed."])
     report = changes.report
-    left = [line for number, item in enumerate(_left(changes), 1) for line in _numbered(number, item)]
+    left = [line for number, item in enumerate(_left(changes, schemas.held), 1) for line in _numbered(number, item)]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
     held = [line for each in schemas.held for line in (*_wrapped(each), "")]
@@ -71,9 +71,12 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     return _text([*held, f"{old} -> {new}", "", *lines, "", *found, "", "Left to do:", *left, "", end])
 
 
-def _left(changes: Changes) -> Iterator[list[str]]:
+def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     """Yield what is left to do: a sentence, and the lines that it is about."""
     report = changes.report
+    if held:
+        names = ", ".join(each.split()[0] for each in held)
+        yield [f"Do what the first lines say about {names}, and run this command again."]
     if report.unpredicted:
         lines = [line for each in report.unpredicted for line in _failure(each)]
         yield ["Find out why this code fails, although no finding predicts it:", *lines]

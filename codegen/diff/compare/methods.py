@@ -8,6 +8,7 @@ from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.reach import method_flow, one_flow
 from codegen.diff.match.renames import pair
+from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
@@ -42,7 +43,7 @@ def _add(
             after=texts[1],
             symbols=(*_handlers(comparison, after, before), *symbols),
             flow=one_flow({method_flow(each, result=rule in ABOUT_RESULTS) for each in (before, after) if each}),
-            methods=(method.wire,),
+            methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
             renamed=renamed,
         )
     )
@@ -81,6 +82,15 @@ def compare_methods(comparison: Comparison) -> None:
         _compare_payloads(comparison, old[key], new[key])
         _compare_facts(comparison, old[key], new[key])
         _compare_old_names(comparison, old[key], new[key])
+
+
+def renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
+    """Return each method of a profile that has another name now, before and after."""
+    comparison = Comparison("", old, new)
+    before, after = _by_key(old.schema), _by_key(new.schema)
+    removed = {key: each for key, each in before.items() if key not in after}
+    added = {key: each for key, each in after.items() if key not in before}
+    return [(old, new) for rule, old, new in _paired(comparison, removed, added) if rule == "method-renamed"]
 
 
 def _parts(comparison: Comparison, method: Method, schema: Schema, others: set[str]) -> tuple[str, ...]:

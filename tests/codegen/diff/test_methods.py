@@ -79,6 +79,14 @@ def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     }
 
 
+def test_a_check_of_a_part_that_the_schema_no_longer_has_is_lost() -> None:
+    """If the entry still names the part; otherwise a person has decided, and the part itself is the only finding."""
+    blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
+    found = compare(side_of_schemas(stable(PROMPT)), side_of_schemas(stable(PROMPT | blocks))).findings
+    (lost,) = (each for each in found if each.rule == "method-content-lost")
+    assert (lost.before, lost.after) == ("prompt.image: agentCapabilities.promptCapabilities.image", "")
+
+
 def test_the_capability_of_a_part_that_the_schema_adds_or_removes_is_not_a_finding_of_its_own() -> None:
     blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
     facts: dict[str, Any] = {"v1": {"agent": {"session/prompt": {"baseline": True}}}}

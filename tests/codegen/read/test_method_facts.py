@@ -46,7 +46,11 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
     assert place in error
     assert words in error
     assert error.endswith(
-        ("Correct the entry.", "The top of the file describes every key.", "Correct the path in that file.")
+        (
+            "Correct the entry.",
+            "The top of the file describes every key.",
+            "Correct the entry, or add the method to [v1_next.agent], as it is there.",
+        )
     )
     assert "\n" not in error
     assert not [path for path in tree(folder) if path.startswith("out")]
@@ -117,7 +121,8 @@ def test_an_unstable_profile_without_a_name_that_the_stable_one_has_is_refused(f
     assert caught.value.profile == "v1_unstable"
     assert str(caught.value) == (
         "codegen/methods.toml [v1.agent] 'session/new': `paths` names 'cwd', but the method has no such property in "
-        "v1/schema.unstable.json, unlike in another profile. Add the method to [v1_unstable.agent], as it is there."
+        "v1/schema.unstable.json, unlike in another profile. Correct the entry, or add the method to "
+        "[v1_unstable.agent], as it is there."
     )
 
 

@@ -78,7 +78,7 @@ def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
     total = 0
     for each in load(ROOT / "schema", pinned=True):
         facts = each.profile.facts
-        proposed = Resolver(read_schema(each.schema, None), shared_properties(facts)).attach(lambda method: [])
+        proposed = Resolver(read_schema(each.schema, None), facts, shared_properties(facts)).attach(lambda method: [])
         for found, decided in zip(proposed.methods, read_schema(each.schema, facts).methods, strict=True):
             total += found.capability is not None
             if found.capability not in (decided.capability, None):
