@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from acp_runtime.errors import RequestError
 from codegen.diff.compare.methods import renamed_methods
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
-from codegen.ir import Method, Schema
+from codegen.ir import Alias, Method, Schema
 from codegen.nodes import is_object
 from codegen.pinned.profiles import facts_of
 from codegen.read.facts_file import Table, parse_facts
@@ -25,6 +26,7 @@ from codegen.read.old_names import unused_renames
 from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, read_renames
 from codegen.read.resolve import ADVERTISED_IN, Entries, capability_paths
 
+_ERROR_CODES = "ErrorCode"
 _MARK = " # to be confirmed"
 
 
@@ -111,6 +113,18 @@ def unused_entries(head: Side, table: Table) -> list[str]:
     lines = [f"{METHODS}, [{name}] {json.dumps(wire)}" for name, wire in facts if (name, wire) not in used]
     schemas = {name: each.schema for name, each in head.profiles.items()}
     return lines + [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
+
+
+def codes_without_exception(head: Side) -> list[str]:
+    """Return each error code of the head that has no exception in the runtime, with the profiles that have it."""
+    found: dict[int, list[str]] = {}
+    for profile, snapshot in head.profiles.items():
+        listed = snapshot.schema.definitions.get(_ERROR_CODES)
+        codes, _ = (isinstance(listed, Alias) and listed.type.enum) or ((), None)
+        for code in codes:
+            if type(RequestError.of(code, "")) is RequestError:
+                found.setdefault(code, []).append(profile)
+    return [f"{code} ({', '.join(profiles)})" for code, profiles in found.items()]
 
 
 def unused_capabilities(base: Side, head: Side) -> list[str]:

@@ -20,6 +20,7 @@ from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120
 _INDENT = " " * 3
+ERRORS = "runtime/acp_runtime/errors.py"
 CAPABILITIES = "docs/guides/capabilities.md"
 
 
@@ -34,6 +35,7 @@ class Changes:
         unconfirmed: the entries of `methods.toml` that are to be confirmed.
         unused: a line for each entry of `renames.toml` or `methods.toml` that has no effect.
         capabilities: new capabilities that no method requires, a line for each.
+        codes: error codes that have no exception, a line for each.
     """
 
     report: Report
@@ -42,6 +44,7 @@ class Changes:
     unconfirmed: list[str]
     unused: list[str]
     capabilities: list[str]
+    codes: list[str]
 
 
 def nothing_to_do(schemas: Schemas) -> str:
@@ -105,6 +108,9 @@ def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     if changes.capabilities:
         what = "Find out whether a method, or a part of its params, requires a new capability"
         yield [f"{what}. If so, say it in {METHODS} and run this command again:", *changes.capabilities]
+    if changes.codes:
+        what = f"Add a class for each of these error codes to {ERRORS}, and export it from acp_runtime"
+        yield [f"{what}:", *changes.codes]
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
     yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]

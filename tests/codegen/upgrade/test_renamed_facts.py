@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.codegen.build import Schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
-from tests.support.codegen.upgrading import Repository, new_repository
+from tests.support.codegen.upgrading import Repository
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade of facts")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
 METHODS = "codegen/methods.toml"
 # Another name in the schema, and what the message says about the fact that names the old one.
@@ -31,21 +30,21 @@ def renamed(old: str, new: str) -> Schema:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, str]]:
-    """A repository with a stable and an unstable profile of the same schema."""
-    with new_repository(tmp_path_factory.mktemp("facts")) as repository:
-        repository.write(METHODS, FACTS)
-        assert repository.copy.run("fetch", str(repository.package("1.0.0", SCHEMA, v1_unstable=SCHEMA))).code == 0
-        done = repository.copy.run("regen")
-        assert done.code == 0, done.err
-        repository.commit()
-        yield repository, repository.git("rev-parse", "HEAD")
+def two_profiles(made: tuple[Repository, str]) -> str:
+    """The commit in which the repository has a stable and an unstable profile with the same schema."""
+    repository, first = made
+    repository.reset(first)
+    repository.write(METHODS, FACTS)
+    assert repository.copy.run("fetch", str(repository.package("1.0.0", SCHEMA, v1_unstable=SCHEMA))).code == 0
+    assert repository.copy.run("regen").code == 0
+    repository.commit()
+    return repository.git("rev-parse", "HEAD")
 
 
 @pytest.fixture
-def repository(made: tuple[Repository, str]) -> Repository:
-    repository, first = made
-    repository.reset(first)
+def repository(made: tuple[Repository, str], two_profiles: str) -> Repository:
+    repository = made[0]
+    repository.reset(two_profiles)
     return repository
 
 

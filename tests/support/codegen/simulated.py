@@ -64,9 +64,10 @@ def objects(schema: Any) -> Iterator[Schema]:
 
 
 def target_of(schema: Any) -> str:
-    """Return the name of the definition that a property refers to."""
+    """Return the name of the definition that a property or its items refer to; empty if they refer to none."""
+    schema = schema.get("items", schema)
     parts = (schema, *schema.get("allOf", ()), *schema.get("anyOf", ()))
-    return next(str(part["$ref"]).rsplit("/", 1)[-1] for part in parts if "$ref" in part)
+    return next((str(part["$ref"]).rsplit("/", 1)[-1] for part in parts if "$ref" in part), "")
 
 
 def add_method(side: str, wire: str, name: str, *, has_result: bool) -> Change:
@@ -165,6 +166,29 @@ def _add_member(schema: Schema, name: str, *bases: str) -> None:
         found["oneOf"].append(tagged(found["discriminator"]["propertyName"], "added", *bases))
 
 
+def add_recursion(schema: Schema) -> None:
+    """Add a property to a part of an object that holds this object again."""
+    objects = {name: each for name, each in _stable().items() if "properties" in each and "x-method" not in each}
+    inside = ((name, target_of(part)) for name, each in objects.items() for part in each["properties"].values())
+    whole, part = next((name, part) for name, part in inside if part in objects and part != name)
+    if found := schema["$defs"].get(part):
+        found["properties"]["whole"] = {"type": "array", "items": ref(whole)}
+
+
+def add_error_code(schema: Schema) -> None:
+    """Add an error code, first in the list."""
+    code = {"title": "Busy", "type": "integer", "format": "int32", "const": -32097}
+    schema["$defs"]["ErrorCode"]["anyOf"].insert(0, code | {"description": "The agent is busy."})
+
+
+def add_names_of_pydantic(schema: Schema) -> None:
+    """Add an object and an enum with names that pydantic and typing have, too."""
+    values = [{"type": "string", "const": each} for each in ("once", "twice")]
+    schema["$defs"] |= {"RootModel": model(["label"], label=STRING), "Optional": {"oneOf": values}}
+    if found := schema["$defs"].get(next(_unnamed())):
+        found["properties"] |= {"root": ref("RootModel"), "option": {"anyOf": [ref("Optional"), {"type": "null"}]}}
+
+
 CHANGES: dict[str, Change] = {
     "a request to agents": add_method("agent", "session/rewind", "RewindSession", has_result=True),
     "a notification to agents": add_method("agent", "session/hint", "SessionHint", has_result=False),
@@ -176,6 +200,9 @@ CHANGES: dict[str, Change] = {
     "no null": forbid_null,
     "a new member": add_member,
     "a new update": add_update,
+    "a recursive property": add_recursion,
+    "a new error code": add_error_code,
+    "names of pydantic": add_names_of_pydantic,
 }
 ALL = "all at once"
 ROWS: dict[str, tuple[Change, ...]] = {
