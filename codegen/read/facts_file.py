@@ -124,8 +124,8 @@ def tables_of(facts: str) -> tuple[str, ...]:
 
 
 def way_out(facts: str, side: str) -> str:
-    """Return the sentence that says where an entry belongs that differs from that of the version."""
-    return f"Correct the entry, or add the method to [{tables_of(facts)[0]}.{side}], as it is there."
+    """Return the sentence that says where an entry belongs that differs from that of the version. `side`: a table."""
+    return f"Correct the entry, or write the one that fits to [{tables_of(facts)[0]}.{side}]."
 
 
 def read_facts_file(path: Path) -> Table:

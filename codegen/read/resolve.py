@@ -41,12 +41,12 @@ class Resolver:
         # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
         self._both = self._notifications.keys() & {each.wire for each in schema.methods if each.result is not None}
 
-    def attach(self, entries_of: Callable[[Method], Entries], *, checked: bool = True) -> Schema:
+    def attach(self, entries_of: Callable[[Method], Entries]) -> Schema:
         """Return the schema with the facts of its methods' entries."""
-        methods = [self.resolve(each, entries_of(each), checked=checked) for each in self._schema.methods]
+        methods = [self.resolve(each, entries_of(each)) for each in self._schema.methods]
         return replace(self._schema, methods=methods, properties=self._properties)
 
-    def resolve(self, method: Method, entries: Entries, *, checked: bool) -> Method:
+    def resolve(self, method: Method, entries: Entries, *, checked: bool = True) -> Method:
         """Return a method with the facts of the first of its entries of which this schema lacks the fewest names.
 
         A method without entries gets the proposed one. Without `checked`, a capability may be missing here.

@@ -126,7 +126,7 @@ def _check_properties(profile: Profile, schema: Schema) -> None:
         name = schema.properties[key]
         if messages and not enough(name in each for each in messages):
             missing = f"`{key}` is {name!r}, a property that the messages concerned don't have in {profile.file}"
-            raise FileError("", f"{FILE} [{profile.table}.{SHARED}]: {missing}. {CORRECT}")
+            raise FileError("", f"{FILE} [{profile.table}.{SHARED}]: {missing}. {way_out(profile.facts, SHARED)}")
 
 
 def _wires(schema: Schema, name: str) -> set[str]:

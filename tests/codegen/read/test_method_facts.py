@@ -49,7 +49,8 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
         (
             "Correct the entry.",
             "The top of the file describes every key.",
-            "Correct the entry, or add the method to [v1_next.agent], as it is there.",
+            "Correct the entry, or write the one that fits to [v1_next.agent].",
+            "[v1_next.properties].",
         )
     )
     assert "\n" not in error
@@ -121,8 +122,8 @@ def test_an_unstable_profile_without_a_name_that_the_stable_one_has_is_refused(f
     assert caught.value.profile == "v1_unstable"
     assert str(caught.value) == (
         "codegen/methods.toml [v1.agent] 'session/new': `paths` names 'cwd', but the method has no such property in "
-        "v1/schema.unstable.json, unlike in another profile. Correct the entry, or add the method to "
-        "[v1_unstable.agent], as it is there."
+        "v1/schema.unstable.json, unlike in another profile. Correct the entry, or write the one that fits to "
+        "[v1_unstable.agent]."
     )
 
 
