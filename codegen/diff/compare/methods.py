@@ -66,7 +66,7 @@ def compare_methods(comparison: Comparison) -> None:
         _add(comparison, rule, before, after, (_shown(before), _shown(after)), verdicts, renamed)
         if renamed:
             _compare_old_names(comparison, before, after)
-            if before.entry:  # otherwise the base's facts are unknown
+            if before.entry and after.table:  # otherwise the facts of one side are unknown
                 _compare_facts(comparison, before, after)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(comparison, before, after)

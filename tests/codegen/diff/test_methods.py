@@ -12,6 +12,7 @@ from codegen.diff.report import compare
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.severity import Severity
 from codegen.read.old_names import keep_old_names
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
@@ -68,6 +69,14 @@ def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> N
         side_of_schemas(loading("session/set_config_option", "Resume")),
     ).findings
     assert [each.rule for each in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
+
+
+def test_a_renamed_method_without_an_entry_has_the_rank_of_its_old_name_and_no_changed_facts() -> None:
+    (found,) = compare(
+        side_of_schemas(stable(request("session/prompt", "Ask", model(cwd=STRING, label=STRING)))),
+        side_of_schemas(stable(request("session/ask", "Ask", model(cwd=STRING, label=STRING)))),
+    ).findings
+    assert (found.rule, found.on_wire) == ("method-renamed", Severity.BASELINE)
 
 
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
