@@ -61,9 +61,7 @@ def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None
             was_absent = Resolver(before, profile.facts, schema.properties).absent(other, method.entry)
             for key, name in method.absent:
                 if (key, name) not in was_absent:
-                    raise _absent_name(
-                        method, key, name, f"{profile.file} any more", way_out(profile.facts, method.side)
-                    )
+                    raise _absent_name(profile, method, key, name, f"{profile.file} any more")
 
 
 # What the entries of a schema name and the schema lacks, by the side and the name of their methods.
@@ -86,18 +84,16 @@ def _check_names(profile: Profile, method: Method, lacking: dict[str, _Absent]) 
     for key, name in sorted(lacking[profile.name][at]):
         is_elsewhere = not all((key, name) in each for each in others)
         if profile.is_unstable and is_elsewhere:
-            raise _absent_name(
-                method, key, name, f"{profile.file}, unlike in another profile", way_out(profile.facts, method.side)
-            )
+            raise _absent_name(profile, method, key, name, f"{profile.file}, unlike in another profile")
         if not is_elsewhere:
-            raise _absent_name(method, key, name, f"any pinned schema of {profile.table}", CORRECT)
+            raise _absent_name(profile, method, key, name, f"any pinned schema of {profile.table}")
 
 
-def _absent_name(method: Method, key: str, name: str, where: str, next_step: str) -> FileError:
+def _absent_name(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
     """Return the error about what an entry names and a schema lacks."""
-    what = {"content": "part", "capability": "capability"}.get(key, "property")
+    what = "part" if key == "content" else "property"
     names = f"`{key}` names {name!r}, but the method has no such {what} in {where}."
-    return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {names} {next_step}")
+    return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {names} {way_out(profile.facts, method.side)}")
 
 
 def _check_result(schema: Schema, method: Method) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,7 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
     error = str(caught.value)
     assert place in error
     assert words in error
-    assert error.endswith(
-        (
-            "Correct the entry.",
-            "The top of the file describes every key.",
-            "Correct the entry, or write the one that fits to [v1_next.agent].",
-            "[v1_next.properties].",
-        )
-    )
+    assert re.search(r"(Correct the entry|describes every key|write the one that fits to \[v1_next\.\w+])\.$", error)
     assert "\n" not in error
     assert not [path for path in tree(folder) if path.startswith("out")]
 
