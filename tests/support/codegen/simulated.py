@@ -111,18 +111,25 @@ def rename_definition(schema: Schema) -> None:
             each["$ref"] = f"#/$defs/{new}"
 
 
-def _unnamed() -> Iterator[str]:
-    """Yield the objects that no code names, without empty ones and those that a member of a union derives from."""
+def _unnamed() -> str:
+    """Return the object that no code names, and whose properties code writes as JSON least often.
+
+    Without empty ones and those that a member of a union derives from.
+    """
     members = (member for each in _stable().values() for key in ("anyOf", "oneOf") for member in each.get(key, ()))
     wrapped = set(map(target_of, members))
-    for name, each in _stable().items():
-        if "required" in each and not _words()[name] and name not in wrapped:
-            yield name
+    unnamed = {name: each for name, each in _stable().items() if not _words()[name] and name not in wrapped}
+    written = {
+        name: min(_words()[f'"{key}"'] for key in each["required"])
+        for name, each in unnamed.items()
+        if "required" in each
+    }
+    return min(written, key=written.__getitem__)
 
 
 def require_property(schema: Schema) -> None:
     """Add a required property to an object."""
-    if found := schema["$defs"].get(next(_unnamed())):
+    if found := schema["$defs"].get(_unnamed()):
         found["properties"]["added"] = STRING
         found["required"] = [*found.get("required", ()), "added"]
 
@@ -152,7 +159,7 @@ def forbid_null(schema: Schema) -> None:
 
 def add_member(schema: Schema) -> None:
     """Add a member to the first closed union that has a tag."""
-    _add_member(schema, next(name for name, each in _stable().items() if "discriminator" in each), next(_unnamed()))
+    _add_member(schema, next(name for name, each in _stable().items() if "discriminator" in each), _unnamed())
 
 
 def add_update(schema: Schema) -> None:
@@ -185,7 +192,7 @@ def add_names_of_pydantic(schema: Schema) -> None:
     """Add an object and an enum with names that pydantic and typing have, too."""
     values = [{"type": "string", "const": each} for each in ("once", "twice")]
     schema["$defs"] |= {"RootModel": model(["label"], label=STRING), "Optional": {"oneOf": values}}
-    if found := schema["$defs"].get(next(_unnamed())):
+    if found := schema["$defs"].get(_unnamed()):
         found["properties"] |= {"root": ref("RootModel"), "option": {"anyOf": [ref("Optional"), {"type": "null"}]}}
 
 
