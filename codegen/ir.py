@@ -1,7 +1,7 @@
 """The intermediate representation (IR) of a schema, with every upstream idiom resolved.
 
-Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` adds the methods, and the templates
-render both. `codegen.types` has the types of values.
+Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` the methods, and
+`codegen.read.resolve` attaches the facts about them. The templates render it. `codegen.types` has the types of values.
 """
 
 from __future__ import annotations
@@ -160,6 +160,8 @@ class Method:
         offered: when a method that needs no capability may be called; empty for others.
         facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
         entry: its whole entry in `methods.toml`, including facts about properties that this schema doesn't have.
+        table: the table that has the entry, such as `v1.agent`; empty if the entry is a proposed one.
+        absent: what the entry names and this schema doesn't have, each with its key in the entry.
     """
 
     wire: str
@@ -176,6 +178,8 @@ class Method:
     offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    table: str = field(default="", compare=False)
+    absent: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 
 @dataclass

@@ -16,7 +16,8 @@ from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
-from codegen.pinned.profiles import PLACES, find_files
+from codegen.pinned.profiles import PLACES, facts_of, find_files
+from codegen.read.facts_file import Table
 from codegen.regen import read_schema
 from codegen.toml import parse_toml
 
@@ -53,15 +54,15 @@ class Snapshot:
     schema: Schema
 
 
-def read_side(where: str, repository: Path) -> Side:
-    """Read one side: a folder, or a git ref of a repository.
+def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
+    """Read one side: a folder, or a git ref of a repository. `table`: the facts about a folder of schemas.
 
     Raises:
         SourceError: it is neither, or it can't be read.
     """
     folder = Path(where)
     if where and folder.is_dir():
-        return _read_folder(folder, _folder_label(where, repository), repository)
+        return _read_folder(folder, _folder_label(where, repository), repository, table)
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas that contains it, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
@@ -70,10 +71,10 @@ def read_side(where: str, repository: Path) -> Side:
         return _read_checkout(root, where)
 
 
-def _read_folder(folder: Path, label: str, repository: Path) -> Side:
+def _read_folder(folder: Path, label: str, repository: Path, table: Table | None) -> Side:
     """Read a folder of schemas or a checkout. This repository's own schemas are read as `make regen` reads them."""
     if not (folder / _SCHEMA).is_dir():
-        return _read_schemas(folder, label)
+        return _read_schemas(folder, label, table=table)
     if (folder / METHODS).is_file() and folder.resolve() != repository:
         return _read_checkout(folder, label)
     return _read_schemas(folder / _SCHEMA, label)
@@ -85,8 +86,7 @@ def _read_checkout(folder: Path, label: str) -> Side:
     path = folder / METHODS
     facts = MethodFacts(label, parse_toml(path.read_bytes(), f"{METHODS} of {label}") if path.is_file() else {})
     profiles = {
-        name: replace(each, schema=facts.add_to(each.schema, name[:2], each.raw["$defs"]))
-        for name, each in side.profiles.items()
+        name: replace(each, schema=facts.add_to(each.schema, facts_of(name))) for name, each in side.profiles.items()
     }
     return replace(side, profiles=profiles, notes=facts.notes)
 
@@ -97,7 +97,7 @@ def _folder_label(where: str, repository: Path) -> str:
     return f"{folder.relative_to(repository).as_posix()}/" if folder.is_relative_to(repository) else where
 
 
-def _read_schemas(folder: Path, label: str, checkout: Path | None = None) -> Side:
+def _read_schemas(folder: Path, label: str, checkout: Path | None = None, table: Table | None = None) -> Side:
     """Read a folder of schemas.
 
     With the old names of a `checkout`, but without the facts of its `methods.toml`; otherwise with the old names and
@@ -109,7 +109,7 @@ def _read_schemas(folder: Path, label: str, checkout: Path | None = None) -> Sid
         found = load(folder, pinned=False)
         version = found[0].profile.version
         renames = _read_renames(checkout)
-        profiles = {each.profile.name: _snapshot(each, renames, has_facts=checkout is None) for each in found}
+        profiles = {each.profile.name: _snapshot(each, renames, table, has_facts=checkout is None) for each in found}
         accepted = (folder / ACCEPTED).read_bytes() if (folder / ACCEPTED).is_file() else b""
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
@@ -126,10 +126,10 @@ def _read_renames(checkout: Path | None) -> tuple[Rename, ...]:
     return parse_renames(path.read_bytes()) if path.is_file() else ()
 
 
-def _snapshot(pinned: Pinned, renames: tuple[Rename, ...], *, has_facts: bool) -> Snapshot:
+def _snapshot(pinned: Pinned, renames: tuple[Rename, ...], table: Table | None, *, has_facts: bool) -> Snapshot:
     profile, raw = pinned.profile, pinned.schema
     try:
-        schema = read_schema(raw, profile.table if has_facts else None)
+        schema = read_schema(raw, profile.facts if has_facts else None, table)
         return Snapshot(profile.file, raw, keep_old_names(schema, profile.name, renames))
     except SchemaError as error:
         error.name_source(profile.file)

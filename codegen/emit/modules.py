@@ -17,7 +17,8 @@ from codegen.escaping import comment, docstring, quoted
 from codegen.ir import Field, Method, Model, Schema
 from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
-from codegen.read.methods import ADVERTISED_IN, shared_properties
+from codegen.read.methods import shared_properties
+from codegen.read.resolve import ADVERTISED_IN
 
 _FILTERS: dict[str, Callable[..., str]] = {"docstring": docstring, "comment": comment, "quoted": quoted}
 _MODULES = Templates(Path(__file__).with_name("templates") / "modules", _FILTERS, keep_trailing_newline=True)
@@ -41,7 +42,7 @@ def emit_package(profiles: list[Profile]) -> dict[str, str]:
 
 def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     """Return the files of a profile by their paths in its package, not yet formatted."""
-    properties = shared_properties(profile.table)
+    properties = shared_properties(profile.facts)
     context: dict[str, Any] = {
         "header": f"# {GENERATED}",
         "profile": profile,

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.names import words
-from codegen.read.methods import ADVERTISED_IN
+from codegen.read.resolve import ADVERTISED_IN
 from codegen.reference.choices import Choices
 from codegen.types import NULL, Type
 

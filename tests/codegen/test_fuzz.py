@@ -37,7 +37,7 @@ def accepted(case: Fuzzed) -> Schema | None:
 
 def attempt(case: Fuzzed) -> Schema | SchemaError:
     try:
-        return read_schema(case.schema, case.profile.table)
+        return read_schema(case.schema, case.profile.facts)
     except SchemaError as error:
         return error
     except Exception as error:

@@ -6,6 +6,7 @@ from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.reach import method_flow, one_flow
 from codegen.diff.match import pair
+from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
@@ -39,7 +40,7 @@ def _add(
             after=texts[1],
             symbols=(*_handlers(comparison, after, before), *symbols),
             flow=one_flow({method_flow(each, result=rule in ABOUT_RESULTS) for each in (before, after) if each}),
-            methods=(method.wire,),
+            methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
         )
     )
 
@@ -57,7 +58,7 @@ def compare_methods(comparison: Comparison) -> None:
     added = {key: each for key, each in new.items() if key not in old}
     for rule, before, after in _paired(comparison, removed, added):
         _add(comparison, rule, before, after, (_shown(before), _shown(after)))
-        if rule == "method-renamed" and before.entry:  # otherwise the base's facts are unknown
+        if rule == "method-renamed" and before.entry and after.table:  # otherwise the facts of one side are unknown
             _compare_facts(comparison, before, after)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(comparison, before, after)
@@ -72,6 +73,15 @@ def compare_methods(comparison: Comparison) -> None:
     for key in [key for key in old if key in new]:
         _compare_payloads(comparison, old[key], new[key])
         _compare_facts(comparison, old[key], new[key])
+
+
+def renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
+    """Return each method of a profile that has another name now, before and after."""
+    comparison = Comparison("", old, new)
+    before, after = _by_key(old.schema), _by_key(new.schema)
+    removed = {key: each for key, each in before.items() if key not in after}
+    added = {key: each for key, each in after.items() if key not in before}
+    return [(old, new) for rule, old, new in _paired(comparison, removed, added) if rule == "method-renamed"]
 
 
 def _parts(comparison: Comparison, method: Method, schema: Schema, others: set[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import jsonschema
 import pytest
@@ -128,8 +129,8 @@ def requiring(capability: str, definitions: Schema) -> Side:
 
 
 def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
-    entry = {"capability": capability}
-    return replace(schema, methods=[replace(each, capability=capability, entry=entry) for each in schema.methods])
+    facts: dict[str, Any] = {"capability": capability, "entry": {"capability": capability}, "table": "v1.agent"}
+    return replace(schema, methods=[replace(each, **facts) for each in schema.methods])
 
 
 def test_a_renamed_method_that_requires_another_capability_is_a_finding_of_its_own() -> None:

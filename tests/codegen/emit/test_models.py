@@ -21,14 +21,14 @@ PINNED = {pinned.profile.name: pinned for pinned in load(SCHEMA, pinned=True)}
 @pytest.mark.parametrize("name", PINNED)
 def test_definitions_of_the_pinned_schemas_are_written_as_the_ir_says(name: str) -> None:
     pinned = PINNED[name]
-    compare(read_schema(pinned.schema, pinned.profile.table))
+    compare(read_schema(pinned.schema, pinned.profile.facts))
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("seed", range(count(20, 1000)))
 def test_definitions_of_made_up_schemas_are_written_as_the_ir_says(seed: int) -> None:
     case = made_up(seed)
-    compare(read_schema(case.schema, case.profile.table))
+    compare(read_schema(case.schema, case.profile.facts))
 
 
 def compare(schema: Schema) -> None:

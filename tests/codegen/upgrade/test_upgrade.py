@@ -105,6 +105,14 @@ def test_each_finding_that_is_not_safe_is_left_to_read(repository: Repository) -
 # Nothing to do, or nothing done
 
 
+def test_an_error_code_without_an_exception_is_left_to_add(repository: Repository, tmp_path: Path) -> None:
+    codes = [{"type": "integer", "format": "int32", "const": each} for each in (-32602, -32097)]
+    other = {"title": "Other", "type": "integer", "format": "int32"}
+    out = repository.upgrade("1.1.0", changed(ErrorCode={"anyOf": [*codes, other]}), "--report", str(tmp_path))
+    assert re.search(r"class for each .* runtime/acp_runtime/errors.py, .*\n   -32097 \(v1\)\n\d", out)
+    assert "have no exception in the runtime" in (tmp_path / "report.md").read_text("utf-8")
+
+
 def test_the_pinned_release_changes_nothing(repository: Repository) -> None:
     before = tree(repository.root)
     out = repository.upgrade("1.0.0", BASE)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codegen.data.renames import Rename
-from codegen.read.methods import entry_of
+from codegen.read.methods import entries_of
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
 
@@ -167,7 +167,7 @@ CASES = [
         "method-renamed",
         "BBBSB",
         "agent->client",
-        {"v1": {"client": {"fs/read_text_file": entry_of("v1", "client", "fs/write_text_file") or {}}}},
+        {"v1": {"client": {"fs/read_text_file": entries_of("v1", "client", "fs/write_text_file")[0][1]}}},
     ),
     MethodCase(
         "params became a definition that old peers refuse",
