@@ -162,12 +162,7 @@ ANY, NULL = Type("any"), Type("null")
 
 def limited(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) -> Type:
     """Return a scalar of a format or an array of one part, with the limits that the schema states."""
-    implied: Iterable[tuple[str, Any]] = ()
-    if format_ in RANGES:
-        implied = zip(("minimum", "maximum"), RANGES[format_], strict=True)
-    elif kind == "string" and format_:
-        implied = [("format", format_)]
-    limits = {**dict(implied), **stated}
+    limits = {**dict(zip(("minimum", "maximum"), RANGES.get(format_, ()), strict=False)), **stated}
     return Type(
         kind,
         parts=parts,

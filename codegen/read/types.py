@@ -113,10 +113,7 @@ def _union(node: Node, definitions: dict[str, Any]) -> Type:
     """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
     nodes = [member for keyword in VARIANTS for member in node.take_list(keyword)]
     _check_alternatives(node, nodes)
-    members = [read_annotated(member, definitions) for member in nodes]
-    if len(set(members)) < len(members):
-        raise node.error("Two members of the union have the same type.")
-    return union_of(members)
+    return union_of(read_annotated(member, definitions) for member in nodes)
 
 
 def _check_alternatives(node: Node, members: list[Node]) -> None:

@@ -6,6 +6,7 @@ from tests.support.codegen.build import STRING, Schema, ref
 from tests.support.diff.cases import INT, KIND, LIST, LONG, MAYBE, ON_ERROR, SKIP, UINT, Case, holds, kinds, may
 
 SHORT: Schema = {"type": "integer", "minimum": 0, "maximum": 65535}
+URI: Schema = {**STRING, "format": "uri"}
 INTS: Schema = {"type": "array", "items": INT}
 EITHER: Schema = {"anyOf": [INT, STRING]}
 A, ONE, BIG = {"x": "a"}, {"x": 1}, {"x": 2**40}
@@ -107,6 +108,8 @@ CASES = [
         BIG,
         ONE,
     ),
+    Case("format added", "request", holds(STRING), holds(URI), "type-respelled", "SSSSS", A, A),
+    Case("format removed", "update", holds(URI), holds(STRING), "type-respelled", "SSSSS", A, A),
     Case(
         "integer written differently",
         "request",
