@@ -15,12 +15,12 @@ from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile, naming
-from codegen.read.defaults import fits
 from codegen.read.facts import CORRECT
 from codegen.read.facts_file import FILE, SHARED
 from codegen.read.methods import ADVERTISED_IN, entry_of, shared_properties
 from codegen.toml import MEANING
 from codegen.types import Type
+from codegen.values import fits
 
 
 def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.types import Type, union_of
+from codegen.values import fits
 
-_PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
 _AT_LEAST = ("minimum", "min_length")
 _AT_MOST = ("maximum", "max_length")
 
@@ -38,22 +38,12 @@ class Compatibility:
         if sent.kind == "union":
             return all(self.shape(part, read) for part in sent.parts)
         if sent.kind == "literal":
-            return all(self._accepts(read, value) for value in sent.values)
+            return all(fits(self._reader, value, read) for value in sent.values)
         if read.kind == "union":
             return any(self.shape(sent, part) for part in read.parts)
         if sent.kind == read.kind == "ref":
             return self.definition(self._sender.definitions[sent.name], self._reader.definitions[read.name])
         return read.kind == "any" or self._plain(sent, read)
-
-    def _accepts(self, read: Type, value: Any) -> bool:
-        """Return whether the reader's type accepts a constant."""
-        read = _meant(self._reader, read)
-        if read.kind == "union":
-            return any(self._accepts(part, value) for part in read.parts)
-        if read.kind == "literal":
-            return value in read.values
-        kind = _PYTHON.get(read.kind)
-        return read.kind == "any" or (kind is not None and isinstance(value, kind) and _in_limits(value, read))
 
     def _plain(self, sent: Type, read: Type) -> bool:
         """Compare scalars, lists and maps."""
@@ -113,10 +103,3 @@ def _implied(name: str, sent: Any, read: Any) -> bool:
     if name in _AT_MOST:
         return sent is not None and sent <= read
     return bool(sent == read)
-
-
-def _in_limits(value: Any, read: Type) -> bool:
-    size = len(value) if isinstance(value, str) else value
-    return all(
-        (name in _AT_LEAST and size >= limit) or (name in _AT_MOST and size <= limit) for name, limit in read.limits
-    )
