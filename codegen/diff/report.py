@@ -10,6 +10,7 @@ from codegen.diff.compare.definitions import compare_definitions, count_changed_
 from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
 from codegen.diff.compare.methods import compare_methods
+from codegen.diff.compare.readings import compare_readings
 from codegen.diff.sources import Side
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import BOTH, Finding
@@ -107,6 +108,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_properties(comparison)
     compare_messages(comparison)
     compare_definitions(comparison)
+    compare_readings(comparison)
     found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
     return found, count_changed_descriptions(comparison)
 

@@ -132,5 +132,8 @@ RULES: dict[str, Rule] = {
     "union-choice-changed": Rule(
         "The rule that exactly one member of the union must match was added or removed.", "RRSSS"
     ),
+    "union-member-shadowed": Rule(
+        "Some messages that are meant as one member of the union are read as another one, which accepts them, too."
+    ),
     "union-order-changed": Rule("The members of the union are tried in a different order now.", "RRSRS"),
 }
