@@ -6,7 +6,7 @@ equal to one from 0 to 255. `codegen.read.types` makes them from JSON Schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -120,6 +120,13 @@ class Type:
 
     def renamed(self, names: Mapping[str, str]) -> Type:
         return replace(self, name=names.get(self.name, self.name), parts=tuple(p.renamed(names) for p in self.parts))
+
+    def with_any_inside(self, names: Collection[str], *, inside: bool = False) -> Type:
+        """Return the type with any JSON in place of some definitions, where they are inside of an array or a map."""
+        if inside and self.name in names:
+            return ANY
+        inside = inside or self.kind in ("array", "map")
+        return replace(self, parts=tuple(part.with_any_inside(names, inside=inside) for part in self.parts))
 
     def unlimited(self) -> Type:
         return replace(self, limits=(), parts=tuple(part.unlimited() for part in self.parts))

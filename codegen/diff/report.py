@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from codegen.diff.compare.comparison import Comparison, merge
@@ -18,6 +18,7 @@ from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.severity import Severity
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.ir import Schema
+from codegen.read.canonical import find_unchecked
 from codegen.regen import PACKAGE
 
 STABLE = "v1"
@@ -91,8 +92,17 @@ def compare(base: Side, head: Side, accepted: Iterable[tuple[str, str]] = ()) ->
             replace(each, reports_only=name != STABLE, accepted=reasons.get(each.fingerprint, "")) for each in found
         ]
     stale = reasons.keys() - {each.fingerprint for each in findings} if findings or any(docs.values()) else ()
-    notes = (*base.notes, *head.notes)
+    notes = (*base.notes, *head.notes, *_unchecked(base, head))
     return Report(_label(base), _label(head), tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
+
+
+def _unchecked(base: Side, head: Side) -> Iterator[str]:
+    """Yield a sentence about what would restrict values in the head but not in the base, and isn't checked."""
+    known, found = (
+        [each for one in side.profiles.values() for each in find_unchecked(one.source)] for side in (base, head)
+    )
+    if new := dict.fromkeys(each for each in found if each not in known):
+        yield f"Not checked by the bindings: {', '.join(new)}."
 
 
 def _label(side: Side) -> str:

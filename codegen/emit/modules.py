@@ -77,7 +77,7 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
     return {
         "role": role,
         "mine": mine,
-        "has_old_names": any(method.old_names for method in mine),
+        "has_deprecated": any(method.old_names or method.deprecated for method in mine),
         "advertised": {what: field.type.concrete.annotation for what, field in advertised.items()},
         "requests": [each for each in overloads if each[1] != "None"],
         "notifications": [each for each in overloads if each[1] == "None"],

@@ -19,6 +19,7 @@ from codegen.errors import FileError, SchemaError
 from codegen.ir import Method
 from codegen.names import method_name
 from codegen.nodes import escape
+from codegen.read.canonical import DEPRECATED
 from codegen.read.envelopes import Payload
 from codegen.read.facts import FactReader
 from codegen.read.facts_file import FILE, SHARED, Table, read_facts_file
@@ -101,6 +102,9 @@ class _Reader:
     def _method(self, part: _Part, params: str) -> Method:
         side, wire, kind = part
         doc = self._docs[params] or self._definitions[params].get("description", "")
+        is_deprecated = "deprecated" in self._definitions[params] or DEPRECATED in doc.split("\n\n")
+        if is_deprecated and DEPRECATED not in doc:
+            doc = f"{doc}\n\n{DEPRECATED}"
         entry = self._entries(side, wire)
         if entry is None:
             entry = self._proposed(side, wire, params)
@@ -126,6 +130,7 @@ class _Reader:
             offered=entry.get("offered", ""),
             facts=self._facts.read(entry, wire, params, result),
             entry=entry,
+            deprecated=is_deprecated,
         )
 
     def _proposed(self, side: str, wire: str, params: str) -> dict[str, Any]:

@@ -94,6 +94,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
             "x-deserialize-skip-invalid-items",
             "x-docs-ignore",
             "unevaluatedProperties",
+            "deprecated",
         ),
         "true or no such keyword",
         lambda value: value is True,

@@ -12,7 +12,7 @@ from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks
 from codegen.escaping import one_line
-from codegen.ir import Definition, Member, Schema
+from codegen.ir import Definition, Field, Member, Method, Schema
 from codegen.regen import PACKAGE
 
 
@@ -131,6 +131,11 @@ class Comparison:
     def _methods(self, before: Definition | None, after: Definition | None) -> tuple[str, ...]:
         found = {method: None for name, found in self._reached(before, after) for method in found.methods[name]}
         return () if "" in found else tuple(found)
+
+
+def deprecation(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:
+    """Return both sides as texts that say what is deprecated."""
+    return "deprecated" if old.deprecated else "", "deprecated" if new.deprecated else ""
 
 
 def merge(findings: list[Finding]) -> list[Finding]:
