@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from codegen.escaping import quoted
@@ -46,14 +46,10 @@ def fits(schema: Schema, value: Any, kind: Type) -> bool:
 
 
 def _is_within(value: Any, name: str, limit: Any) -> bool:
-    checks: dict[str, Callable[[], bool]] = {
-        "minimum": lambda: value >= limit,
-        "maximum": lambda: value <= limit,
-        "min_length": lambda: len(value) >= limit,
-        "max_length": lambda: len(value) <= limit,
-        "pattern": lambda: _matches(limit, value),
-    }
-    return checks[name]()
+    if name == "pattern":
+        return _matches(limit, value)
+    size = len(value) if isinstance(value, (str, list)) else value
+    return bool(size >= limit if name in ("minimum", "min_length") else size <= limit)
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.verdicts import BREAKING, RISKY, Verdict, Verdicts, risks
+from codegen.diff.verdict.verdicts import BREAKING, RISKY, SAFE, Verdict, Verdicts, risks
 from codegen.ir import Definition, Model, Schema, Union
 from codegen.types import Type
 from codegen.values import Samples, find_scalars, fits
@@ -27,39 +27,19 @@ class Choice:
         schema: its schema.
         members: its members, in the order in which they are tried: those with a tag are tried first.
         exclusive: whether a message that several members accept is refused.
-        tagged: how many members have a tag.
+        has_fallback: whether a member without a tag may accept messages that are meant as another one.
     """
 
     schema: Schema
     members: tuple[Type, ...]
     exclusive: bool = False
-    tagged: int = 0
+    has_fallback: bool = True
 
     @classmethod
     def of(cls, schema: Schema, union: Union) -> Choice:
         members = sorted(union.members, key=lambda each: each.tag is None)
-        tagged = len([each for each in members if each.tag is not None])
-        return cls(schema, tuple(Type("ref", each.name) for each in members), union.exclusive, tagged)
-
-    def differs_from(self, other: Choice) -> bool:
-        """Return whether the other side may read a message as another member."""
-        return (self.has_fallback or other.has_fallback) and self.parts != other.parts
-
-    @cached_property
-    def parts(self) -> tuple[object, ...]:
-        """Everything that says how a message is read: the members and the definitions that they are made of."""
-        found: dict[str, Definition] = {}
-        waiting = [name for each in self.members for name in each.names]
-        while waiting:
-            if (name := waiting.pop()) not in found:
-                found[name] = self.schema.definitions[name]
-                waiting += self.schema.uses(name)
-        return self.members, self.exclusive, found
-
-    @property
-    def has_fallback(self) -> bool:
-        """Whether a member without a tag may accept messages that are meant as another one."""
-        return any(not self.is_open(index) for index in range(self.tagged, len(self.members)))
+        has_fallback = any(each.tag is None and not is_open_member(schema, each.name) for each in members)
+        return cls(schema, tuple(Type("ref", each.name) for each in members), union.exclusive, has_fallback)
 
     def samples(self, index: int, reader: Choice) -> list[Any]:
         """Return samples of a member's messages that this side reads as that member. Each holds an object."""
@@ -79,11 +59,11 @@ class Choice:
     def scalars(self) -> list[Any]:
         return list(find_scalars(self.schema, self.members))
 
-    def is_open(self, index: int) -> bool:
-        """Return whether a member is for messages that the schema doesn't know."""
-        name = self.members[index].name
-        models = list(self.schema.concrete_models(name)) if name else []
-        return bool(models) and all(each.accepts_other_tags for each in models)
+
+def is_open_member(schema: Schema, name: str) -> bool:
+    """Return whether a member of a union accepts all tags that the union doesn't list."""
+    models = list(schema.concrete_models(name)) if name else []
+    return bool(models) and all(each.accepts_other_tags for each in models)
 
 
 def verdict(sender: Choice, member: str, reader: Choice, counterpart: str = "") -> Verdict:
@@ -96,12 +76,15 @@ def verdict(sender: Choice, member: str, reader: Choice, counterpart: str = "") 
 
 
 def compare_readings(comparison: Comparison) -> None:
-    """Compare how both sides read the messages of every union. A member that others are read as is one finding."""
-    for old, new in comparison.pairs():
+    """Compare how both sides read the messages of every union, if anything has changed.
+
+    A member that others are read as is one finding.
+    """
+    for old, new in comparison.pairs() if comparison.findings else ():
         if old.name not in comparison.envelopes:
             olds, news = dict(_choices(comparison.old, old)), dict(_choices(comparison.new, new))
             for place in [place for place in olds if place in news]:
-                if news[place].differs_from(olds[place]):
+                if olds[place].has_fallback or news[place].has_fallback:
                     _compare(comparison, old, new, place, olds[place], news[place])
 
 
@@ -131,25 +114,23 @@ def _compare(comparison: Comparison, old: Definition, new: Definition, place: st
     names = [each.renamed(comparison.names) for each in olds.members]
     same = {index: news.members.index(each) for index, each in enumerate(names) if each in news.members}
     back = {after: before for before, after in same.items()}
-    fronts: dict[str, dict[str, Verdicts]] = {}
-    for front, meant, bad in _misread(news, olds, back):
-        _note(fronts, names[front].hint, news.members[meant].hint, Verdicts(old_peer=bad))
-    for front, meant, bad in _misread(olds, news, same):
-        _note(fronts, news.members[front].hint, names[meant].hint, Verdicts(new_peer=bad, read=RISKY))
-    for name, found in fronts.items():
+    found = [
+        *((names[front], news.members[meant], Verdicts(bad)) for front, meant, bad in _misread(news, olds, back)),
+        *(
+            (news.members[front], names[meant], Verdicts(SAFE, bad, SAFE, RISKY))
+            for front, meant, bad in _misread(olds, news, same)
+        ),
+    ]
+    for front in dict.fromkeys(front for front, _, _ in found):
+        name, mine = front.hint, [each[1:] for each in found if each[0] == front]
         comparison.add(
             "union-member-shadowed",
             old,
             new,
             subject=f"{new.name}.{place}:{name}" if place else f"{new.name}:{name}",
-            verdicts=reduce(Verdicts.joined, found.values()),
-            texts=(", ".join(found), f"read as {name}"),
+            verdicts=reduce(Verdicts.joined, (verdicts for _, verdicts in mine)),
+            texts=(", ".join(dict.fromkeys(meant.hint for meant, _ in mine)), f"read as {name}"),
         )
-
-
-def _note(fronts: dict[str, dict[str, Verdicts]], front: str, meant: str, verdicts: Verdicts) -> None:
-    found = fronts.setdefault(front, {})
-    found[meant] = verdicts.joined(found.get(meant, verdicts))
 
 
 def _misread(sender: Choice, reader: Choice, same: dict[int, int]) -> Iterator[tuple[int, int, Verdict]]:
@@ -164,5 +145,7 @@ def _misread(sender: Choice, reader: Choice, same: dict[int, int]) -> Iterator[t
             is_refused = reader.exclusive and len(accepting) > 1
             others = [each for each in accepting[: None if is_refused else 1] if each != same.get(meant)]
             for front in others:
-                if not reader.is_open(front) and (meant in same or front in same.values()):
+                if not is_open_member(reader.schema, reader.members[front].name) and (
+                    meant in same or front in same.values()
+                ):
                     yield front, meant, BREAKING if is_refused else RISKY

@@ -7,7 +7,7 @@ from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived, member_pointer
-from codegen.diff.compare.readings import Choice, verdict
+from codegen.diff.compare.readings import Choice, is_open_member, verdict
 from codegen.diff.match.renames import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
@@ -76,7 +76,7 @@ class UnionComparison:
     def _open_members(self) -> list[Member]:
         """Return the open members of both sides, which a finding about the whole union concerns."""
         sides = ((self.comparison.new.schema, self.new), (self.comparison.old.schema, self.old))
-        return [each for schema, union in sides for each in union.members if _is_open_member(schema, each)]
+        return [each for schema, union in sides for each in union.members if is_open_member(schema, each.name)]
 
 
 def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None) -> str:
@@ -123,7 +123,7 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
 
 def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
     """Return the members by tag or title, without the open member, which has a rule of its own."""
-    kept = [each for each in union.members if not _is_open_member(schema, each)] or union.members
+    kept = [each for each in union.members if not is_open_member(schema, each.name)] or union.members
     return {each.tag or f"title {each.label}": each for each in kept}
 
 
@@ -132,14 +132,8 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 
     A union of open members alone is itself the open member of another union, and doesn't count as open.
     """
-    are_open = [_is_open_member(schema, each) for each in union.members]
+    are_open = [is_open_member(schema, each.name) for each in union.members]
     return any(are_open) and not all(are_open)
-
-
-def _is_open_member(schema: Schema, member: Member) -> bool:
-    """Return whether a member accepts all tags that the union doesn't list."""
-    models = list(schema.concrete_models(member.name))
-    return bool(models) and all(each.accepts_other_tags for each in models)
 
 
 def _renamed(comparison: Comparison, removed: dict[str, Member], added: dict[str, Member]) -> dict[str, str]:
@@ -165,7 +159,7 @@ def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[obj
 def _union_shown(schema: Schema, union: Union) -> str:
     """Return all members that a union accepts, as text."""
     is_open = is_open_union(schema, union)
-    named = _listed([each for each in union.members if not (is_open and _is_open_member(schema, each))])
+    named = _listed([each for each in union.members if not (is_open and is_open_member(schema, each.name))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
 
 
