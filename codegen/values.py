@@ -137,8 +137,13 @@ def find_scalars(schema: Schema, kinds: Iterable[Type], depth: int = 1) -> Itera
     """Yield the constants of types and the numbers around their limits; of a model, those of its properties."""
     for kind in kinds:
         yield from kind.values
-        limits = [limit for name, limit in kind.limits if name in ("minimum", "maximum")]
-        yield from (limit + step for limit in limits for step in (-1, 0, 1))
+        for step in (-1, 0, 1):
+            limits = {
+                name: max(limit + step, 0) if name.endswith("length") else limit + step
+                for name, limit in kind.limits
+                if name != "pattern"
+            }
+            yield from ("x" * size if name.endswith("length") else size for name, size in limits.items())
         yield from find_scalars(schema, kind.parts, depth)
         found = schema.definitions.get(kind.name)
         if isinstance(found, Model) and depth:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.compatibility import without_aliases
+from codegen.diff.compare.compatibility import reads_all, without_aliases
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.escaping import quoted
@@ -110,8 +110,11 @@ def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: T
 
     A type gained values if the head can send some that the base refuses, and lost values in the reverse case.
     """
-    gained = not comparison.new_to_old.shape(after, sent)
-    lost = not comparison.old_to_new.shape(sent, after)
+    names = comparison.names
+    gained = not reads_all(
+        comparison.new.schema, after, comparison.old.schema, sent, {new: old for old, new in names.items()}
+    )
+    lost = not reads_all(comparison.old.schema, sent, comparison.new.schema, after, names)
     if before.unlimited() == after.unlimited():
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
         return TypeChange(_LIMITS[gained, lost], verdicts, old.annotation, new.annotation)
