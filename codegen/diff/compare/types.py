@@ -87,11 +87,12 @@ def _enums(
     if was_open != is_open:
         rule = "enum-opened" if is_open else "enum-closed"
         yield _ruled(rule, _enum_shown(before, old_others), _enum_shown(after, new_others))
-    for value in after:
-        if value not in before:
+    olds, news = list(map(quoted, before)), list(map(quoted, after))  # which tell 1 from true
+    for value, text in zip(after, news, strict=True):
+        if text not in olds:
             yield _ruled(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
-    for value in before:
-        if value not in after:
+    for value, text in zip(before, olds, strict=True):
+        if text not in news:
             yield _ruled(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
 
 

@@ -138,6 +138,17 @@ CASES = [
         BIG,
         ONE,
     ),
+    Case(
+        "integer constant became a boolean",
+        "update",
+        holds(INT, const=1),
+        holds({"type": "boolean", "const": True}),
+        "enum-closed-value-added",
+        "BSSBS",
+        ONE,
+        {"x": True},
+        also=("enum-closed-value-removed",),
+    ),
     Case("format added", "request", holds(STRING), holds(URI), "type-respelled", "SSSSS", A, A),
     Case("format removed", "update", holds(URI), holds(STRING), "type-respelled", "SSSSS", A, A),
     Case(
