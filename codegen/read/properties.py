@@ -69,7 +69,7 @@ def tag_field(wire: str, node: Node, value: str) -> Field:
     name = attribute_name(wire)
     if name is None:
         raise node.error(_no_name("tag", wire))
-    doc = node.take("description", str, "")
+    doc = titled(node)
     if "$ref" in node or "allOf" in node:
         raise node.error("Expected a constant as the tag, found a reference.")
     kind = read_type(node, {})

@@ -241,11 +241,12 @@ def _own(cls: type) -> set[str]:
 
 
 def test_a_deprecated_method_of_the_proxy_is_marked(generate: Generate) -> None:
-    name = next(each for each in DEFINITIONS if DEFINITIONS[each].get("x-method") == "session/new")
-    package = generate({**DEFINITIONS, name: {**DEFINITIONS[name], "deprecated": True}})
+    params = {name: {**DEFINITIONS[name], "deprecated": True} for name in ("NewRequest", "SetRequest")}
+    package = generate({**DEFINITIONS, **params})
     channel = Recorder()
     text = "`session/new` is deprecated in the protocol."
     assert package.RemoteAgent.session_new.__deprecated__ == text
+    assert package.RemoteAgent.session_set_config_option.__deprecated__  # which has overloads
     assert "Deprecated." in inspect.getdoc(package.Agent.session_new)
     assert not hasattr(package.RemoteAgent.session_cancel, "__deprecated__")
     assert not hasattr(package.Agent.session_new, "__deprecated__")

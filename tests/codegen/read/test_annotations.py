@@ -13,6 +13,7 @@ from codegen.errors import SchemaError
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, ref
 from tests.support.codegen.generating import Generate
+from tests.support.codegen.refusal_base import at
 from tests.support.diff.cases import around
 from tests.support.diff.sides import side
 
@@ -60,6 +61,21 @@ DEFINITIONS = {
     "Titled": {**model(a=STRING), "title": "A title", "examples": [{"a": "x"}]},
 }
 HOLDERS = {f"Holder{chr(ord('A') + at)}": name for at, name in enumerate(ACCEPTED)}
+PLACES = [
+    "/anyOf/0",
+    "/$defs/Text",
+    "/$defs/Kind",
+    "/$defs/Kind/oneOf/0",
+    "/$defs/Holder/properties/items",
+    "/$defs/Holder/properties/items/items",
+    "/$defs/Block",
+    "/$defs/Block/anyOf/0",
+    "/$defs/Block/anyOf/0/properties/type",
+    "/$defs/Block/anyOf/1",
+    "/$defs/Block/anyOf/1/properties/type",
+    "/$defs/ClientRequest",
+    "/$defs/ClientRequest/properties/params",
+]
 REFUSED = {
     **{key: {} for key in ("patternProperties", "if", "propertyNames", "contains", "dependentRequired")},
     **dict.fromkeys(("unevaluatedProperties", "additionalProperties"), False),
@@ -91,6 +107,21 @@ def test_a_definition_that_leads_back_through_arrays_holds_any_json(package: Mod
 
 def test_the_title_and_the_examples_of_a_definition_are_in_its_docstring(package: ModuleType) -> None:
     assert inspect.getdoc(package.Titled) == 'A title\n\nExamples: `{"a": "x"}`.'
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_annotations_are_accepted_wherever_a_description_is(place: str) -> None:
+    annotations = {"deprecated": True, "examples": ["x"], "$comment": "c", "readOnly": True, "uniqueItems": True}
+    assert read_schema(at(place, **annotations), "v1")
+
+
+def test_a_method_is_deprecated_if_the_message_says_so_or_its_params() -> None:
+    schema = acp_schema(around("request", {**model(), "deprecated": True}))
+    schema["$defs"]["AgentNotification"]["properties"]["params"]["anyOf"][0]["deprecated"] = True
+    assert [(each.wire, each.deprecated) for each in read_schema(schema, "v1").methods] == [
+        ("session/new", True),
+        ("session/update", True),
+    ]
 
 
 @pytest.mark.parametrize("keyword", REFUSED)
