@@ -48,7 +48,7 @@ def fits(schema: Schema, value: Any, kind: Type) -> bool:
 def _is_within(value: Any, name: str, limit: Any) -> bool:
     if name == "pattern":
         return _matches(limit, value)
-    size = len(value) if isinstance(value, (str, list)) else value
+    size = len(value) if isinstance(value, str) or is_array(value) else value
     return bool(size >= limit if name in ("minimum", "min_length") else size <= limit)
 
 

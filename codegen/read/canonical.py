@@ -47,7 +47,7 @@ def canonical(schema: Any, *, inside: str = "items") -> Any:
 
 def _said(keyword: str, value: Any) -> str | None:
     """Return what the description says about a keyword that only annotates; None if it is none, or malformed."""
-    said = None
+    said: str | None
     match keyword, value:
         case ("required" | "examples", []) | ("$comment", str()) | ("deprecated", False):
             said = ""
@@ -59,6 +59,8 @@ def _said(keyword: str, value: Any) -> str | None:
             said = f"{_FLAGS[keyword]}{_UNCHECKED}" if value else ""
         case _, str() if keyword in _TEXTS and value not in _KNOWN.get(keyword, ()):
             said = f"{_TEXTS[keyword]} {code(value)}{_UNCHECKED}"
+        case _:
+            said = None
     return said
 
 

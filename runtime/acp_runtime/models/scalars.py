@@ -53,7 +53,7 @@ class Integer:
         number = core_schema.union_schema(
             [core_schema.int_schema(strict=True), exact], mode="left_to_right", custom_error_type="int_type"
         )
-        whole = [number, core_schema.int_schema(strict=False, **self._range)]
+        whole: list[CoreSchema] = [number, core_schema.int_schema(strict=False, **self._range)]
         return lax_or_strict(core_schema.chain_schema(whole), core_schema.int_schema(strict=True, **self._range))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

@@ -247,7 +247,7 @@ def test_a_deprecated_method_of_the_proxy_is_marked(generate: Generate) -> None:
     text = "`session/new` is deprecated in the protocol."
     assert package.RemoteAgent.session_new.__deprecated__ == text
     assert package.RemoteAgent.session_set_config_option.__deprecated__  # which has overloads
-    assert "Deprecated." in inspect.getdoc(package.Agent.session_new)
+    assert "Deprecated." in str(inspect.getdoc(package.Agent.session_new))
     assert not hasattr(package.RemoteAgent.session_cancel, "__deprecated__")
     assert not hasattr(package.Agent.session_new, "__deprecated__")
     with pytest.warns(DeprecationWarning, match=text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ TEXT = "a: Annotated[str | None, NotNull]"
 SCALARS = [{"type": each} for each in ("null", "boolean", "number", "string")]
 MAP = {"type": "object", "additionalProperties": STRING}
 # Each with the annotation and the words in the docstring of its property.
-ACCEPTED: dict[str, tuple[Schema | bool, str, str]] = {
+ACCEPTED: dict[str, tuple[Any, str, str]] = {
     "deprecated": ({**STRING, "deprecated": True}, TEXT, "Deprecated."),
     "not deprecated": ({**STRING, "deprecated": False}, TEXT, ""),
     "examples": ({**STRING, "examples": ["x", 'y"']}, TEXT, 'Examples: `"x"`'),

@@ -64,12 +64,12 @@ def case(
     return Case(name, place, on, on, rule, letters, *values, old_extra=old, new_extra=new)
 
 
-def blocks(old: Schema, new: Schema, **others: Schema) -> dict[str, Schema]:
+def blocks(old: Schema, new: Schema, **others: Schema) -> dict[str, Any]:
     """Return the union on both sides, for a case."""
     return {"old_extra": {**others, "Block": old}, "new_extra": {**others, "Block": new}}
 
 
-def texts(old: Schema, new: Schema) -> dict[str, Schema]:
+def texts(old: Schema, new: Schema) -> dict[str, Any]:
     return blocks(old, new, **TEXT)
 
 
