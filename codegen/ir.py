@@ -39,6 +39,7 @@ class Field:
     tag: str | None = None
     factory: str = ""
     calls: tuple[str, ...] = ()
+    deprecated: bool = False
 
     @property
     def read(self) -> Type:
@@ -79,6 +80,7 @@ class Model:
     fields: tuple[Field, ...]
     base: str | None = None
     is_open: bool = False
+    deprecated: bool = False
 
     @property
     def accepts_other_tags(self) -> bool:
@@ -105,6 +107,7 @@ class Union:
     members: tuple[Member, ...]
     tag: str | None = None
     exclusive: bool = False
+    deprecated: bool = False
 
     @property
     def type(self) -> Type:
@@ -127,6 +130,7 @@ class Alias:
     pointer: str
     doc: str
     type: Type
+    deprecated: bool = False
 
 
 Definition: TypeAlias = Model | Union | Alias
@@ -180,6 +184,7 @@ class Method:
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
     table: str = field(default="", compare=False)
     absent: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    deprecated: bool = False
 
 
 @dataclass

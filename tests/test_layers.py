@@ -42,7 +42,7 @@ _LAYERS = {
         {"closing"},
     ),
     "codegen": (
-        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "console"},
+        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "values", "console"},
         {"files"},
         {"pinned"},
         {"read"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from codegen.diff.compare.comparison import Comparison, merge
@@ -10,12 +10,14 @@ from codegen.diff.compare.definitions import compare_definitions, count_changed_
 from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
 from codegen.diff.compare.methods import compare_methods
+from codegen.diff.compare.readings import compare_readings
 from codegen.diff.sources import Side
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
+from codegen.read.canonical import find_unchecked
 from codegen.regen import PACKAGE
 
 STABLE = "v1"
@@ -86,8 +88,17 @@ def compare(base: Side, head: Side, accepted: Iterable[tuple[str, str]] = ()) ->
             replace(each, reports_only=name != STABLE, accepted=reasons.get(each.fingerprint, "")) for each in found
         ]
     stale = reasons.keys() - {each.fingerprint for each in findings} if findings or any(docs.values()) else ()
-    notes = (*base.notes, *head.notes)
+    notes = (*base.notes, *head.notes, *_unchecked(base, head))
     return Report(_label(base), _label(head), tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
+
+
+def _unchecked(base: Side, head: Side) -> Iterator[str]:
+    """Yield a sentence about what would restrict values in the head but not in the base, and isn't checked."""
+    known, found = (
+        [each for one in side.profiles.values() for each in find_unchecked(one.source)] for side in (base, head)
+    )
+    if new := dict.fromkeys(each for each in found if each not in known):
+        yield f"Not checked by the bindings: {', '.join(new)}."
 
 
 def _label(side: Side) -> str:
@@ -103,6 +114,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_properties(comparison)
     compare_messages(comparison)
     compare_definitions(comparison)
+    compare_readings(comparison)
     found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
     return found, count_changed_descriptions(comparison)
 

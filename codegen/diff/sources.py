@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, facts_of, find_files
+from codegen.read.canonical import canonical
 from codegen.read.facts_file import Table
 from codegen.regen import read_schema
 from codegen.toml import parse_toml
@@ -50,8 +52,14 @@ class Snapshot:
     """One profile of one side: the file, the JSON of its schema, and the intermediate representation."""
 
     file: str
-    raw: dict[str, Any]
+    source: dict[str, Any]
     schema: Schema
+
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """The JSON in the form that the generator reads."""
+        found: dict[str, Any] = canonical(self.source)
+        return found
 
 
 def read_side(where: str, repository: Path, table: Table | None = None) -> Side:

@@ -76,6 +76,7 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
     return {
         "role": role,
         "mine": mine,
+        "has_deprecated": any(method.deprecated for method in mine),
         "advertised": {what: field.type.concrete.annotation for what, field in advertised.items()},
         "requests": [each for each in overloads if each[1] != "None"],
         "notifications": [each for each in overloads if each[1] == "None"],

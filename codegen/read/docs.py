@@ -6,6 +6,7 @@ from typing import Any
 
 from codegen.escaping import code, docstring
 from codegen.ir import Definition, Field, Model, Schema
+from codegen.nodes import Node
 
 # Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
 # module. A place without a description is marked, so that the output changes if upstream drops a description.
@@ -58,6 +59,11 @@ def member_docs(schema: Any) -> list[str]:
 def _line(label: str, schema: Any) -> list[str]:
     text = schema.get("description", "")
     return [f"\n{': '.join(part for part in (label, text) if part)}"] if text or "title" in schema else []
+
+
+def titled(node: Node) -> str:
+    """Take the title and the description of something that isn't named by its title."""
+    return "\n\n".join(filter(None, (node.take("title", str, ""), node.take("description", str, ""))))
 
 
 def with_member_docs(doc: str, schema: Any) -> str:

@@ -16,6 +16,7 @@ from acp_runtime.stubs.roles import Handler, Remote
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.names import method_name
+from codegen.read.canonical import DEPRECATED
 from codegen.read.envelopes import Payload
 from codegen.read.facts_file import FILE, SHARED, Table, read_facts_file, tables_of
 from codegen.read.resolve import Entries, Resolver
@@ -68,6 +69,10 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     for (side, wire, kind), params in calls.items():
         name, is_notification = method_name(wire), kind == "notification"
         has_request = is_notification and _Part(side, wire, "request") in parts
+        doc = docs[params] or definitions[params].get("description", "")
+        is_deprecated = "deprecated" in definitions[params] or DEPRECATED in doc.split("\n\n")
+        if is_deprecated and DEPRECATED not in doc:
+            doc = f"{doc}\n\n{DEPRECATED}"
         method = Method(
             wire=wire,
             name=not_inherited(f"{name}_notification" if has_request else name),
@@ -76,7 +81,8 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
             handled_by=_HANDLED_BY[side],
             params=params,
             result=None if is_notification else parts[_Part(side, wire, "response")],
-            doc=docs[params] or definitions[params].get("description", ""),
+            doc=doc,
+            deprecated=is_deprecated,
         )
         methods.append(method)
     _check_names(methods)

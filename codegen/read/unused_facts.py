@@ -14,11 +14,11 @@ from typing import TypeAlias
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.pinned.profiles import Profile, naming
-from codegen.read.defaults import fits
 from codegen.read.facts_file import FILE, SHARED, way_out
 from codegen.read.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.toml import MEANING
 from codegen.types import Type
+from codegen.values import fits
 
 
 def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, before: Mapping[str, Schema]) -> None:

@@ -184,4 +184,4 @@ def _of_scalar(shape: Type, key: str) -> Any:
         case "map" | "any":
             return {}
         case _:
-            return _FORMATS.get(shape.limit("format") or "", key)
+            return _FORMATS.get(shape.format, key)

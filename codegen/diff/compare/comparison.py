@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from codegen.diff.compare.compatibility import Compatibility
+from codegen.diff.compare.compatibility import reads_all
 from codegen.diff.compare.reach import Reach, one_flow, reach
 from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
@@ -12,8 +12,9 @@ from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks
 from codegen.escaping import one_line
-from codegen.ir import Definition, Member, Schema
+from codegen.ir import Definition, Field, Member, Method, Schema
 from codegen.regen import PACKAGE
+from codegen.types import Type
 
 
 @dataclass
@@ -45,9 +46,6 @@ class Comparison:
         self.kept = {(each.old, each.new): each.until for each in self.new.schema.old_names}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
         self.old_reach, self.new_reach = reach(self.old.schema), reach(self.new.schema)
-        self.old_to_new = Compatibility(self.old.schema, self.new.schema, self.names)
-        old_names = {new: old for old, new in self.names.items()}
-        self.new_to_old = Compatibility(self.new.schema, self.old.schema, old_names)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
         """Return the definitions that exist on both sides, in pairs."""
@@ -67,9 +65,9 @@ class Comparison:
 
     def by_structure(self, old: str, new: str, others: Verdicts) -> Verdicts:
         """Return verdicts with those for messages that hold one definition before and another one after."""
-        before, after = self.old.schema.definitions[old], self.new.schema.definitions[new]
-        gained = not Compatibility(self.new.schema, self.old.schema, {}).definition(after, before)
-        lost = not Compatibility(self.old.schema, self.new.schema, {}).definition(before, after)
+        before, after = Type("ref", old), Type("ref", new)
+        gained = not reads_all(self.new.schema, after, self.old.schema, before, {})
+        lost = not reads_all(self.old.schema, before, self.new.schema, after, {})
         return others.wire(breaks(gained), breaks(lost))
 
     def add(
@@ -131,6 +129,11 @@ class Comparison:
     def _methods(self, before: Definition | None, after: Definition | None) -> tuple[str, ...]:
         found = {method: None for name, found in self._reached(before, after) for method in found.methods[name]}
         return () if "" in found else tuple(found)
+
+
+def deprecation(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:
+    """Return both sides as texts that say what is deprecated."""
+    return "deprecated" if old.deprecated else "", "deprecated" if new.deprecated else ""
 
 
 def merge(findings: list[Finding]) -> list[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types
@@ -17,7 +17,6 @@ from codegen.diff.match import structure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts, breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
-from codegen.read.canonical import canonical
 
 _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 
@@ -62,6 +61,8 @@ def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> t
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
     if old.name != new.name and _is_own(old) and _is_own(new):
         _renamed(comparison, old, new)
+    if old.deprecated != new.deprecated and new.name not in {each.params for each in comparison.new.schema.methods}:
+        comparison.add("definition-deprecated", old, new, texts=deprecation(old, new))
     if isinstance(old, Model) and isinstance(new, Model):
         compare_models(comparison, old, new)
     elif isinstance(old, Union) and isinstance(new, Union):
@@ -76,7 +77,7 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
 def _is_consequence(comparison: Comparison, old: Definition, new: Definition) -> bool:
     """Return whether a union member itself is unchanged: its kind differs because the definition it wraps changed."""
     before, after = resolve(comparison.old.raw, old.pointer), resolve(comparison.new.raw, new.pointer)
-    return not _is_own(new) and bool(canonical(before) == canonical(after))
+    return not _is_own(new) and bool(before == after)
 
 
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.reach import method_flow, one_flow
 from codegen.diff.match import pair
@@ -153,6 +153,8 @@ def _compare_facts(comparison: Comparison, old: Method, new: Method) -> None:
         _add(comparison, "method-capability-changed", old, new, texts)
     if old.baseline != new.baseline:
         _add(comparison, "method-baseline-gained" if new.baseline else "method-baseline-lost", old, new)
+    if old.deprecated != new.deprecated:
+        _add(comparison, "method-deprecated", old, new, deprecation(old, new))
     for rule, texts in (*compare_content(comparison, old, new), *compare_facts(old, new)):
         _add(comparison, rule, old, new, texts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
 from codegen.diff.match import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
@@ -160,6 +160,8 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     elif not new.required:
         _compare_defaults(models, old, new)
     _compare_leniency(models, old, new)
+    if old.deprecated != new.deprecated:
+        models.add("property-deprecated", old, new, deprecation(old, new))
 
 
 def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, model, ref, tagged
-from tests.support.diff.cases import BLOCK, Case, enum, holds
+from tests.support.diff.cases import BLOCK, Case, enum, holds, kinds
 
 CASES = [
     Case(
@@ -34,6 +34,17 @@ CASES = [
     ),
     Case("definition added", "alone", model(), model(), "definition-added", "SSSSS", new_extra={"Kind": enum("a")}),
     Case("definition removed", "alone", model(), model(), "definition-removed", "SSBBS", old_extra={"Kind": enum("a")}),
+    Case(
+        "definition deprecated",
+        "update",
+        holds(ref("Kind")),
+        holds(ref("Kind")),
+        "definition-deprecated",
+        "SSSSS",
+        {"x": "a"},
+        {"x": "a"},
+        **kinds(enum("a"), {**enum("a"), "deprecated": True}),
+    ),
     Case(
         "unknown keys mentioned",
         "result",

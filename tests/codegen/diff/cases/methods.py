@@ -102,12 +102,16 @@ KIND = {"Kind": model()}
 NONE, MODES, CLIENT = stable({}), stable(MODE), stable(TERMINAL)
 PROMPTS, BLOCKS = stable(PROMPT), stable(BLOCK)
 
+_OLD_MODES = set_mode()
+DEPRECATED = stable(_OLD_MODES | {"SetModeRequest": {**_OLD_MODES["SetModeRequest"], "deprecated": True}})
+
 CASES = [
     # Methods added and removed
     MethodCase(
         "method with a capability added", CLIENT, stable(TERMINAL | KILL), "method-added", "SSSSS", "agent->client"
     ),
     MethodCase("method without a capability added", NONE, MODES, "method-added-unannounced", "RSSSS"),
+    MethodCase("method deprecated", MODES, DEPRECATED, "method-deprecated", "SSSSS"),
     MethodCase("notification added", NONE, stable(CANCEL), "method-added-notification", "SSSSS"),
     MethodCase("baseline method added", NONE, CLIENT, "method-added-baseline", "BSSSB"),
     MethodCase(

@@ -16,6 +16,8 @@ CASES = [
     Case("required added", "update", model(), holds(STRING), "property-required-added", "SBBSS", {}, A),
     Case("required added", "alone", model(), holds(STRING), "property-required-added", "SSBSS"),
     Case("optional added", "request", model(), may(MAYBE), "property-optional-added", "SSSSS", {}, A),
+    Case("deprecated", "request", holds(STRING), holds(STRING, deprecated=True), "property-deprecated", "SSSSS", A, A),
+    Case("undeprecated", "result", holds(STRING, deprecated=True), holds(STRING), "property-deprecated", "SSSSS", A, A),
     Case("required removed", "request", holds(STRING), model(), "property-required-removed", "BRBBS", A, {}),
     Case("required removed", "alone", holds(STRING), model(), "property-required-removed", "SSBBS"),
     Case("optional removed", "request", may(MAYBE), model(), "property-optional-removed", "SRBBS", A, {}),
