@@ -1,12 +1,14 @@
 """The facts about methods in another commit's `methods.toml`, as far as this codegen can read them.
 
 That file may have another format. What can't be read is taken from the current file, so that it doesn't count as
-changed, and the report has a note about it. It never stops the comparison.
+changed, and the report has a note about it. So are facts of a kind that no entry has: when the commit was made, there
+were none, and the runtime knew what they say. It never stops the comparison.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from codegen.errors import SchemaError
@@ -32,11 +34,13 @@ class MethodFacts:
         label: the commit, as the user gave it.
         table: the parsed file; empty if the commit has none.
         unread: the entries that were taken from the current file, because this one has none or it can't be read.
+        unknown: the kinds of facts that were taken from the current file, because no entry of this one has any.
     """
 
     label: str
     table: dict[str, Any]
     unread: dict[str, None] = field(default_factory=dict[str, None])
+    unknown: set[str] = field(default_factory=set[str])
 
     def add_to(self, schema: Schema, version: str, definitions: dict[str, Any]) -> Schema:
         """Return a schema whose methods have the facts of their entries."""
@@ -58,6 +62,7 @@ class MethodFacts:
         entry = self._entry(version, method.side, method.wire)
         try:
             checked(EntryWithCapability, entry, METHODS)
+            entry = entry | self._of_unknown_kinds(version, method)
             facts = read(entry)
         except SchemaError:
             self.unread[method.wire] = None
@@ -79,13 +84,33 @@ class MethodFacts:
             found = found.get(key) if is_object(found) else None
         return found
 
+    def _of_unknown_kinds(self, version: str, method: Method) -> dict[str, Any]:
+        """Return the facts of a method's current entry that are of a kind that this file doesn't have."""
+        current = entry_of(version, method.side, method.wire) or {}
+        facts = {key: current[key] for key in FACTS if key in current and key not in self._kinds}
+        self.unknown.update(facts)
+        return facts
+
+    @cached_property
+    def _kinds(self) -> set[str]:
+        sides = (side for version in self.table.values() if is_object(version) for side in version.values())
+        entries = (entry for side in sides if is_object(side) for entry in side.values())
+        return {key for entry in entries if is_object(entry) for key in entry}
+
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence about the entries that are taken from the current file."""
-        names = sorted(self.unread)
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        what = f"{METHODS} of {self.label} has no entry that can be read for {', '.join(names[:_LISTED])}{more}."
-        return (f"{what} The current file is used for them.",) if names else ()
+        """Sentences about what is taken from the current file."""
+        parts = [("entry that can be read for", sorted(self.unread)), ("facts of the kinds", sorted(self.unknown))]
+        return tuple(
+            f"{METHODS} of {self.label} has no {what} {_listed(names)}. The current file is used for them."
+            for what, names in parts
+            if names
+        )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"{', '.join(names[:_LISTED])}{more}"
 
 
 def has_method_part(definitions: dict[str, Any], method: Method, part: str) -> bool:
