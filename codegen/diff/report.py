@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from codegen.diff.compare.comparison import Comparison, merge
+from codegen.diff.compare.comparison import Comparison, fold, merge
 from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
 from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
@@ -108,7 +108,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_messages(comparison)
     compare_definitions(comparison)
     found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
-    return found, count_changed_descriptions(comparison)
+    return fold(found), count_changed_descriptions(comparison)
 
 
 def _unstable(side: Side, name: str) -> Schema | None:

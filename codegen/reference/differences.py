@@ -23,7 +23,7 @@ def differences(base: Snapshot, head: Snapshot) -> dict[str, Any]:
         "missing_methods": [wire for wire in old if wire not in new],
         "new_types": sorted(new_types - old_types),
         "missing_types": sorted(old_types - new_types),
-        "changes": [each for each in report.findings if each.place in both],
+        "changes": [each for finding in report.findings for each in finding.places if each.place in both],
     }
 
 

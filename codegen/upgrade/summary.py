@@ -117,7 +117,7 @@ def _overdue(version: str) -> str:
 
 
 def _finding(finding: Finding) -> list[str]:
-    text = f"{finding.worst.word:<8} {finding.subject}: {finding.sentence}"
+    text = f"{finding.worst.word:<8} {finding.title}: {finding.sentence}"
     details = [change_line(finding), f"#{finding.fingerprint}"]
     failures = [f"  {line}" for each in finding.failures for line in _failure(each)]
     return [text, *(f"         {each}" for each in details if each), *failures]

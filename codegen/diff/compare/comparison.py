@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import chain
 
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.reach import Reach, one_flow, reach
@@ -143,12 +145,31 @@ def merge(findings: list[Finding]) -> list[Finding]:
     return list(found.values())
 
 
+def fold(findings: list[Finding]) -> list[Finding]:
+    """Join findings about the same change in several places: the same rule with the same old and new text.
+
+    Findings without texts, such as those of new definitions, are about changes of their own.
+    """
+    found: dict[tuple[str, ...], list[Finding]] = {}
+    for each in findings:
+        place = () if each.before or each.after else (each.fingerprint,)
+        found.setdefault((each.rule, each.before, each.after, *place), []).append(each)
+    return [_folded(each) for each in found.values()]
+
+
+def _folded(findings: list[Finding]) -> Finding:
+    worst_first = sorted(findings, key=lambda each: -each.severity)
+    same = tuple(worst_first) if len(findings) > 1 else ()
+    return replace(reduce(_joined, worst_first), same=same)
+
+
 def _joined(first: Finding, other: Finding) -> Finding:
-    flows = {each.flow for each in (first, other)} - {NOWHERE}
+    sent = [each for each in (first, other) if each.flow != NOWHERE]
+    methods = [each.methods for each in sent]
     return replace(
         first,
         verdicts=first.verdicts.joined(other.verdicts),
         symbols=tuple(dict.fromkeys((*first.symbols, *other.symbols))),
-        methods=tuple(dict.fromkeys((*first.methods, *other.methods))),
-        flow=one_flow(flows),
+        methods=tuple(dict.fromkeys(chain(*methods))) if all(methods) else (),
+        flow=one_flow({each.flow for each in sent}),
     )

@@ -46,7 +46,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "reportsOnly": finding.reports_only,
         "place": finding.place,
         "subject": finding.subject,
-        "pointer": {"old": finding.old or None, "new": finding.new or None},
+        "pointer": _pointer(finding),
+        "places": [{"subject": each.subject, "pointer": _pointer(each)} for each in finding.places],
         "symbols": list(finding.symbols),
         "flow": finding.flow,
         "writers": list(finding.writers),
@@ -60,3 +61,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "accepted": finding.accepted or None,
         "failures": [asdict(each) for each in finding.failures],
     }
+
+
+def _pointer(finding: Finding) -> dict[str, str | None]:
+    return {"old": finding.old or None, "new": finding.new or None}

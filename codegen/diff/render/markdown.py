@@ -36,6 +36,8 @@ _REPORTED_ONLY = (
     "Unstable and draft profiles are for information only: they may change at any time and never fail a check."
 )
 _FLOWS = {TO_AGENT: "client -> agent", TO_CLIENT: "agent -> client", BOTH: "both ways", NOWHERE: "never sent"}
+# An item names at most this many places of one change. The others are folded.
+_SUBJECTS = 6
 # If a definition is used by more methods, they are only counted.
 _FEW = 2
 
@@ -149,19 +151,31 @@ def _about(finding: Finding) -> str:
 
 def _item(item: list[Finding]) -> str:
     finding = item[0]
-    subjects = ", ".join(inert_code(each.subject) for each in item)
+    subjects, others = _subjects(item)
     failures = [f"fails: {each}" for each in _failures(finding.failures)]
     first = f"{_SIGNS[finding.worst]} {subjects}: {finding.sentence}"
     if finding.worst is Verdict.SAFE or finding.reports_only:
-        return f"- {_BREAK.join([f'{first} {inert_code(change_line(finding))}'.rstrip(), *failures])}"
+        line = f"{first} {inert_code(change_line(finding))}".rstrip()
+        return f"- {_BREAK.join([line, *filter(None, [others]), *failures])}"
     lines = [
         first,
         inert_code(change_line(finding)),
+        others,
         f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else "",
         _unsafe_axes(finding),
         f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{each.fingerprint}`' for each in item)}",
     ]
     return f"- {_BREAK.join([*filter(None, lines), *failures])}"
+
+
+def _subjects(item: list[Finding]) -> tuple[str, str]:
+    """Return the first names of what changed in the same way, and the others folded, if there are many."""
+    names = [inert_code(subject) for each in item for subject in each.subjects]
+    if len(names) <= _SUBJECTS or len(item) > 1:
+        return ", ".join(names), ""
+    shown, others = names[:_SUBJECTS], names[_SUBJECTS:]
+    more = f"<details><summary>{len(others)} more</summary>{', '.join(others)}</details>"
+    return f"{', '.join(shown)} and {len(others)} more", more
 
 
 def _unsafe_axes(finding: Finding) -> str:
