@@ -31,7 +31,7 @@ _LAYERS = {
         {"connect", "versions"},
     ),
     "codegen": (
-        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "console"},
+        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "values", "console"},
         {"files"},
         {"pinned"},
         {"read"},

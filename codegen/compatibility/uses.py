@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from codegen.ir import Alias, Method, Model, Schema, Union
 from codegen.reference.choices import read_choices
-from codegen.reference.examples import Examples, Object
-from codegen.reference.written import as_python, keywords
+from codegen.reference.examples import Examples
 from codegen.types import Type
+from codegen.values import Object, as_python, keywords
 
 ROLES = ("agent", "client")
 _SCALARS = ("string", "integer", "number", "boolean", "any")

@@ -10,8 +10,8 @@ from codegen.emit.formatting import formatted
 from codegen.emit.rendering import Templates
 from codegen.ir import Method, Model, Schema
 from codegen.read.methods import ADVERTISED_IN
-from codegen.reference.examples import Examples, Object
-from codegen.reference.written import as_python, keywords
+from codegen.reference.examples import Examples
+from codegen.values import Object, as_python, keywords
 
 OTHER = {"agent": "client", "client": "agent"}
 _STYLE = Path(__file__).with_name("block_style.toml")

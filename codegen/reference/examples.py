@@ -6,17 +6,16 @@ Everything follows from the types of the fields, except what `choices.toml` choo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.names import words
 from codegen.read.methods import ADVERTISED_IN
 from codegen.reference.choices import Choices
 from codegen.types import NULL, Type
+from codegen.values import FORMATS, Example, Object
 
 META = "_meta"
-_FORMATS = {"uri": "https://example.com", "date-time": "2026-01-31T12:00:00Z", "base64": "aGVsbG8=", "regex": ".*"}
 # The Python types of JSON values, for which a value from `choices.toml` is right.
 _FITTING: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -27,18 +26,6 @@ _FITTING: dict[str, tuple[type, ...]] = {
     "map": (dict,),
     "any": (dict, list, str),
 }
-
-
-@dataclass(frozen=True)
-class Object:
-    """An instance of a model, with the values of the fields that are not absent."""
-
-    model: str
-    fields: tuple[tuple[Field, Example], ...]
-
-
-# JSON, with an `Object` wherever a model is.
-Example: TypeAlias = "Object | str | float | list[Example] | dict[str, Example] | None"
 
 
 class Examples:
@@ -184,4 +171,4 @@ def _of_scalar(shape: Type, key: str) -> Any:
         case "map" | "any":
             return {}
         case _:
-            return _FORMATS.get(shape.limit("format") or "", key)
+            return FORMATS.get(shape.limit("format") or "", key)

@@ -23,7 +23,8 @@ from codegen.reference.examples import Examples
 from codegen.reference.places import find_places, method_file, topic_file
 from codegen.reference.sections import Sections
 from codegen.reference.texts import capitalized, description, first_sentence, presence, with_article
-from codegen.reference.written import as_json, json_text
+from codegen.reference.written import json_text
+from codegen.values import as_json
 
 _TEMPLATES = Templates(
     Path(__file__).with_name("templates"),

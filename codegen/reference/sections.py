@@ -10,7 +10,8 @@ from codegen.reference.blocks import Blocks
 from codegen.reference.examples import META, Examples
 from codegen.reference.places import Place
 from codegen.reference.texts import TypeTexts, description
-from codegen.reference.written import as_json, json_text
+from codegen.reference.written import json_text
+from codegen.values import as_json
 
 _MANY = 8
 

@@ -9,8 +9,8 @@ import pytest
 from codegen.pinned.profiles import PLACES_OF
 from codegen.reference.choices import read_choices
 from codegen.reference.examples import Examples
-from codegen.reference.written import as_json
 from codegen.regen import read_schema
+from codegen.values import as_json
 from tests.support.codegen.reference import at
 from tests.support.models.validity import Validity
 from tests.support.paths import ROOT
