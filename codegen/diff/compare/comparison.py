@@ -8,14 +8,16 @@ from itertools import chain
 
 from codegen.diff.compare.compatibility import Compatibility
 from codegen.diff.compare.reach import Reach, one_flow, reach
+from codegen.diff.compare.witness import Samples
 from codegen.diff.match.renames import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks
+from codegen.diff.verdict.verdicts import BREAKING, SAFE, Verdicts, breaks
 from codegen.escaping import one_line
-from codegen.ir import Definition, Member, Schema
+from codegen.ir import Definition, Member, Model, Schema
 from codegen.regen import PACKAGE
+from codegen.values import as_python
 
 
 @dataclass
@@ -50,6 +52,8 @@ class Comparison:
         self.old_to_new = Compatibility(self.old.schema, self.new.schema, self.names)
         old_names = {new: old for old, new in self.names.items()}
         self.new_to_old = Compatibility(self.new.schema, self.old.schema, old_names)
+        self.old_code = Compatibility(self.old.schema, self.new.schema, self.names, strict=True)
+        self.old_samples, self.new_samples = Samples(self.old.schema), Samples(self.new.schema)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
         """Return the definitions that exist on both sides, in pairs."""
@@ -86,14 +90,21 @@ class Comparison:
         texts: tuple[str, str] = ("", ""),
         symbols: tuple[str, ...] = (),
         renamed: Renamed | None = None,
+        sent: tuple[str, str] = ("", ""),
+        read: str = "",
     ) -> None:
         """Add a finding about a definition.
 
         By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes.
+
+        Args:
+            sent: a text that the messages of both sides have because of it, such as a new value.
+            read: a line of old code that reads the changed thing, if it breaks.
         """
         known = after or before
         assert known is not None
         old, new = pointers or (before.pointer if before else "", after.pointer if after else "")
+        judged = self.judge(verdicts or RULES[rule].verdicts, before, after)
         self.findings.append(
             Finding(
                 rule=rule,
@@ -102,15 +113,49 @@ class Comparison:
                 old=old,
                 new=new,
                 subject=one_line(subject or known.name),
-                verdicts=self.judge(verdicts or RULES[rule].verdicts, before, after),
+                verdicts=judged,
                 before=one_line(texts[0]),
                 after=one_line(texts[1]),
                 symbols=symbols or self.symbols(after, before),
                 flow=one_flow({flow for name, found in self._reached(before, after) for flow in found.flows[name]}),
                 methods=self._methods(before, after),
                 renamed=renamed,
+                refused=self._refused(judged, before, after, sent),
+                code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
             )
         )
+
+    def _refused(
+        self, verdicts: Verdicts, before: Definition | None, after: Definition | None, sent: tuple[str, str]
+    ) -> tuple[str, str]:
+        """Return the smallest message that old peers refuse, and the one that new peers do; empty if there is none."""
+        if before is None or after is None:
+            return "", ""
+        sides = (
+            (verdicts.old_peer, self.new_samples, after, before, self.new_to_old, sent[1]),
+            (verdicts.new_peer, self.old_samples, before, after, self.old_to_new, sent[0]),
+        )
+        old, new = (
+            next((samples.message(one, each) for each in samples.refused(one, other, reader, text)), "")
+            if verdict is BREAKING
+            else ""
+            for verdict, samples, one, other, reader, text in sides
+        )
+        return old, new
+
+    def _code(
+        self, verdicts: Verdicts, before: Definition | None, after: Definition | None, text: str, gone: str, read: str
+    ) -> tuple[str, ...]:
+        """Return the smallest code for the base's bindings that no longer works with the head's."""
+        if before is None or BREAKING not in (verdicts.build, verdicts.read):
+            return ()
+        if after is None or gone:
+            return (f"from {PACKAGE}.{self.profile} import {gone or before.name}",)
+        values = self.old_samples.refused(before, after, self.old_code, text) if verdicts.build is BREAKING else []
+        built = [as_python(each) for each in values]
+        if not isinstance(before, Model):
+            built = [f"value: {before.name} = {each}" for each in built]
+        return (*built, *([read] if read and verdicts.read is BREAKING else ()))
 
     def judge(self, verdicts: Verdicts, before: Definition | None, after: Definition | None) -> Verdicts:
         """Adapt verdicts to where a definition is used.

@@ -9,10 +9,16 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from codegen.escaping import quoted
 from codegen.ir import Alias, Definition, Field, Model, Schema
+from codegen.nodes import is_array, is_object
 from codegen.types import Type, union_of
+from codegen.values import FORMATS
 
-_PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
+_PYTHON: dict[str, type | tuple[type, ...]] = {
+    **{"string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)},
+    **{"array": list, "map": dict, "any": object},
+}
 _AT_LEAST = ("minimum", "min_length")
 _AT_MOST = ("maximum", "max_length")
 
@@ -24,10 +30,11 @@ class Compatibility:
         sender: the schema of the side that sends.
         reader: the schema of the side that reads.
         names: the reader's name of each definition of the sender that has a counterpart.
+        strict: whether the reader is a constructor in Python, which tolerates neither invalid values nor unknown names.
     """
 
-    def __init__(self, sender: Schema, reader: Schema, names: dict[str, str]) -> None:
-        self._sender, self._reader, self._names = sender, reader, names
+    def __init__(self, sender: Schema, reader: Schema, names: dict[str, str], *, strict: bool = False) -> None:
+        self._sender, self._reader, self._names, self._strict = sender, reader, names, strict
         self._assumed: set[tuple[str, str]] = set()
 
     def shape(self, sent: Type, read: Type) -> bool:
@@ -45,15 +52,39 @@ class Compatibility:
             return self.definition(self._sender.definitions[sent.name], self._reader.definitions[read.name])
         return read.kind == "any" or self._plain(sent, read)
 
+    def accepts(self, read: Definition, value: Any) -> bool:
+        """Return whether the reader's definition accepts a JSON value."""
+        return self._accepts(_as_type(read), value)
+
     def _accepts(self, read: Type, value: Any) -> bool:
-        """Return whether the reader's type accepts a constant."""
+        """Return whether the reader's type accepts a JSON value."""
         read = _meant(self._reader, read)
         if read.kind == "union":
             return any(self._accepts(part, value) for part in read.parts)
         if read.kind == "literal":
-            return value in read.values
-        kind = _PYTHON.get(read.kind)
-        return read.kind == "any" or (kind is not None and isinstance(value, kind) and _in_limits(value, read))
+            return any(value == each and type(value) is type(each) for each in read.values)
+        if read.kind == "ref":
+            return is_object(value) and self._accepts_object(read.name, value)
+        items = value.values() if is_object(value) else value if is_array(value) else ()
+        is_boolean = isinstance(value, bool) and read.kind != "boolean"
+        fits = isinstance(value, _PYTHON[read.kind]) and not is_boolean and _in_limits(value, read)
+        return read.kind == "any" or (fits and all(self._accepts(part, each) for part in read.parts for each in items))
+
+    def _accepts_object(self, name: str, value: dict[str, Any]) -> bool:
+        fields = self._reader.fields(name)
+        is_known = not self._strict or value.keys() <= {each.wire for each in fields}
+        return is_known and all(
+            self._has(value[each.wire], each) if each.wire in value else not each.required for each in fields
+        )
+
+    def _has(self, value: Any, field: Field) -> bool:
+        """Return whether the reader accepts the value of a property."""
+        others = next((each for each in field.markers if each.startswith("OtherThan")), "")
+        if field.tag is not None or others:
+            return value == field.tag if field.tag is not None else quoted(value) not in others
+        is_lenient = "DefaultOnError" in field.markers or (value is None and "DefaultOnNull" in field.markers)
+        is_list = "SkipInvalidItems" in field.markers and is_array(value)
+        return (not self._strict and (is_lenient or is_list)) or self._accepts(field.type, value)
 
     def _plain(self, sent: Type, read: Type) -> bool:
         """Compare scalars, lists and maps."""
@@ -116,7 +147,10 @@ def _implied(name: str, sent: Any, read: Any) -> bool:
 
 
 def _in_limits(value: Any, read: Type) -> bool:
-    size = len(value) if isinstance(value, str) else value
+    size = value if isinstance(value, int | float) else len(value) if read.limits else 0
     return all(
-        (name in _AT_LEAST and size >= limit) or (name in _AT_MOST and size <= limit) for name, limit in read.limits
+        (name in _AT_LEAST and size >= limit)
+        or (name in _AT_MOST and size <= limit)
+        or (name == "format" and value == FORMATS.get(limit))
+        for name, limit in read.limits
     )

@@ -68,7 +68,8 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
         compare_unions(comparison, old, new)
     elif isinstance(old, Alias) and isinstance(new, Alias):
         for change in compare_types(comparison, old.type, new.type):
-            comparison.add(change.rule, old, new, verdicts=change.verdicts, texts=(change.before, change.after))
+            texts, read = (change.before, change.after), f"value: {old.type.hint} = new  # new: {new.name}"
+            comparison.add(change.rule, old, new, verdicts=change.verdicts, texts=texts, sent=texts, read=read)
     elif not _is_consequence(comparison, old, new):
         _kind_changed(comparison, old, new)
 

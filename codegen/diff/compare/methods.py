@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.reach import method_flow, one_flow
+from codegen.diff.compare.witness import Samples
 from codegen.diff.match.renames import pair
 from codegen.diff.verdict.findings import Finding, Renamed
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Verdicts
+from codegen.diff.verdict.verdicts import BREAKING, Verdicts
 from codegen.ir import Method, Schema
+from codegen.values import as_json, keywords
 
 Key = tuple[str, str, bool]
 
@@ -25,10 +29,15 @@ def _add(
     verdicts: Verdicts | None = None,
     renamed: Renamed | None = None,
     symbols: tuple[str, ...] = (),
+    payload: str = "params",
 ) -> None:
-    """Add a finding about a method. By default the verdicts are the rule's. The handlers are among the symbols."""
+    """Add a finding about a method. By default the verdicts are the rule's. The handlers are among the symbols.
+
+    `payload`: the part of the method that the messages of the finding show.
+    """
     method = after or before
     assert method is not None
+    judged = verdicts or RULES[rule].verdicts
     comparison.findings.append(
         Finding(
             rule=rule,
@@ -37,15 +46,45 @@ def _add(
             old=f"/$defs/{before.params}" if before else "",
             new=f"/$defs/{after.params}" if after else "",
             subject=f"{method.side} {method.wire} {_kind(method)}",
-            verdicts=verdicts or RULES[rule].verdicts,
+            verdicts=judged,
             before=texts[0],
             after=texts[1],
             symbols=(*_handlers(comparison, after, before), *symbols),
             flow=one_flow({method_flow(each, result=rule in ABOUT_RESULTS) for each in (before, after) if each}),
             methods=(method.wire,),
             renamed=renamed,
+            refused=(
+                _message(comparison.new_samples, after, payload) if judged.old_peer is BREAKING else "",
+                _message(comparison.old_samples, before, payload) if judged.new_peer is BREAKING else "",
+            ),
+            code=tuple(_code(comparison, before, after, judged)),
         )
     )
+
+
+def _message(samples: Samples, method: Method | None, payload: str) -> str:
+    """Return the smallest params or result of a method, as a message."""
+    name = getattr(method, payload, None)
+    if method is None or name is None:
+        return ""
+    head = {"method": method.wire} if payload == "params" else {}
+    return json.dumps({**head, payload: as_json(samples.smallest(name))})
+
+
+def _code(comparison: Comparison, before: Method | None, after: Method | None, verdicts: Verdicts) -> Iterator[str]:
+    """Yield the smallest code that no longer works: a call, a handler, a class without a handler."""
+    if before and verdicts.build is BREAKING:
+        fields = comparison.old_samples.smallest(before.params).fields
+        role = before.handled_by[0]
+        call = keywords([each for each in fields if each[0].tag is None])
+        yield f"await {role}.{before.name}({call})  # {role}: Remote{role.capitalize()}"
+    if verdicts.implement is BREAKING and (method := after or before):
+        role = method.handled_by[0].capitalize()
+        if before and (after is None or after.name != before.name):
+            signature = f"{before.name}(self, request: {before.params}, /) -> {before.result}"
+            yield f"async def {signature}: ...  # overrides {role}.{before.name}"
+        elif after and after.baseline:
+            yield f"Handler()  # a class of {role} that doesn't override {after.name}"
 
 
 def _handlers(comparison: Comparison, *methods: Method | None) -> tuple[str, ...]:
@@ -179,7 +218,7 @@ def _compare_payloads(comparison: Comparison, old: Method, new: Method) -> None:
     for part, before, after in (("params", old.params, new.params), ("result", old.result, new.result)):
         if before and after and comparison.names.get(before) != after:
             verdicts = comparison.by_structure(before, after, Verdicts.of("SSBBB"))
-            _add(comparison, f"method-{part}-changed", old, new, (before, after), verdicts)
+            _add(comparison, f"method-{part}-changed", old, new, (before, after), verdicts, payload=part)
 
 
 def _kind(method: Method) -> str:

@@ -45,7 +45,15 @@ class UnionComparison:
             texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
             renamed=renamed,
+            sent=(_tag(before), _tag(after)),
+            read=self._reads(rule),
         )
+
+    def _reads(self, rule: str) -> str:
+        """Return a line of code that reads the tag if that changed, or takes only the members that there were."""
+        if rule == "union-tag-changed":
+            return f"value.{self.old.tag}  # value: {self.old.members[0].name}"
+        return f"value: {self.old.type.hint} = new  # new: {self.new.name}"
 
     def _renamed(self, before: Member, after: Member) -> Renamed | None:
         """Return the change of a member's class, unless the old name can't be kept or follows that of the union."""
@@ -153,6 +161,10 @@ def _union_shown(schema: Schema, union: Union) -> str:
     is_open = is_open_union(schema, union)
     named = _listed([each for each in union.members if not (is_open and _is_open_member(schema, each))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
+
+
+def _tag(member: Member | None) -> str:
+    return member.tag or "" if member else ""
 
 
 def _choice(union: Union) -> str:

@@ -61,6 +61,8 @@ class Finding:
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
         failures: the failures of user code that this finding predicts.
+        refused: for `old_peer` and `new_peer`, if that breaks, the smallest message that such a peer refuses, as JSON.
+        code: the smallest lines of Python that worked with the base's bindings and no longer do.
         same: the findings of each place, the worst first, if the same change was made in several.
     """
 
@@ -81,6 +83,8 @@ class Finding:
     reports_only: bool = False
     accepted: str = ""
     failures: tuple[Failure, ...] = field(default=(), compare=False)
+    refused: tuple[str, str] = field(default=("", ""), compare=False)
+    code: tuple[str, ...] = field(default=(), compare=False)
     same: tuple[Finding, ...] = ()
 
     @cached_property

@@ -128,7 +128,7 @@ RULES: dict[str, Rule] = {
     "union-member-retagged": Rule("The tag of a union member changed.", "BBBBS"),
     "union-opened": Rule("The closed union is open now: it also accepts members that it doesn't list.", "BSSBS"),
     "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
-    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBBBS"),
+    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBSBS"),
     "union-choice-changed": Rule(
         "The rule that exactly one member of the union must match was added or removed.", "RRSSS"
     ),

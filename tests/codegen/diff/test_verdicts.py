@@ -65,6 +65,11 @@ def answers(generate_once: Generate) -> Answers:
             definition = getattr(package, f"{prefix(case)}{case.target}")
             for sender, value in (("old", case.old_json), ("new", case.new_json)):
                 found[prefix(case), sender, reader] = reads(definition, value)
+            for refusing, message in zip(("old", "new"), findings(case)[0].refused, strict=True):
+                if message:
+                    parts = json.loads(message)
+                    value = parts["params" if "params" in parts else "result"]
+                    found[prefix(case), f"refused by {refusing}", reader] = reads(definition, value)
     return found
 
 
@@ -113,6 +118,21 @@ def test_a_side_refuses_a_value_exactly_if_the_verdict_is_breaking(case: Case, a
     assert answers[key, "new", "new"]
     assert answers[key, "new", "old"] is (verdicts.old_peer is not BREAKING)
     assert answers[key, "old", "new"] is (verdicts.new_peer is not BREAKING)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("verdicts")
+@pytest.mark.parametrize("refusing", ["old", "new"])
+@every_case
+def test_the_message_of_a_breaking_finding_is_refused_by_one_side_alone(
+    case: Case, refusing: str, answers: Answers
+) -> None:
+    (finding, *_), reader = findings(case), 0 if refusing == "old" else 1
+    assert bool(finding.refused[reader]) is (finding.verdicts.values[reader] is BREAKING)
+    if finding.refused[reader]:
+        key = prefix(case), f"refused by {refusing}"
+        assert answers[(*key, refusing)] is False
+        assert answers[(*key, "new" if refusing == "old" else "old")] is True
 
 
 @every_case
