@@ -61,14 +61,19 @@ class Report:
         return [each for each in self.findings if not each.reports_only]
 
     @property
+    def unaccepted(self) -> list[Finding]:
+        """The findings in the stable profile that aren't accepted."""
+        return [each for each in self.stable if not each.accepted]
+
+    @property
     def worst(self) -> Verdict:
         """The worst verdict in the stable profile, without accepted findings."""
-        return max((each.worst for each in self.stable if not each.accepted), default=Verdict.SAFE)
+        return max((each.worst for each in self.unaccepted), default=Verdict.SAFE)
 
     @property
     def severity(self) -> Severity:
         """The worst severity in the stable profile, without accepted findings."""
-        return max((each.severity for each in self.stable if not each.accepted), default=Severity.SAFE)
+        return max((each.severity for each in self.unaccepted), default=Severity.SAFE)
 
     @property
     def bump(self) -> str:

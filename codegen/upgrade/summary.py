@@ -66,8 +66,8 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
     held = [line for each in schemas.held for line in (*_wrapped(each), "")]
     is_raised = changes.version != schemas.version
-    version = f"{changes.version} instead of {schemas.version}" if is_raised else f"still {changes.version}"
-    found = [*_wrapped(summary(report)), f"The next version of this package is {version}."]
+    reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
+    found = [*_wrapped(summary(report)), f"The next version of this package is {changes.version}{reason}."]
     return _text([*held, f"{old} -> {new}", "", *lines, "", *found, "", "Left to do:", *left, "", end])
 
 

@@ -13,7 +13,7 @@ from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
-from codegen.diff.match.renames import structure
+from codegen.diff.match.renames import split, structure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts, breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
@@ -25,11 +25,14 @@ _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 def compare_definitions(comparison: Comparison) -> None:
     """Compare all definitions. The unstable schemas of both sides tell which ones became stable or unstable."""
     old, new = comparison.old.schema, comparison.new.schema
+    added = _others(comparison, new, set(comparison.names.values()))
     for definition in _others(comparison, old, comparison.names.keys()):
         is_unstable = comparison.new_unstable is not None and definition.name in comparison.new_unstable.definitions
-        rule = "definition-left-stable" if is_unstable else "definition-removed"
-        comparison.add(rule, definition, None, symbols=comparison.symbols(*_classes(old, definition)))
-    for definition in _others(comparison, new, set(comparison.names.values())):
+        parts = [] if is_unstable else split(old, definition, new, added, comparison.names)
+        rule = "definition-left-stable" if is_unstable else "definition-split" if parts else "definition-removed"
+        texts = (definition.name, ", ".join(parts)) if parts else ("", "")
+        comparison.add(rule, definition, None, symbols=comparison.symbols(*_classes(old, definition)), texts=texts)
+    for definition in added:
         was_unstable = comparison.old_unstable is not None and definition.name in comparison.old_unstable.definitions
         comparison.add("definition-stabilised" if was_unstable else "definition-added", None, definition)
     for before, after in comparison.pairs():

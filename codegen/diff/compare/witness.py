@@ -26,8 +26,12 @@ class Samples:
 
     def refused(self, sent: Definition, read: Definition, reader: Compatibility, text: str = "") -> list[Example]:
         """Return the smallest value of a definition that a reader refuses, with a text if possible; or no value."""
-        refused = [each for each in self.of(sent) if not reader.accepts(read, as_json(each))]
-        return sorted(refused, key=lambda each: _size(json.dumps(as_json(each)), json.dumps(text)))[:1]
+
+        def size(value: Example) -> tuple[bool, int]:
+            written = json.dumps(as_json(value))
+            return bool(text) and json.dumps(text) not in written, len(written)
+
+        return sorted((each for each in self.of(sent) if not reader.accepts(read, as_json(each))), key=size)[:1]
 
     def of(self, definition: Definition) -> Iterator[Example]:
         """Yield values of a definition. Objects have their required properties, and at most one more."""
@@ -110,10 +114,6 @@ class Samples:
         for field in definition.fields:
             for name in () if LENIENT.intersection(field.markers) else field.type.names:
                 yield name, _within(field.type, name, lambda value, key=field.wire: around(own | {key: value}))
-
-
-def _size(written: str, text: str) -> tuple[bool, int]:
-    return text not in written, len(written)
 
 
 def _within(found: Type, name: str, around: Around) -> Around:

@@ -8,6 +8,7 @@ from typing import Any
 
 from codegen.diff.proposed_renames import proposed_renames
 from codegen.diff.report import Report
+from codegen.diff.verdict.advice import advice
 from codegen.diff.verdict.findings import Finding
 
 FORMAT_VERSION = 1
@@ -58,6 +59,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "worst": finding.worst.word,
         "severity": finding.severity.word,
         "verdicts": {axis: verdict.word for axis, verdict in finding.verdicts.by_axis().items()},
+        "todo": advice(finding),
+        "refused": dict(zip(("old_peer", "new_peer"), (each or None for each in finding.refused), strict=True)),
+        "code": list(finding.code),
         "accepted": finding.accepted or None,
         "failures": [asdict(each) for each in finding.failures],
     }

@@ -77,6 +77,7 @@ RULES: dict[str, Rule] = {
     # Definitions
     "definition-added": Rule("The definition is new.", "SSSSS"),
     "definition-removed": Rule("The definition was removed.", "SSBBS"),
+    "definition-split": Rule("The definition was removed. Maybe split: others have its parts now.", "SSBBS"),
     "definition-renamed": Rule("The definition was renamed.", "SSBBS"),
     "definition-old-name-removed": Rule("The old name of the definition is no longer kept.", "SSBBS"),
     "definition-stabilised": Rule("The definition was unstable and is now in the stable profile.", "SSSSS"),

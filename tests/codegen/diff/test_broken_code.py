@@ -9,8 +9,12 @@ import pytest
 
 from codegen.diff.report import compare
 from codegen.diff.user_code.type_checker import check
+from codegen.diff.verdict.advice import advice
+from codegen.diff.verdict.findings import TO_AGENT, Finding
+from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.verdicts import Verdicts
 from codegen.regen import regenerate
-from tests.codegen.diff.cases import CASES
+from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.test_verdicts import prefix, prefixed
 from tests.support.codegen.build import Schema, acp_schema, write_schema
 from tests.support.diff.sides import side
@@ -58,3 +62,11 @@ def failing(folder: Path, schema: Schema, program: str) -> list[str]:
     (folder / "code/program.py").write_text(program, "utf-8")
     found = check(folder, "code", [folder / "generated", ROOT / "runtime"])
     return [program.splitlines()[line - 1].strip() for line in sorted({problem.line for problem in found})]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_breaking_finding_says_who_has_to_do_what(rule: str) -> None:
+    letters = {case.letters for case in (*CASES, *METHOD_CASES) if case.rule == rule}
+    for each in letters:
+        finding = Finding(rule, "v1", "X", "", "", "X", Verdicts.of(each), flow=TO_AGENT)
+        assert bool(advice(finding)) is ("B" in each)

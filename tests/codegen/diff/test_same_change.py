@@ -56,3 +56,10 @@ def test_another_place_of_the_same_change_has_another_fingerprint() -> None:
 def test_new_definitions_are_findings_of_their_own() -> None:
     found = compare(side({}), side({"One": model(a=STRING), "Two": model(b=STRING)})).findings
     assert [each.subject for each in found] == ["One", "Two"]
+
+
+def test_a_definition_is_not_split_if_its_parts_are_too_few_or_in_one_definition() -> None:
+    whole = model(**dict.fromkeys("abcdef", STRING), m=STRING)
+    for parts in (["ab"], ["ab", "c"], ["ab", "xy"]):
+        after = {f"Part{each}": model(**dict.fromkeys(each, STRING)) for each in parts}
+        assert "definition-split" not in [each.rule for each in compare(side({"Whole": whole}), side(after)).findings]
