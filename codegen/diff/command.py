@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from codegen.console import write_output
 from codegen.diff.python_api import python_api_changes
+from codegen.diff.render.github import github
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
@@ -19,7 +21,6 @@ from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.severity import Severity
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-_FORMATS = {"markdown": markdown, "json": json_text}
 _THRESHOLDS = {"wire": Severity.WIRE, "breaking": Severity.PYTHON, "risky": Severity.RISKY, "never": None}
 
 
@@ -38,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     report = replace(report, python_api=python_api_changes(options.base, options.head, REPOSITORY))
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
-    _print(_FORMATS[options.format](report))
+    formats = {"markdown": markdown, "json": json_text, "github": partial(github, head=head, repository=REPOSITORY)}
+    _print(formats[options.format](report))
     if report.stale:
         stale = ", ".join(report.stale)
         sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,9 +80,9 @@ def safe(safe_once: Proposal, tmp_path: Path) -> Proposal:
 def test_a_branch_with_a_breaking_change_fails_with_the_report(breaking: Proposal) -> None:
     found = breaking.report()
     assert found.failed
-    assert found.summary.startswith("Schema: ")
+    assert found.summary.startswith("**Clients have to act on 1 breaking change.**\n")
     assert "`NewSessionRequest.x`" in found.summary
-    assert "`NewSessionRequest.x`: The property is new and required." in found.log
+    assert re.search(r"::error file=schema/.*title=NewSessionRequest\.x .*::The property is new and required\.", found.log)
     assert (breaking.clone / "report.md").read_text("utf-8") == found.summary
 
 
