@@ -35,7 +35,7 @@ check: $(READY) ## Print how generated/ differs from what regen would write; exi
 	$(BIN)/python -m codegen check
 
 diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [FAIL_ON=wire] [USER_CODE=<folder>]
-	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
+	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)") $(if $(CHANGELOG),--changelog "$(CHANGELOG)")
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link or another warning fails
 	rm -rf build/docs
@@ -54,7 +54,7 @@ fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/
 	$(BIN)/python -m codegen fetch "$$FROM"
 
 upgrade: $(READY) ## Adopt another schema, up to the commit: make upgrade FROM=npm:@agentclientprotocol/sdk@<version> [REPORT=<folder>]
-	@$(BIN)/python -m codegen upgrade "$$FROM" $(if $(REPORT),--report "$$REPORT")
+	@$(BIN)/python -m codegen upgrade "$$FROM" $(if $(REPORT),--report "$$REPORT") $(if $(CHANGELOG),--changelog "$(CHANGELOG)")
 
 test: $(READY) ## Run all tests on all cores
 	$(BIN)/python $(PYTEST)

@@ -124,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
     upgrade = add("upgrade", _imported("codegen.upgrade.command"), text)
     upgrade.add_argument("source", help=SOURCES)
+    upgrade.add_argument("--changelog", **diff.CHANGELOG)
     upgrade.add_argument("--report", type=Path, metavar="FOLDER", help="also write the report there, in two formats")
     return parser
 

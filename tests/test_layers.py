@@ -49,7 +49,7 @@ _LAYERS = {
         {"verdict"},
         {"compare"},
         {"report"},
-        {"proposed_renames", "user_code"},
+        {"proposed_renames", "upstream", "user_code"},
         {"render"},
         {"command"},
     ),

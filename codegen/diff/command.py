@@ -16,6 +16,7 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
+from codegen.diff.upstream import add_changelog
 from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.severity import Severity
@@ -37,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
     base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
     report = compare(base, head, read_accepted(head.accepted))
     report = replace(report, python_api=python_api_changes(options.base, options.head, REPOSITORY))
+    report = add_changelog(report, options.changelog, base.version)
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
     formats = {"markdown": markdown, "json": json_text, "github": partial(github, head=head, repository=REPOSITORY)}

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 TEXT = "compare two sets of schemas: what changed, who is affected, and whether it breaks them"
 FORMATS = ("markdown", "json", "github")
+CHANGELOG: dict[str, Any] = {
+    "metavar": "FILE",
+    "help": "upstream's changelog: findings show the items of newer releases that name them",
+}
 THRESHOLDS = ("wire", "breaking", "risky", "never")
 
 
@@ -25,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser, schema: Path) -> None:
         help="exit with 1 if the stable profile has a finding this bad (wire: it breaks messages), or if no finding "
         "predicts a failure of user code (default: never)",
     )
+    parser.add_argument("--changelog", **CHANGELOG)
     parser.add_argument(
         "--user-code",
         metavar="FOLDER",

@@ -19,6 +19,7 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, read_side
+from codegen.diff.upstream import add_changelog
 from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
 from codegen.errors import FileError
@@ -44,17 +45,17 @@ def run(options: argparse.Namespace) -> int:
         SourceError: the working tree or the last commit is not fit for an upgrade. Nothing was changed.
     """
     with tempfile.TemporaryDirectory(prefix="acp-upgrade-") as folder:
-        text = _upgrade(options.source, options.report, REPOSITORY, Path(folder))
+        text = _upgrade(options.source, options.report, options.changelog, REPOSITORY, Path(folder))
     write_output(text)
     return 0
 
 
-def _upgrade(source: str, report_folder: Path | None, repository: Path, temporary: Path) -> str:
+def _upgrade(source: str, report_folder: Path | None, changelog: str | None, repository: Path, temporary: Path) -> str:
     """Upgrade, and return the summary."""
     schemas = fetch_schemas(source, repository, temporary)
     if schemas.is_pinned:
         return nothing_to_do(schemas)
-    changes = None if schemas.is_same else _changes(schemas, repository)
+    changes = None if schemas.is_same else _changes(schemas, changelog, repository)
     texts = changes.texts if changes else {}
     if changes and report_folder:
         formats = {"report.md": markdown(changes.report), "report.json": json_text(changes.report)}
@@ -71,7 +72,7 @@ def _upgrade(source: str, report_folder: Path | None, repository: Path, temporar
     return summary
 
 
-def _changes(schemas: Schemas, repository: Path) -> Changes:
+def _changes(schemas: Schemas, changelog: str | None, repository: Path) -> Changes:
     """Compare the schemas with the last commit, and edit the other files accordingly."""
     base, head = read_side(COMMIT, repository), replace(read_side(str(schemas.head), repository), label=f"{SCHEMA}/")
     before = {name: _read(repository, name) for name in (VERSION, CHANGELOG, METHODS)}
@@ -79,7 +80,7 @@ def _changes(schemas: Schemas, repository: Path) -> Changes:
     facts = unconfirmed(methods)
     new_methods = dict.fromkeys(each.split('"')[1] for each in facts)  # the same ones in several versions
     notes = [_UNCONFIRMED.format(", ".join(new_methods))] if facts else []
-    report = _report(base, head, repository, [*schemas.held, *notes])
+    report = add_changelog(_report(base, head, repository, [*schemas.held, *notes]), changelog, base.version)
     tags = [tag.removeprefix("v") for tag in git.tags(repository) if tag.startswith("v")]
     version = next_version(schemas.version, [*tags, *released_versions(before[CHANGELOG])], report.bump)
     log = before[CHANGELOG]

@@ -82,7 +82,8 @@ def test_a_branch_with_a_breaking_change_fails_with_the_report(breaking: Proposa
     assert found.failed
     assert found.summary.startswith("**Clients have to act on 1 breaking change.**\n")
     assert "`NewSessionRequest.x`" in found.summary
-    assert re.search(r"::error file=schema/.*title=NewSessionRequest\.x .*::The property is new and required\.", found.log)
+    annotation = r"::error file=schema/.*title=NewSessionRequest\.x .*::The property is new and required\."
+    assert re.search(annotation, found.log)
     assert (breaking.clone / "report.md").read_text("utf-8") == found.summary
 
 

@@ -62,6 +62,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "todo": advice(finding),
         "refused": dict(zip(("old_peer", "new_peer"), (each or None for each in finding.refused), strict=True)),
         "code": list(finding.code),
+        "upstream": list(finding.upstream),
         "accepted": finding.accepted or None,
         "failures": [asdict(each) for each in finding.failures],
     }

@@ -118,7 +118,7 @@ def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
     for profile, findings in by_profile(report).items():
         where = [
             first.setdefault(
-                (each.rule, each.subject, each.sentence, change_line(each), each.verdicts, each.failures), profile
+                (each.rule, *each.subjects, each.sentence, change_line(each), each.verdicts, each.failures), profile
             )
             for each in findings
         ]
@@ -180,6 +180,7 @@ def _item(item: list[Finding]) -> str:
         others,
         *(f"**{roles.capitalize()}**: {text}" for roles, text in advice(finding).items()),
         *_witnesses(finding),
+        *(f"upstream: {inert_code(each)}" for each in finding.upstream),
         f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else "",
         _unsafe_axes(finding),
         f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{each.fingerprint}`' for each in item)}",

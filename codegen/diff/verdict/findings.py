@@ -63,6 +63,7 @@ class Finding:
         failures: the failures of user code that this finding predicts.
         refused: for `old_peer` and `new_peer`, if that breaks, the smallest message that such a peer refuses, as JSON.
         code: the smallest lines of Python that worked with the base's bindings and no longer do.
+        upstream: what upstream's changelog says about it.
         same: the findings of each place, the worst first, if the same change was made in several.
     """
 
@@ -85,6 +86,7 @@ class Finding:
     failures: tuple[Failure, ...] = field(default=(), compare=False)
     refused: tuple[str, str] = field(default=("", ""), compare=False)
     code: tuple[str, ...] = field(default=(), compare=False)
+    upstream: tuple[str, ...] = field(default=(), compare=False)
     same: tuple[Finding, ...] = ()
 
     @cached_property
