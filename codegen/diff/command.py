@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.severity import Severity
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+_FORMATS = {"markdown": markdown, "json": json_text}
 _THRESHOLDS = {"wire": Severity.WIRE, "breaking": Severity.PYTHON, "risky": Severity.RISKY, "never": None}
 
 
@@ -41,8 +41,7 @@ def run(options: argparse.Namespace) -> int:
     report = add_changelog(report, options.changelog, base.version)
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
-    formats = {"markdown": markdown, "json": json_text, "github": partial(github, head=head, repository=REPOSITORY)}
-    _print(formats[options.format](report))
+    _print(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))
     if report.stale:
         stale = ", ".join(report.stale)
         sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."

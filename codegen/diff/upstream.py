@@ -37,9 +37,6 @@ def add_changelog(report: Report, file: str | None, base: str) -> Report:
 
 def _names(item: str, finding: Finding) -> bool:
     """Return whether an item names the method or definition of a finding, its property or tag, or its only method."""
-    names = {
-        finding.place,
-        *re.split("[.:]", finding.subject)[1:],
-        *(finding.methods if len(finding.methods) == 1 else ()),
-    }
+    method = finding.methods if len(finding.methods) == 1 else ()
+    names = (finding.place, *re.split("[.:]", finding.subject)[1:], *method)
     return any(set(words(name)) <= set(words(item)) for name in names)

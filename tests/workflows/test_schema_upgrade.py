@@ -57,7 +57,7 @@ def test_a_new_schema_becomes_a_labelled_pull_request_with_the_report(hub: Hub, 
     assert not proposed.failed, proposed.log
     (pull,) = hub.pulls
     assert pull["title"] == "Upgrade the schema to folder:@agentclientprotocol/sdk@2.0.0"
-    assert pull["body"].startswith("Schema: main (1.0.0) → schema/ (2.0.0)")
+    assert pull["body"].startswith("**Clients have to act on 1 breaking change.**")
     assert "`NewSessionRequest.x`" in pull["body"]
     assert (pull["head"], pull["base"]) == (BRANCH, "main")
     assert labels(hub) == ["schema-breaking"]

@@ -13,8 +13,8 @@ from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.types import Type
 from codegen.values import FORMATS, Example, Object, as_json
 
-# Returns the message that contains a value.
-Around = Callable[[Any], dict[str, Any]]
+# Returns the JSON that contains a value.
+Around = Callable[[Any], Any]
 _OTHERS: dict[str, tuple[Example, ...]] = {"boolean": (True, False), "null": (None,), "any": ({}, 1, "text", None)}
 
 
@@ -83,17 +83,16 @@ class Samples:
 
     def message(self, definition: Definition, value: Example) -> str:
         """Return the JSON of the smallest message with a value of a definition."""
-        around = self._messages.get(definition.name, lambda value: value)
-        return json.dumps(around(as_json(value)))
+        return json.dumps(self._messages.get(definition.name, _itself)(as_json(value)))
 
     @cached_property
     def _messages(self) -> dict[str, Around]:
-        """For each definition, the message that contains it and that is refused if it is refused."""
+        """For each definition, what a message is around it. It is refused if the definition's value is."""
         found: dict[str, Around] = {}
         for method in self._schema.methods:
-            self._search(found, method.params, lambda value, wire=method.wire: {"method": wire, "params": value})
+            self._search(found, method.params, _property(_itself, {"method": method.wire}, "params"))
             if method.result:
-                self._search(found, method.result, lambda value: {"result": value})
+                self._search(found, method.result, _property(_itself, {}, "result"))
         return found
 
     def _search(self, found: dict[str, Around], start: str, around: Around) -> None:
@@ -113,18 +112,21 @@ class Samples:
             yield definition.base, lambda value: around(own | value)
         for field in definition.fields:
             for name in () if LENIENT.intersection(field.markers) else field.type.names:
-                yield name, _within(field.type, name, lambda value, key=field.wire: around(own | {key: value}))
+                yield name, _within(field.type, name, _property(around, own, field.wire))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _property(around: Around, others: dict[str, Any], key: str) -> Around:
+    return lambda value: around({**others, key: value})
 
 
 def _within(found: Type, name: str, around: Around) -> Around:
-    """Return the message around a definition that a type refers to."""
+    """Return what is around a definition that a type refers to."""
     if found.kind == "ref":
         return around
     part = next(each for each in found.parts if name in each.names)
-    match found.kind:
-        case "array":
-            return _within(part, name, lambda value: around([value]))
-        case "map":
-            return _within(part, name, lambda value: around({"key": value}))
-        case _:
-            return _within(part, name, around)
+    inside = {"array": lambda value: around([value]), "map": _property(around, {}, "key")}.get(found.kind, around)
+    return _within(part, name, inside)
