@@ -87,8 +87,9 @@ def user_code_line(report: Report) -> str:
         return ""
     unpredicted = f", {len(checked.unpredicted)} that no finding predicts" if checked.unpredicted else ""
     line = f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{unpredicted}."
-    is_unused = any(each.breaks_python and not each.failures for each in report.stable)
-    return line + (" They have no code like the lines after `breaks:` that have no `fails:`." if is_unused else "")
+    unused = sum(each.breaks_python and not each.failures for each in report.stable)
+    why = f"that {number(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
+    return f"{line} These files have no code {why}" if unused else line
 
 
 def counts(findings: list[Finding]) -> dict[Verdict, int]:
