@@ -66,7 +66,8 @@ def failing(folder: Path, schema: Schema, program: str) -> list[str]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_each_breaking_finding_says_who_has_to_do_what(rule: str) -> None:
-    letters = {case.letters for case in (*CASES, *METHOD_CASES) if case.rule == rule}
+    letters = {case.letters for case in CASES if case.rule == rule}
+    letters |= {case.letters for case in METHOD_CASES if case.rule == rule}
     for each in letters:
         finding = Finding(rule, "v1", "X", "", "", "X", Verdicts.of(each), flow=TO_AGENT)
         assert bool(advice(finding)) is ("B" in each)
