@@ -9,6 +9,7 @@ from typing import Any
 
 from codegen.compatibility.user_code import check_user_code
 from codegen.console import write_output
+from codegen.diff.render.github import github
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     report = compare(base, head, read_accepted(head.accepted))
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
-    _print(_FORMATS[options.format](report))
+    _print(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))
     if report.stale:
         stale = ", ".join(report.stale)
         sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from codegen.escaping import quoted
-from codegen.ir import Field, Model, Schema
+from codegen.ir import Field, Model, Schema, Union
 from codegen.nodes import is_array, is_object
 from codegen.types import Type
 
@@ -27,13 +27,16 @@ _SCALARS = ("x", "/x", "", "a long text", 1, 0, -1, True, False, None, 1.5)
 _DEEP = 3
 
 
-def fits(schema: Schema, value: Any, kind: Type) -> bool:
-    """Return whether a value is one of a type. Invalid values that the schema tolerates are."""
+def fits(schema: Schema, value: Any, kind: Type, *, strict: bool = False) -> bool:
+    """Return whether a value is one of a type. Invalid values that the schema tolerates are, and unknown names.
+
+    `strict`: neither is, as for constructors in Python.
+    """
     match kind.kind:
         case "ref":
-            found = _fits_definition(schema, value, kind.name)
+            found = _fits_definition(schema, value, kind.name, strict=strict)
         case "union":
-            found = any(fits(schema, value, part) for part in kind.parts)
+            found = any(fits(schema, value, part, strict=strict) for part in kind.parts)
         case "literal":
             found = quoted(value) in kind.written_values
         case "any":
@@ -41,7 +44,7 @@ def fits(schema: Schema, value: Any, kind: Type) -> bool:
         case _:
             items = value.values() if is_object(value) else value if is_array(value) else ()
             found = type(value) in _PYTHON[kind.kind] and all(_is_within(value, *limit) for limit in kind.limits)
-            found = found and all(fits(schema, item, part) for item in items for part in kind.parts)
+            found = found and all(fits(schema, item, part, strict=strict) for item in items for part in kind.parts)
     return found
 
 
@@ -59,17 +62,22 @@ def _matches(pattern: str, text: str) -> bool:
         return False
 
 
-def _fits_definition(schema: Schema, value: Any, name: str) -> bool:
+def _fits_definition(schema: Schema, value: Any, name: str, *, strict: bool) -> bool:
     found = schema.definitions[name]
+    if isinstance(found, Union) and found.exclusive:
+        return sum(fits(schema, value, part, strict=strict) for part in found.type.parts) == 1
     if not isinstance(found, Model):
-        return fits(schema, value, found.type)
-    return is_object(value) and all(
-        _fits_field(schema, value[each.wire], each) if each.wire in value else not each.required
-        for each in schema.fields(name)
+        return fits(schema, value, found.type, strict=strict)
+    fields = schema.fields(name)
+    if not is_object(value) or (strict and value.keys() - {each.wire for each in fields}):
+        return False
+    return all(
+        _fits_field(schema, value[each.wire], each, strict=strict) if each.wire in value else not each.required
+        for each in fields
     )
 
 
-def _fits_field(schema: Schema, value: Any, field: Field) -> bool:
+def _fits_field(schema: Schema, value: Any, field: Field, *, strict: bool = False) -> bool:
     if field.tag is not None:
         return quoted(value) == quoted(field.tag)
     if "NoTag" in field.markers:
@@ -77,7 +85,8 @@ def _fits_field(schema: Schema, value: Any, field: Field) -> bool:
     if any(quoted(value) in marker for marker in field.markers if marker.startswith("OtherThan")):
         return False
     tolerated = {"DefaultOnNull": value is None, "DefaultOnError": True, "SkipInvalidItems": is_array(value)}
-    return any(tolerated.get(marker) for marker in field.markers) or fits(schema, value, field.type)
+    is_tolerated = not strict and any(tolerated.get(marker) for marker in field.markers)
+    return is_tolerated or fits(schema, value, field.type, strict=strict)
 
 
 class Samples:
@@ -94,6 +103,10 @@ class Samples:
     def __init__(self, schema: Schema, others: Iterable[Any]) -> None:
         self._schema = schema
         self._scalars = tuple({quoted(each): each for each in (*_SCALARS, *others)}.values())
+
+    def smallest(self, kind: Type) -> Any:
+        """Return a sample whose objects have only the required properties; an empty object if there is none."""
+        return next(iter(self.make(kind, ("",) * _DEEP)), {})
 
     def make(self, kind: Type, inside: tuple[str, ...] = ()) -> list[Any]:
         """Return samples of a type. `inside` are the definitions that the type is in: they aren't repeated."""

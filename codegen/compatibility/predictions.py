@@ -56,7 +56,11 @@ class Predictions:
         return candidates if best else []
 
     def _match(self, finding: Finding, names: set[str]) -> int:
-        return max(self._match_symbol(finding, each.split(".")[1:], names) for each in finding.symbols)
+        return max(
+            self._match_symbol(place, symbol.split(".")[1:], names)
+            for place in finding.places
+            for symbol in place.symbols
+        )
 
     def _match_symbol(self, finding: Finding, symbol: list[str], names: set[str]) -> int:
         if len(symbol) == 3:

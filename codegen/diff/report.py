@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from codegen.diff.compare.comparison import Comparison, merge
+from codegen.diff.compare.comparison import Comparison, fold, merge
 from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
 from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
@@ -59,14 +59,19 @@ class Report:
         return [each for each in self.findings if not each.reports_only]
 
     @property
+    def unaccepted(self) -> list[Finding]:
+        """The findings in the stable profile that aren't accepted."""
+        return [each for each in self.stable if not each.accepted]
+
+    @property
     def worst(self) -> Verdict:
         """The worst verdict in the stable profile, without accepted findings."""
-        return max((each.worst for each in self.stable if not each.accepted), default=Verdict.SAFE)
+        return max((each.worst for each in self.unaccepted), default=Verdict.SAFE)
 
     @property
     def severity(self) -> Severity:
         """The worst severity in the stable profile, without accepted findings."""
-        return max((each.severity for each in self.stable if not each.accepted), default=Severity.SAFE)
+        return max((each.severity for each in self.unaccepted), default=Severity.SAFE)
 
     @property
     def bump(self) -> str:
@@ -116,7 +121,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_definitions(comparison)
     compare_readings(comparison)
     found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
-    return found, count_changed_descriptions(comparison)
+    return fold(found), count_changed_descriptions(comparison)
 
 
 def _unstable(side: Side, name: str) -> Schema | None:

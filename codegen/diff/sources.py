@@ -23,7 +23,7 @@ from codegen.read.facts_file import Table
 from codegen.regen import read_schema
 from codegen.toml import parse_toml
 
-_SCHEMA = "schema"
+SCHEMA = "schema"
 # The findings that a maintainer has accepted. The file is next to the schemas of the head.
 ACCEPTED = "accepted.toml"
 
@@ -75,22 +75,22 @@ def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
         raise SourceError(f"{where} is a file. Give the folder of schemas that contains it, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
         root = Path(extracted)
-        extract(where, repository, root, _SCHEMA, optional=(METHODS, RENAMES))
+        extract(where, repository, root, SCHEMA, optional=(METHODS, RENAMES))
         return _read_checkout(root, where)
 
 
 def _read_folder(folder: Path, label: str, repository: Path, table: Table | None) -> Side:
     """Read a folder of schemas or a checkout. This repository's own schemas are read as `make regen` reads them."""
-    if not (folder / _SCHEMA).is_dir():
+    if not (folder / SCHEMA).is_dir():
         return _read_schemas(folder, label, table=table)
     if (folder / METHODS).is_file() and folder.resolve() != repository:
         return _read_checkout(folder, label)
-    return _read_schemas(folder / _SCHEMA, label)
+    return _read_schemas(folder / SCHEMA, label)
 
 
 def _read_checkout(folder: Path, label: str) -> Side:
     """Read the schemas of another commit with its own `methods.toml` and `renames.toml`."""
-    side = _read_schemas(folder / _SCHEMA, label, folder)
+    side = _read_schemas(folder / SCHEMA, label, folder)
     path = folder / METHODS
     facts = MethodFacts(label, parse_toml(path.read_bytes(), f"{METHODS} of {label}") if path.is_file() else {})
     profiles = {

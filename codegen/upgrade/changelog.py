@@ -35,7 +35,7 @@ def _points(report: Report) -> Iterator[str]:
             continue
         names: dict[tuple[str, str], list[str]] = {}
         for each in sorted(findings, key=lambda each: -each.severity):
-            names.setdefault((each.worst.word.capitalize(), each.sentence), []).append(_name(each))
+            names.setdefault((each.worst.word.capitalize(), each.sentence), []).extend(map(_name, each.places))
         yield from (f"{verdict}: {_listed(found)}. {sentence}" for (verdict, sentence), found in names.items())
         if not findings:
             yield f"`{profile}`: {'only descriptions changed' if report.docs_only[profile] else 'no changes'}."

@@ -69,8 +69,8 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
     held = [line for each in schemas.held for line in (*_wrapped(each), "")]
     is_raised = changes.version != schemas.version
-    version = f"{changes.version} instead of {schemas.version}" if is_raised else f"still {changes.version}"
-    found = [*_wrapped(summary(report)), f"The next version of this package is {version}."]
+    reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
+    found = [*_wrapped(summary(report)), f"The next version of this package is {changes.version}{reason}."]
     return _text([*held, f"{old} -> {new}", "", *lines, "", *found, "", "Left to do:", *left, "", end])
 
 
@@ -126,7 +126,7 @@ def _overdue(version: str) -> str:
 
 
 def _finding(finding: Finding) -> list[str]:
-    text = f"{finding.worst.word:<8} {finding.subject}: {finding.sentence}"
+    text = f"{finding.worst.word:<8} {finding.title}: {finding.sentence}"
     details = [change_line(finding), f"#{finding.fingerprint}"]
     failures = [f"  {line}" for each in finding.failures for line in _failure(each)]
     return [text, *(f"         {each}" for each in details if each), *failures]

@@ -26,17 +26,18 @@ def compare_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, st
     """Return the rule of each fact that changed for a method, with the texts of both sides."""
     old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
-        before, after = old.entry.get(key), _here(key, new)
+        before, after = old.entry.get(key), _kept(key, old, new)
         if before != after and old_facts.get(key) != new_facts.get(key):
             yield f"method-{key}-changed", (_shown(before), _shown(after))
 
 
-def _here(key: str, method: Method) -> Any:
-    """Return a fact of a method's entry without what its schema doesn't have."""
-    absent, value = {name for absent_key, name in method.absent if absent_key == key}, method.entry.get(key)
+def _kept(key: str, old: Method, new: Method) -> Any:
+    """Return a fact of the new entry without what the schema had and no longer has."""
+    gone = {name for absent_key, name in {*new.absent}.difference(old.absent) if absent_key == key}
+    value = new.entry.get(key)
     if is_array(value):
-        return [each for each in value if each not in absent] or None
-    return None if absent else value
+        return [each for each in value if each not in gone] or None
+    return None if gone else value
 
 
 def compare_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:

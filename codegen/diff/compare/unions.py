@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
@@ -49,6 +49,8 @@ class UnionComparison:
             texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
             renamed=renamed,
+            sent=(_tag(before), _tag(after)),
+            read=self._reads(rule, after),
         )
 
     def _verdicts(self, rule: str, before: Member | None, after: Member | None, renamed: Renamed | None) -> Verdicts:
@@ -56,6 +58,8 @@ class UnionComparison:
         verdicts = RULES[rule].verdicts
         if renamed and renamed.until:
             return verdicts.kept()
+        if rule == "union-member-retagged" and before and after and before.name == after.name:
+            verdicts = replace(verdicts, build=SAFE, read=SAFE)  # code names the class, not the tag
         old, new = Choice.of(self.comparison.old.schema, self.old), Choice.of(self.comparison.new.schema, self.new)
         if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
             return verdicts
@@ -64,6 +68,15 @@ class UnionComparison:
             verdict(new, after.name, old, names[0]) if after else SAFE,
             verdict(old, before.name, new, names[1]) if before else SAFE,
         )
+
+    def _reads(self, rule: str, after: Member | None) -> str:
+        """Return a line of code that reads the tag if that changed, or takes only the members that there were."""
+        new, names = self.comparison.new.schema, {self.comparison.names.get(each.name) for each in self.old.members}
+        if after and isinstance(new.definitions.get(after.name), Model) and names.intersection(new.bases(after.name)):
+            return ""  # instances of a member that derives from another one are that one's, too
+        if rule == "union-tag-changed":
+            return f"value.{self.old.tag}  # value: {self.old.members[0].name}"
+        return f"value: {self.old.type.hint} = new  # new: {self.new.name}"
 
     def _renamed(self, before: Member, after: Member) -> Renamed | None:
         """Return the change of a member's class, unless the old name can't be kept or follows that of the union."""
@@ -161,6 +174,10 @@ def _union_shown(schema: Schema, union: Union) -> str:
     is_open = is_open_union(schema, union)
     named = _listed([each for each in union.members if not (is_open and is_open_member(schema, each.name))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
+
+
+def _tag(member: Member | None) -> str:
+    return member.tag or "" if member else ""
 
 
 def _choice(union: Union) -> str:

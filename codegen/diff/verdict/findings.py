@@ -56,6 +56,9 @@ class Finding:
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
         failures: the failures of user code that this finding predicts.
+        refused: for `old_peer` and `new_peer`, if that breaks, the smallest message that such a peer refuses, as JSON.
+        code: the smallest lines of Python that worked with the base's bindings and no longer do.
+        same: the findings of each place, the worst first, if the same change was made in several.
     """
 
     rule: str
@@ -75,12 +78,30 @@ class Finding:
     reports_only: bool = False
     accepted: str = ""
     failures: tuple[Failure, ...] = field(default=(), compare=False)
+    refused: tuple[str, str] = field(default=("", ""), compare=False)
+    code: tuple[str, ...] = field(default=(), compare=False)
+    same: tuple[Finding, ...] = ()
 
     @cached_property
     def fingerprint(self) -> str:
-        """Twelve hex digits that stay the same as long as the same thing changes in the same way."""
-        text = "\n".join((self.profile, self.rule, self.subject, self.before, self.after))
+        """Twelve hex digits that stay the same as long as the same things change in the same way."""
+        text = "\n".join((self.profile, self.rule, *sorted(self.subjects), self.before, self.after))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def places(self) -> tuple[Finding, ...]:
+        """The finding of each place, the worst first."""
+        return self.same or (self,)
+
+    @property
+    def subjects(self) -> list[str]:
+        """What changed in each place, the worst first."""
+        return [each.subject for each in self.places]
+
+    @property
+    def title(self) -> str:
+        """What changed in the worst place, and in how many others."""
+        return f"{self.subject} and {len(self.same) - 1} more" if self.same else self.subject
 
     @property
     def sentence(self) -> str:

@@ -81,6 +81,7 @@ RULES: dict[str, Rule] = {
     "definition-deprecated": Rule("The definition became deprecated, or is no longer.", "SSSSS"),
     "definition-added": Rule("The definition is new.", "SSSSS"),
     "definition-removed": Rule("The definition was removed.", "SSBBS"),
+    "definition-split": Rule("The definition was removed. Maybe split: others have its parts now.", "SSBBS"),
     "definition-renamed": Rule("The definition was renamed.", "SSBBS"),
     "definition-old-name-removed": Rule("The old name of the definition is no longer kept.", "SSBBS"),
     "definition-stabilised": Rule("The definition was unstable and is now in the stable profile.", "SSSSS"),
@@ -133,7 +134,7 @@ RULES: dict[str, Rule] = {
     "union-member-retagged": Rule("The tag of a union member changed.", "BBBBS"),
     "union-opened": Rule("The closed union is open now: it also accepts members that it doesn't list.", "BSSBS"),
     "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
-    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBBBS"),
+    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBSBS"),
     "union-choice-changed": Rule(
         "The rule that exactly one member of the union must match was added or removed.", "RRSSS"
     ),

@@ -127,6 +127,16 @@ def test_a_fact_that_an_entry_lacks_is_a_finding(repository: Repository, compare
     assert rules(report(compare, schema)) == ["method-creates-changed"]
 
 
+def test_a_kind_of_fact_that_no_entry_has_is_not_compared(repository: Repository, compare: Compare) -> None:
+    """When that commit was made, the runtime knew which properties are paths, and the file didn't say it."""
+    before = next(each for each in CURRENT.splitlines() if each.startswith('"session/new"'))
+    repository(NOW, f'[v1.agent]\n{before.partition(", paths")[0]} }}\n"session/set_mode" = {{ baseline = true }}\n')
+    found = report(compare, NOW | {"NewSessionRequest": part_of("session/new", "agent", model(cwd=STRING))})
+    assert rules(found) == ["method-baseline-lost", "property-optional-added"]
+    note = "codegen/methods.toml of HEAD has no facts of the kinds paths. The current file is used for them."
+    assert note in found["notes"]
+
+
 def entry(text: str) -> str:
     """Return the current file with another entry for `session/set_mode`."""
     return CURRENT.replace('"session/set_mode" = { offered = "the session came with modes" }', text)

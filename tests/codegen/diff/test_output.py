@@ -106,17 +106,16 @@ def test_the_json_matches_its_schema(run: Run) -> None:
 def test_the_report_is_markdown_without_colour_if_no_format_is_named(run: Run) -> None:
     _, out, _ = run()
     assert "\x1b" not in out
-    assert out.startswith("Schema: ")
+    assert out.startswith("**Clients have to act on 1 breaking change.**\n")
     assert "session/new" in out
-    assert "The stable profile has breaking changes." in out
-    assert "Recommended version bump: major." in out
+    assert "Recommended version bump: major, because" in out
 
 
 def test_a_folder_in_the_repository_has_a_relative_label(
     run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
-    assert run()[1].startswith("Schema: base/ → head/")
+    assert "Schema: base/ → head/" in run()[1]
 
 
 # Acceptances

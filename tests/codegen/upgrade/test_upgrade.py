@@ -65,10 +65,10 @@ The first version.
         "changed   generated/ (2 files)",
         "changed   CHANGELOG.md",
         "",
-        "All changes in the stable profile are safe. Stable profile: 1 safe. Unstable and draft profiles: no changes. "
-        "Recommended",
-        "version bump: minor.",
-        "The next version of this package is still 0.1.0.",
+        "Nobody has to act: all changes in the stable profile are safe. Stable profile: 1 safe. Unstable and draft "
+        "profiles: no",
+        "changes. Recommended version bump: minor, because nothing stable breaks, but something is new.",
+        "The next version of this package is 0.1.0, as before, because that is high enough.",
         "",
         "Left to do:",
         "1. Edit the new lines of CHANGELOG.md where they don't say enough.",
@@ -295,5 +295,6 @@ def test_upgrades_between_two_releases_raise_the_version_once_for_each_part(repo
 def test_the_report_is_written_to_a_folder_in_two_formats(repository: Repository, tmp_path: Path) -> None:
     repository.upgrade("2.0.0", BREAKING, "--report", str(tmp_path / "report"))
     assert sorted(path.name for path in (tmp_path / "report").iterdir()) == ["report.json", "report.md"]
-    assert (tmp_path / "report/report.md").read_text("utf-8").startswith("Schema: main (1.0.0) → schema/ (2.0.0)\n")
+    text = (tmp_path / "report/report.md").read_text("utf-8")
+    assert text.startswith("**Clients have to act on 1 breaking change.**\n\nSchema: main (1.0.0) → schema/ (2.0.0)\n")
     assert json.loads((tmp_path / "report/report.json").read_text("utf-8"))["worst"] == "breaking"

@@ -17,20 +17,26 @@ import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from codegen.diff.render.markdown import markdown
+from codegen.diff.report import compare
 from codegen.names import attribute_name
 from codegen.pinned.profiles import PLACES
 from codegen.read.resolve import ADVERTISED_IN
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
+from tests.support.diff.released import side_of
 from tests.support.diff.repository import commit
 from tests.support.paths import ROOT
+from tests.support.releases import PACKAGE
 
 Change = Callable[[Schema], None]
 SCHEMA = ROOT / "schema"
 REPORTS = ROOT / "docs/project/upgrade-reports"
+REAL = ("2.2.0", "2.4.0")
 _SENDERS = {"agent": ("Client", "Agent"), "client": ("Agent", "Client")}
 _FOLDERS = ("benchmarks", "docs", "examples", "kit", "tests")
 _WORDS = (r"\w+", r'"[\w-]+"')
@@ -260,9 +266,17 @@ def _write_changed(folder: Path, row: str) -> Path:
     return folder
 
 
+def real_report() -> str:
+    """Return the report of an upgrade that was made, as its page shows it."""
+    old, new = (replace(side_of(release), label=f"{PACKAGE} {release}") for release in REAL)
+    title = f"# A real upgrade: {REAL[0]} to {REAL[1]}\n\nWritten by `python -m tests.support.codegen.simulated`.\n\n"
+    return title + markdown(compare(old, new))
+
+
 def write_reports() -> None:
-    """Write the reports of three upgrades for reading."""
+    """Write the reports of a real upgrade and of three simulated ones for reading."""
     REPORTS.mkdir(exist_ok=True)
+    (REPORTS / "real.md").write_text(real_report(), "utf-8")
     for row in ("a request to agents", "a renamed definition", ALL):
         with tempfile.TemporaryDirectory() as temporary:
             upgrade(row, Path(temporary))

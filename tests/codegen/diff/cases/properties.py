@@ -50,7 +50,7 @@ CASES = [
     Case("null added", "request", holds(STRING), holds(MAYBE), "nullable-added", "BSSBS", A, NULL),
     Case("null added", "result", may(STRING), may(MAYBE), "nullable-added", "BSSBS", A, NULL),
     Case("null removed", "request", holds(MAYBE), holds(STRING), "nullable-removed", "SBBSS", NULL, A),
-    Case("null removed", "update", may(MAYBE), may(STRING), "nullable-removed", "SBBSS", NULL, A),
+    Case("null removed", "update", may(MAYBE), may(STRING), "nullable-removed", "SBRSS", NULL, A),
     Case(
         "null added where invalid values are tolerated",
         "update",
@@ -67,7 +67,7 @@ CASES = [
         may(MAYBE, **ON_ERROR),
         may(STRING, **ON_ERROR),
         "nullable-removed",
-        "SRBSS",
+        "SRRSS",
         NULL,
         A,
     ),

@@ -101,7 +101,7 @@ CASES = [
     case("union opened", "union-opened", "BSSBS", (ONE, OPENED), (A, Z)),
     case("union closed", "union-closed", "SBBBS", (OPENED, ONE), (Z, A)),
     case("union's member retagged", "union-member-retagged", "BBBBS", (TWO, union("a", "c")), (B, C), "result"),
-    case("union's tag changed", "union-tag-changed", "BBBBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
+    case("union's tag changed", "union-tag-changed", "BBSBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
     case("union's member renamed", "union-member-renamed", "SSBBS", (PAIR, titled("One", "Three")), (KEY_B, KEY_B)),
     case(
         "union's members in another order",
@@ -217,7 +217,7 @@ CASES = [
         BLOCK,
         BLOCK,
         "union-member-retagged",
-        "SBBBS",
+        "SBSSS",
         {"x": {"text": "t"}},
         {"x": {"type": "plain", "text": "t"}},
         **blocks(
