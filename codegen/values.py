@@ -106,7 +106,7 @@ class Samples:
 
     def smallest(self, kind: Type) -> Any:
         """Return a sample whose objects have only the required properties; an empty object if there is none."""
-        return next(iter(self.make(kind, ("",) * _DEEP)), {})
+        return next(iter(self.make(kind, ("",) * _DEEP)), dict[str, Any]())
 
     def make(self, kind: Type, inside: tuple[str, ...] = ()) -> list[Any]:
         """Return samples of a type. `inside` are the definitions that the type is in: they aren't repeated."""

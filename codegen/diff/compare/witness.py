@@ -109,5 +109,6 @@ def _within(found: Type, name: str, around: Around) -> Around:
     if found.kind == "ref":
         return around
     part = next(each for each in found.parts if name in each.names)
-    inside = {"array": lambda value: around([value]), "map": _property(around, {}, "key")}.get(found.kind, around)
-    return _within(part, name, inside)
+    if found.kind == "array":
+        return _within(part, name, lambda value: around([value]))
+    return _within(part, name, _property(around, {}, "key") if found.kind == "map" else around)
