@@ -23,7 +23,7 @@ _PYTHON: dict[str, tuple[type, ...]] = {
 }
 # Values to choose samples from.
 _SCALARS = ("x", "/x", "", "a long text", 1, 0, -1, True, False, None, 1.5)
-# In models as deep as this inside of others, samples have only the required properties.
+# In models as deep as this inside of others, samples have only the required properties; deeper ones have one sample.
 _DEEP = 3
 
 
@@ -106,7 +106,11 @@ class Samples:
 
     def smallest(self, kind: Type) -> Any:
         """Return a sample whose objects have only the required properties; an empty object if there is none."""
-        return next(iter(self.make(kind, ("",) * _DEEP)), dict[str, Any]())
+        return next(iter(self.shallow(kind, -1)), dict[str, Any]())
+
+    def shallow(self, kind: Type, depth: int) -> list[Any]:
+        """Return samples whose objects have only the required properties, except in definitions down to a depth."""
+        return self.make(kind, ("",) * (_DEEP - depth - 1))
 
     def make(self, kind: Type, inside: tuple[str, ...] = ()) -> list[Any]:
         """Return samples of a type. `inside` are the definitions that the type is in: they aren't repeated."""
@@ -138,6 +142,8 @@ class Samples:
         if not all(values[each.wire] for each in fields if each.required):
             return []
         least = {each.wire: values[each.wire][0] for each in fields if each.required}
+        if len(inside) > _DEEP:
+            return [least]
         whole = {wire: found[0] for wire, found in values.items() if found}
         return [least, whole, *({**least, wire: value} for wire, found in values.items() for value in found)]
 

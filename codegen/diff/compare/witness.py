@@ -23,6 +23,7 @@ class Sender:
     def __init__(self, schema: Schema, reader: Schema) -> None:
         self._schema, self._reader = schema, reader
         self._smallest = Samples(schema, ()).smallest
+        self._refused: dict[tuple[str, str, bool], list[Any]] = {}
 
     def refused(self, sent: Definition, read: Definition, text: str, *, strict: bool = False) -> list[Any]:
         """Return the smallest value of a definition that the other side refuses; none if there is none.
@@ -33,15 +34,20 @@ class Sender:
             text: what the value should have in it, if that is refused.
             strict: whether a constructor in Python refuses it.
         """
-        own, other = Type("ref", sent.name), Type("ref", read.name)
-        scalars = (*find_scalars(self._schema, [own]), *find_scalars(self._reader, [other]))
 
         def size(value: Any) -> tuple[bool, int]:
             written = json.dumps(value)
             return bool(text) and json.dumps(text) not in written, len(written)
 
-        made = Samples(self._schema, scalars).make(own)
-        return sorted((each for each in made if not fits(self._reader, each, other, strict=strict)), key=size)[:1]
+        key = sent.name, read.name, strict
+        if key not in self._refused:
+            self._refused[key] = self._find(Type("ref", sent.name), Type("ref", read.name), strict=strict)
+        return sorted(self._refused[key], key=size)[:1]
+
+    def _find(self, sent: Type, read: Type, *, strict: bool) -> list[Any]:
+        scalars = (*find_scalars(self._schema, [sent]), *find_scalars(self._reader, [read]))
+        made = Samples(self._schema, scalars).shallow(sent, 1)
+        return [each for each in made if not fits(self._reader, each, read, strict=strict)]
 
     def source(self, value: Any, kind: Type) -> str:
         """Return a Python expression for a value of a type."""
