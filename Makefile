@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page registry-snapshot build check-dist lock clean
+.PHONY: help regen check diff api-changes docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page registry-snapshot build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ check: $(READY) ## Print how generated/ differs from what regen would write; exi
 
 diff: $(READY) ## Report what changed since another commit, and for whom: make diff BASE=<git ref or folder> [HEAD=<same>] [FAIL_ON=wire] [USER_CODE=<folder>]
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
+
+api-changes: $(READY) ## List what breaks since another commit for users of runtime and kit: make api-changes BASE=<git ref>
+	@$(BIN)/python -m tests.support.python_api "$(BASE)"
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link or another warning fails
 	rm -rf build/docs

@@ -81,17 +81,21 @@ def _write_report(name: str, text: str) -> None:
 def report() -> int:
     """Compare the schema and the generated code with the base, and fail on breaking changes that aren't accepted.
 
+    These are also annotations on the lines that cause them.
+
     `INTO` is the branch of the base. `USER_CODE` is a folder to check, if the base has it.
     """
     base = git("rev-parse", "--short", git("merge-base", "HEAD", f"origin/{os.environ['INTO']}"))
     if not git("diff", "--name-only", base, "HEAD", "--", "schema", "generated"):
         return 0
     checked = os.environ["USER_CODE"] if git("ls-tree", base, os.environ["USER_CODE"]) else ""
-    options = [f"BASE={base}", "FORMAT=markdown", "FAIL_ON=breaking", f"USER_CODE={checked}"]
-    compared = subprocess.run(["make", "diff", *options], stdout=subprocess.PIPE, text=True, check=False)
+    command = ["make", "diff", f"BASE={base}", "FAIL_ON=breaking", f"USER_CODE={checked}"]
+    compared = subprocess.run([*command, "FORMAT=markdown"], stdout=subprocess.PIPE, text=True, check=False)
     _write_report("report", compared.stdout)
     summarize(compared.stdout)
     set_output(base=base)
+    if compared.returncode:
+        subprocess.run([*command, "FORMAT=github"], check=False)
     return compared.returncode
 
 

@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     for each in (regen, check):
         each.add_argument("--output", type=Path, default=GENERATED, help="folder of the packages (default: generated/)")
     fetch.add_argument("source", help=SOURCES)
-    diff.add_options(add("diff", _imported("codegen.diff.command"), diff.TEXT), SCHEMA)
+    diff.add_options(add("diff", _imported("codegen.diff_command"), diff.TEXT), SCHEMA)
     text = "check code that is right for older releases with today's package, and write docs/project/compatibility.md"
     add("compatibility", _imported("codegen.compatibility.command"), text)
     text = "write the protocol reference: Markdown pages about every method and every type"

@@ -1,7 +1,7 @@
 """The intermediate representation (IR) of a schema, with every upstream idiom resolved.
 
-Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` adds the methods, and the templates
-render both. `codegen.types` has the types of values.
+Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` the methods, and
+`codegen.read.resolve` attaches the facts about them. The templates render it. `codegen.types` has the types of values.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Field:
     tag: str | None = None
     factory: str = ""
     calls: tuple[str, ...] = ()
+    deprecated: bool = False
 
     @property
     def read(self) -> Type:
@@ -79,6 +80,7 @@ class Model:
     fields: tuple[Field, ...]
     base: str | None = None
     is_open: bool = False
+    deprecated: bool = False
 
     @property
     def accepts_other_tags(self) -> bool:
@@ -105,6 +107,7 @@ class Union:
     members: tuple[Member, ...]
     tag: str | None = None
     exclusive: bool = False
+    deprecated: bool = False
 
     @property
     def type(self) -> Type:
@@ -127,6 +130,7 @@ class Alias:
     pointer: str
     doc: str
     type: Type
+    deprecated: bool = False
 
 
 Definition: TypeAlias = Model | Union | Alias
@@ -138,16 +142,6 @@ class OldName:
 
     old: str
     new: str
-    until: str
-
-
-@dataclass(frozen=True)
-class OldMethodName:
-    """An old name of a method: on the wire, in Python, and in the method tables."""
-
-    wire: str
-    name: str
-    constant: str
     until: str
 
 
@@ -170,7 +164,8 @@ class Method:
         offered: when a method that needs no capability may be called; empty for others.
         facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
         entry: its whole entry in `methods.toml`, including facts about properties that this schema doesn't have.
-        old_names: its old names, which generated code keeps.
+        table: the table that has the entry, such as `v1.agent`; empty if the entry is a proposed one.
+        absent: what the entry names and this schema doesn't have, each with its key in the entry.
     """
 
     wire: str
@@ -187,7 +182,9 @@ class Method:
     offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
-    old_names: tuple[OldMethodName, ...] = ()
+    table: str = field(default="", compare=False)
+    absent: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    deprecated: bool = False
 
 
 @dataclass

@@ -39,7 +39,7 @@ class Node:
     def __init__(self, schema: Json, pointer: str) -> None:
         self.schema: Mapping[str, Json] = schema
         self.pointer = pointer
-        self.untaken = set(schema)
+        self.untaken = set(schema) - {"deprecated"}  # its description says so, too
 
     def __contains__(self, keyword: str) -> bool:
         return keyword in self.schema

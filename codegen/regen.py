@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
 from codegen.emit.formatting import formatted
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import read_files, replace_folders
@@ -16,22 +17,22 @@ from codegen.pinned.profiles import Profile, naming
 from codegen.read.canonical import canonical
 from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import find_envelopes, read_messages
-from codegen.read.methods import read_methods, read_methods_without_facts, shared_properties
+from codegen.read.facts_file import Table
+from codegen.read.methods import attach_facts, read_methods
 from codegen.read.normalise import normalise
-from codegen.read.old_names import keep_old_names
-from codegen.read.renames_file import RENAMES_TOML, check_not_due, package_version, read_renames
 from codegen.read.unused_facts import check_all_used
 from codegen.read.vocabulary import check_vocabulary
 
 PACKAGE = "acp_bindings"
 
 
-def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
+def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = None) -> Schema:
     """Return the intermediate representation of a JSON schema.
 
     Args:
         raw: the schema.
-        version: its table in `methods.toml`, such as `v1`; None leaves out the facts of that file.
+        facts: its own tables in `methods.toml`, such as `v1` or `v1_unstable`; None leaves out the facts of that file.
+        table: the content of `methods.toml`; by default that of the file.
     """
     raw = canonical(raw)
     check_vocabulary(raw)
@@ -39,14 +40,20 @@ def read_schema(raw: dict[str, Any], version: str | None) -> Schema:
     fill_defaults(schema)
     messages = read_messages(raw)
     schema.message_docs = messages.texts
-    payloads = messages.payloads
-    schema.methods = read_methods(raw, payloads, version) if version else read_methods_without_facts(raw, payloads)
-    schema.properties = shared_properties(version) if version else {}
+    schema.methods = read_methods(raw, messages.payloads)
     schema.envelopes = find_envelopes(schema)
-    return schema
+    return attach_facts(schema, facts, table) if facts else schema
 
 
-def render(schema_folder: Path, *, pinned: bool, version: str = "", listed: bool = True) -> dict[str, str]:
+def render(
+    schema_folder: Path,
+    *,
+    pinned: bool,
+    version: str = "",
+    listed: bool = True,
+    table: Table | None = None,
+    before: Mapping[str, Schema] | None = None,
+) -> dict[str, str]:
     """Return every file to generate, formatted, by its path in the package.
 
     Args:
@@ -54,6 +61,8 @@ def render(schema_folder: Path, *, pinned: bool, version: str = "", listed: bool
         pinned: whether PINNED.json must list exactly these schemas, and `methods.toml` fit them.
         version: the version that old names must outlive; by default the present one of this package.
         listed: whether `methods.toml` must then have all methods; otherwise the others get the proposed facts.
+        table: the content of `methods.toml`; by default that of the file.
+        before: the schemas before an upgrade, by profile. What they have of the names in `methods.toml` must be kept.
     """
     found = load(schema_folder, pinned=pinned)
     renames = read_renames(RENAMES_TOML)
@@ -63,9 +72,9 @@ def render(schema_folder: Path, *, pinned: bool, version: str = "", listed: bool
     schemas: list[tuple[Profile, Schema]] = []
     for each in found:
         with naming(each.profile):
-            schemas.append((each.profile, read_schema(each.schema, each.profile.table)))
+            schemas.append((each.profile, read_schema(each.schema, each.profile.facts, table)))
     if pinned:
-        check_all_used(schemas, listed=listed)
+        check_all_used(schemas, listed=listed, before=before or {})
     for profile, schema in schemas:
         with naming(profile):
             emitted = emit_profile(profile, keep_old_names(schema, profile.name, renames))

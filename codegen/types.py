@@ -6,7 +6,7 @@ equal to one from 0 to 255. `codegen.read.types` makes them from JSON Schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -36,6 +36,7 @@ class Type:
         kind: `any`, `null`, `literal`, `array`, `map`, `ref`, `union`, or `string`, `integer`, `number`, `boolean`.
         name: the definition that a `ref` refers to.
         values: the constants of a `literal`.
+        written_values: these constants as source, which tells 1 from true, as Python's `==` doesn't.
         parts: the item of an array, the value of a map, the members of a union: constants first, null last.
         limits: what limits the values, by name, sorted; with the range of its format.
         format: the format of a scalar.
@@ -45,12 +46,16 @@ class Type:
 
     kind: str
     name: str = ""
-    values: tuple[Any, ...] = ()
+    values: tuple[Any, ...] = field(default=(), compare=False)
     parts: tuple[Type, ...] = ()
     limits: tuple[tuple[str, Any], ...] = ()
     format: str = field(default="", compare=False)
     stated: tuple[tuple[str, Any], ...] = field(default=(), compare=False)
     refers_to_null: bool = field(default=False, compare=False)
+    written_values: tuple[str, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "written_values", tuple(map(quoted, self.values)))
 
     @property
     def annotation(self) -> str:
@@ -116,6 +121,13 @@ class Type:
     def renamed(self, names: Mapping[str, str]) -> Type:
         return replace(self, name=names.get(self.name, self.name), parts=tuple(p.renamed(names) for p in self.parts))
 
+    def with_any_inside(self, names: Collection[str], *, inside: bool = False) -> Type:
+        """Return the type with any JSON in place of some definitions, where they are inside of an array or a map."""
+        if inside and self.name in names:
+            return ANY
+        inside = inside or self.kind in ("array", "map")
+        return replace(self, parts=tuple(part.with_any_inside(names, inside=inside) for part in self.parts))
+
     def unlimited(self) -> Type:
         return replace(self, limits=(), parts=tuple(part.unlimited() for part in self.parts))
 
@@ -144,6 +156,8 @@ class Type:
         """The limits that the name of a type doesn't imply, or how a member of a union is chosen."""
         if self.kind in _BOUNDED and (self.stated or not self.format):
             return f"{_BOUNDED[self.kind]}({self.limit('minimum')}, {self.limit('maximum')})"
+        if any(value in (0, 1) for value in self.values):
+            return "Exact"
         if self.stated:
             return f"Field({', '.join(f'{name}={quoted(value)}' for name, value in self.stated)})"
         is_choice = len(self.concrete.parts) > 1 and any(part.kind in ("ref", "array") for part in self.parts)
@@ -155,12 +169,7 @@ ANY, NULL = Type("any"), Type("null")
 
 def limited(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) -> Type:
     """Return a scalar of a format or an array of one part, with the limits that the schema states."""
-    implied: Iterable[tuple[str, Any]] = ()
-    if format_ in RANGES:
-        implied = zip(("minimum", "maximum"), RANGES[format_], strict=True)
-    elif kind == "string" and format_:
-        implied = [("format", format_)]
-    limits = {**dict(implied), **stated}
+    limits = {**dict(zip(("minimum", "maximum"), RANGES.get(format_, ()), strict=False)), **stated}
     return Type(
         kind,
         parts=parts,
@@ -173,8 +182,10 @@ def limited(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) ->
 def union_of(members: Iterable[Type]) -> Type:
     """Merge types into one: constants into one `literal`, before the other members, and null as the last one."""
     flat = [part for each in members for part in (each.parts if each.kind == "union" else (each,))]
-    constants = tuple(dict.fromkeys(value for each in flat for value in each.values))
-    found = [Type("literal", values=constants)] if constants else []
+    constants = {
+        written: value for each in flat for written, value in zip(each.written_values, each.values, strict=True)
+    }
+    found = [Type("literal", values=tuple(constants.values()))] if constants else []
     found += dict.fromkeys(each for each in flat if not each.values and each != NULL)
     found += [NULL] if NULL in flat and ANY not in flat else []
     return found[0] if len(found) == 1 else Type("union", parts=tuple(found))

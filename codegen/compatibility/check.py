@@ -8,18 +8,19 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.compatibility.predictions import Predictions
 from codegen.compatibility.program import Program, write_program
+from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.report import compare
 from codegen.diff.sources import Side
-from codegen.diff.user_code.predictions import Predictions
-from codegen.diff.user_code.type_checker import Problem, check
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import SourceError
 from codegen.files import write_files
+from codegen.pinned.profiles import PROFILES
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _CODE = "code"
@@ -33,12 +34,16 @@ class Failure:
 
     Attributes:
         use: its name.
+        line: the line number in the use, from 1.
+        source: the line itself, without indentation.
         message: what is wrong.
         runs: whether only the type checker refuses it.
         findings: the findings that predict it.
     """
 
     use: str
+    line: int
+    source: str
     message: str
     runs: bool
     findings: tuple[Finding, ...]
@@ -76,19 +81,26 @@ class Result:
         return [each for each in self.failures if each.use not in predicted]
 
 
-def check_old_code(old: Iterable[tuple[str, Side]], head: Side, packages: list[Path]) -> list[Result]:
+def check_old_code(
+    old: Iterable[tuple[str, Side]], head: Side, packages: list[Path], profiles: Container[str] = PROFILES
+) -> list[Result]:
     """Check the programs of old releases.
 
     Args:
         old: the releases, each with a label. Profiles that the bindings don't have are left out.
         head: the schemas of the bindings.
         packages: the folders with the bindings and their runtime.
+        profiles: the profiles whose code is checked.
 
     Raises:
         SourceError: the code can't be checked, or code that is right for the bindings fails.
     """
     sides = dict(old)
-    new = {name: write_program(f"new_{name}", name, each.schema) for name, each in head.profiles.items()}
+    new = {
+        name: write_program(f"new_{name}", name, each.schema)
+        for name, each in head.profiles.items()
+        if name in profiles
+    }
     programs = {
         (label, name): write_program(f"old_{number}_{name}", name, snapshot.schema)
         for number, (label, side) in enumerate(sides.items())
@@ -116,7 +128,8 @@ def _failure(program: Program, lines: list[str], problem: Problem, predictions: 
     tree = ast.Module([program.uses[use]], [])
     findings = predictions.of(problem, tree, lines, {program.profile})
     runs = problem.kind != _RUN and use in program.calls
-    return Failure(use, problem.message, runs, tuple(findings))
+    line = problem.line - program.uses[use].lineno + 1
+    return Failure(use, line, lines[problem.line - 1].strip(), problem.message, runs, tuple(findings))
 
 
 def _problems(programs: list[Program], new: dict[str, Program], packages: list[Path]) -> dict[str, list[Problem]]:

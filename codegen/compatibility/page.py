@@ -56,7 +56,7 @@ def _reasons(result: Result) -> list[tuple[str, int, str]]:
     for failure in result.failures:
         for finding in failure.findings:
             uses.setdefault(finding.rule, set()).add(failure.use)
-            subjects.setdefault(finding.rule, set()).add(finding.subject)
+            subjects.setdefault(finding.rule, set()).update(finding.subjects)
     reasons = [(RULES[rule].sentence, len(uses[rule]), _names(subjects[rule])) for rule in uses]
     return sorted(reasons, key=lambda each: (-each[1], each[0]))
 

@@ -123,7 +123,7 @@ class Uses:
 
     def _handler(self, name: str, role: str, methods: list[Method], *, is_required: bool) -> Use:
         """Return the use that implements methods: all that are required, and creates an instance; or another one."""
-        lines = [f"class Handler({_BINDINGS}{role.capitalize()}):"]
+        lines = [f"class Handler({_BINDINGS}{role.capitalize()}):", *(["    pass"] * (not methods))]
         for each in methods:
             params, result = _BINDINGS + each.params, _BINDINGS + each.result if each.result else "None"
             lines += ["    @override"] * (not is_required)

@@ -2,6 +2,5 @@
 
 Compares intermediate representations (`codegen.ir`), never text. `sources` reads both sides, `match` pairs their
 definitions, `compare` finds the differences of one profile, `verdict` rates them, `report` collects all profiles, and
-`render` formats the report. `user_code` type-checks real code against the new package, and `python_api` has
-griffe compare the hand-written packages.
+`render` formats the report.
 """

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 TEXT = "compare two sets of schemas: what changed, who is affected, and whether it breaks them"
-FORMATS = ("markdown", "json")
+FORMATS = ("markdown", "json", "github")
 THRESHOLDS = ("wire", "breaking", "risky", "never")
 
 

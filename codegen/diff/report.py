@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from codegen.diff.compare.comparison import Comparison, merge
+from codegen.diff.compare.comparison import Comparison, fold, merge
 from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
 from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
 from codegen.diff.compare.methods import compare_methods
+from codegen.diff.compare.readings import compare_readings
 from codegen.diff.sources import Side
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
+from codegen.read.canonical import find_unchecked
 from codegen.regen import PACKAGE
 
 STABLE = "v1"
@@ -36,8 +37,6 @@ class Report:
         stale: accepted fingerprints that no finding has.
         user_code: the result of checking user code; None if it wasn't checked.
         notes: a sentence for each part of either side that can't be read and so wasn't compared.
-        python_api: the breaking changes of the hand-written packages, a line of Markdown each; None if they weren't
-            compared.
     """
 
     base: str
@@ -48,7 +47,6 @@ class Report:
     stale: tuple[str, ...] = ()
     user_code: UserCode | None = None
     notes: tuple[str, ...] = ()
-    python_api: tuple[str, ...] | None = None
 
     @property
     def unpredicted(self) -> tuple[Failure, ...]:
@@ -61,19 +59,24 @@ class Report:
         return [each for each in self.findings if not each.reports_only]
 
     @property
+    def unaccepted(self) -> list[Finding]:
+        """The findings in the stable profile that aren't accepted."""
+        return [each for each in self.stable if not each.accepted]
+
+    @property
     def worst(self) -> Verdict:
         """The worst verdict in the stable profile, without accepted findings."""
-        return max((each.worst for each in self.stable if not each.accepted), default=Verdict.SAFE)
+        return max((each.worst for each in self.unaccepted), default=Verdict.SAFE)
 
     @property
     def severity(self) -> Severity:
         """The worst severity in the stable profile, without accepted findings."""
-        return max((each.severity for each in self.stable if not each.accepted), default=Severity.SAFE)
+        return max((each.severity for each in self.unaccepted), default=Severity.SAFE)
 
     @property
     def bump(self) -> str:
         """The part of this package's version to raise: `major`, `minor`, `patch` or `none`."""
-        if self.python_api or any(each.worst is Verdict.BREAKING for each in self.stable):
+        if any(each.worst is Verdict.BREAKING for each in self.stable):
             return "major"
         return "minor" if self.findings else "patch" if any(self.docs_only.values()) else "none"
 
@@ -90,8 +93,17 @@ def compare(base: Side, head: Side, accepted: Iterable[tuple[str, str]] = ()) ->
             replace(each, reports_only=name != STABLE, accepted=reasons.get(each.fingerprint, "")) for each in found
         ]
     stale = reasons.keys() - {each.fingerprint for each in findings} if findings or any(docs.values()) else ()
-    notes = (*base.notes, *head.notes)
+    notes = (*base.notes, *head.notes, *_unchecked(base, head))
     return Report(_label(base), _label(head), tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
+
+
+def _unchecked(base: Side, head: Side) -> Iterator[str]:
+    """Yield a sentence about what would restrict values in the head but not in the base, and isn't checked."""
+    known, found = (
+        [each for one in side.profiles.values() for each in find_unchecked(one.source)] for side in (base, head)
+    )
+    if new := dict.fromkeys(each for each in found if each not in known):
+        yield f"Not checked by the bindings: {', '.join(new)}."
 
 
 def _label(side: Side) -> str:
@@ -107,8 +119,9 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_properties(comparison)
     compare_messages(comparison)
     compare_definitions(comparison)
+    compare_readings(comparison)
     found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
-    return found, count_changed_descriptions(comparison)
+    return fold(found), count_changed_descriptions(comparison)
 
 
 def _unstable(side: Side, name: str) -> Schema | None:

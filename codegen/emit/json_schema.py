@@ -1,4 +1,4 @@
-"""Writes the JSON Schema from which datamodel-code-generator makes the models, and what it should make of it.
+"""Writes the JSON Schema from which datamodel-code-generator makes the models.
 
 It has the definitions of the IR in their order: every union member is a definition, every property has its Python
 name. What datamodel-code-generator has no word for is left out, and our templates add it: markers, tags, docstrings.
@@ -17,27 +17,14 @@ _RUNTIME = "acp_runtime.models"
 BASE = f"{_RUNTIME}.model.Model"
 
 
-def json_schema(definitions: Iterable[Definition], others: Iterable[str]) -> Json:
-    """Return a schema of these definitions. The scalars with a format and the other names are imported in it."""
-    names = (*FORMATS.values(), *others)
-    imported = {name: {"x-python-import": {"module": f"{_RUNTIME}.scalars", "name": name}} for name in names}
-    own = {each.name: definition_schema(each) for each in definitions}
+def json_schema(definitions: Iterable[Definition]) -> Json:
+    """Return a schema of these definitions. The scalars with a format are imported in it."""
+    imported = {name: {"x-python-import": {"module": f"{_RUNTIME}.scalars", "name": name}} for name in FORMATS.values()}
+    own = {definition.name: _definition(definition) for definition in definitions}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**imported, **own}}
 
 
-def made_of(definition: Definition) -> list[str]:
-    """Return what should be made of a definition, as the templates write it: its base and its fields, or its type."""
-    if not isinstance(definition, Model):
-        return [definition.type.hint]
-    base = definition.base or ("OpenModel" if definition.is_open else "Model")
-    return [base, *(f"{each.name}: {each.read.hint}{_default(each)}" for each in definition.fields)]
-
-
-def _default(field: Field) -> str:
-    return f" = {field.absent!r}" if field.has_plain_default else ""
-
-
-def definition_schema(definition: Definition) -> Json:
+def _definition(definition: Definition) -> Json:
     if not isinstance(definition, Model):
         return _type(definition.type)
     found: Json = {"type": "object", "properties": {each.name: _property(each) for each in definition.fields}}

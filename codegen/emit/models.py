@@ -1,8 +1,7 @@
 """The modules of the models: one for each topic, and the package that loads them.
 
 datamodel-code-generator makes each class and alias from a JSON Schema, with our templates for the layout. They get as
-text what it has no word for: markers, tags, results of factories, a second base, docstrings. What it made of each
-definition is checked against the IR.
+text what it has no word for: markers, tags, results of factories, a second base, docstrings.
 """
 
 from __future__ import annotations
@@ -11,19 +10,16 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from codegen.emit.json_schema import BASE, definition_schema, json_schema, made_of
+from codegen.data.topics import Topic, find_topics, read_topics
+from codegen.emit.json_schema import BASE, json_schema
 from codegen.emit.order import in_order, recursive_fields
 from codegen.emit.rendering import Templates
-from codegen.errors import SchemaError
 from codegen.escaping import quoted
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.read.docs import Docs, shared_descriptions
-from codegen.read.topics import find_topics
-from codegen.read.topics_file import Topic, read_topics
 from codegen.types import ANY
 
 Files: TypeAlias = dict[str, tuple[str, dict[str, Any]]]
@@ -34,17 +30,14 @@ _TEMPLATES = {
     "pydantic_v2/BaseModel.jinja2": {"class_name", "base_class", "fields", "bases", "doc", "texts"},
     "TypeAliasType.jinja2": {"class_name", "base_class", "fields", "annotation", "marker"},
 }
-# What was made before, by all that it was made of: the name, the JSON Schema and the texts for the template.
-_MADE_BEFORE: dict[str, str] = {}
-# In front of each definition, they write what datamodel-code-generator made of it as JSON. No upstream text is at the
-# beginning of a line there.
-_MADE = "#:"
+# The line that the templates write in front of each definition. No upstream text is at the beginning of a line there.
+_BEGIN = "#:"
 
 
 def model_files(schema: Schema) -> Files:
     """Return the files of the package of models by their paths, each with its template and the values for it."""
     topics = _in_topics(schema)
-    texts = _texts(schema, [name for names in topics.values() for name in names])
+    sources = write_definitions(schema, [name for names in topics.values() for name in names])
     exported = {topic.name: sorted(names) for topic, names in topics.items()}
     about: dict[str, Any] = {"topics": exported, "descriptions": shared_descriptions(schema)}
     files: Files = {"models/__init__.py": ("models.py.jinja", about)}
@@ -52,8 +45,9 @@ def model_files(schema: Schema) -> Files:
         used = {each for name in names for each in (*schema.uses(name), *_called(schema.definitions[name]))}
         values: dict[str, Any] = {
             "topic": topic,
+            "exported": exported[topic.name],
             "imported": {other.name: sorted(used.intersection(own)) for other, own in topics.items() if other != topic},
-            "body": "\n\n\n".join(texts[name] for name in names),
+            "body": "\n\n\n".join(sources[name] for name in names),
             "rebuilt": [name for name in names if _is_recursive(schema, name)],
         }
         files[f"models/{topic.name}.py"] = ("topic.py.jinja", values)
@@ -81,44 +75,36 @@ def _is_recursive(schema: Schema, name: str) -> bool:
     return any(recursive_fields(schema, each) for each in (name, *schema.bases(name)))
 
 
-def _texts(schema: Schema, names: list[str]) -> dict[str, str]:
-    """Return the source of the classes and aliases by name. Profiles share most of them, so each is made once."""
+def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
+    """Return the source of the classes and aliases by name."""
     templates = Templates(_FOLDER)
     for template, known in _TEMPLATES.items():
         templates.check(template, known)
     docs = Docs(schema)
-    given = {name: _given(schema, schema.definitions[name]) for name in names}
-    data = {name: _data(schema, docs, schema.definitions[name]) for name in names}
-    keys = {name: json.dumps([name, definition_schema(given[name]), data[name]]) for name in names}
-    new = {name for name in names if keys[name] not in _MADE_BEFORE}
-    new |= {base for name in new if isinstance(given[name], Model) for base in schema.bases(name)}
-    if new:
-        used = {each for name in new for each in schema.uses(name)}
-        made = _made({name: given[name] for name in names if name in new}, used - new, data)
-        _MADE_BEFORE.update({keys[name]: text for name, text in made.items()})
-    texts = {name: _MADE_BEFORE[keys[name]] for name in names}
-    for name in names:
-        found = schema.definitions[name]
-        if not isinstance(found, Model):
-            texts[name] += f"\n{docs.source(docs.of(found), 0)}"
-    return texts
+    definitions = [schema.definitions[name] for name in names]
+    texts = {definition.name: _data(schema, docs, definition) for definition in definitions}
+    sources = _generate([_given(schema, definition) for definition in definitions], texts)
+    for definition in definitions:
+        if not isinstance(definition, Model):
+            sources[definition.name] += f"\n{docs.source(docs.of(definition), 0)}"
+    return sources
 
 
-def _made(given: dict[str, Definition], others: set[str], data: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return what datamodel-code-generator makes of these definitions, which use the others."""
+def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return what datamodel-code-generator and our templates make of these definitions, by name."""
     # Imported here because `diff` doesn't need it.
     from datamodel_code_generator import InputFileType, LiteralType, generate
     from datamodel_code_generator.enums import DataModelType
     from datamodel_code_generator.format import PythonVersion
 
     source = generate(
-        json.dumps(json_schema(given.values(), sorted(others))),
+        json.dumps(json_schema(definitions)),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
         base_class=BASE,
         custom_template_dir=_FOLDER,
-        extra_template_data=defaultdict(dict, data),
+        extra_template_data=defaultdict(dict, texts),
         custom_file_header="#",
         enum_field_as_literal=LiteralType.All,
         strict_nullable=True,
@@ -126,7 +112,8 @@ def _made(given: dict[str, Definition], others: set[str], data: dict[str, dict[s
         skip_root_model=True,
         formatters=[],
     )
-    return _checked(str(source), given)
+    parts = (part.partition("\n") for part in str(source).split(f"\n{_BEGIN}")[1:])
+    return {name: text.rstrip() for name, _, text in parts}
 
 
 def _given(schema: Schema, definition: Definition) -> Definition:
@@ -169,30 +156,3 @@ def _field_texts(field: Field, docs: Docs, is_recursive: bool) -> dict[str, str]
         "assigned": field.assigned,
         "doc": docs.source(docs.of_field(field), 4),
     }
-
-
-def _checked(source: str, given: dict[str, Definition]) -> dict[str, str]:
-    """Return the source of each definition. Check what datamodel-code-generator made of it, and that it made no other.
-
-    Raises:
-        SchemaError: it made something else.
-    """
-    texts: dict[str, str] = {}
-    for each in source.split(f"\n{_MADE}")[1:]:
-        line, _, text = each.partition("\n")
-        name, *parts = json.loads(line)
-        if name not in given:
-            raise _error(name, "made it of nothing")
-        for made, expected in zip_longest(parts, made_of(given[name])):
-            if made != expected:
-                raise _error(name, f"made {made!r} in it, not {expected!r}")
-        texts[name] = text.rstrip()
-    for name in given:
-        if name not in texts:
-            raise _error(name, "left it out")
-    return texts
-
-
-def _error(name: str, what: str) -> SchemaError:
-    next_step = "Report this with the schema, or try another release of it."
-    return SchemaError(f"/$defs/{name}", f"datamodel-code-generator {what}.", next_step=next_step)

@@ -17,7 +17,8 @@ from codegen.escaping import comment, docstring, quoted
 from codegen.ir import Field, Method, Model, Schema
 from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
-from codegen.read.methods import ADVERTISED_IN, shared_properties
+from codegen.read.methods import shared_properties
+from codegen.read.resolve import ADVERTISED_IN
 
 _FILTERS: dict[str, Callable[..., str]] = {"docstring": docstring, "comment": comment, "quoted": quoted}
 _MODULES = Templates(Path(__file__).with_name("templates") / "modules", _FILTERS, keep_trailing_newline=True)
@@ -41,18 +42,16 @@ def emit_package(profiles: list[Profile]) -> dict[str, str]:
 
 def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     """Return the files of a profile by their paths in its package, not yet formatted."""
-    properties = shared_properties(profile.table)
+    properties = shared_properties(profile.facts)
     context: dict[str, Any] = {
         "header": f"# {GENERATED}",
         "profile": profile,
         "schema": schema,
         "methods": schema.methods,
-        "exported": sorted(schema.definitions.keys() - schema.envelopes),
         "stubs": StubDocs(schema),
         "properties": properties,
         "attributes": {each: attribute_name(properties[each]) for each in ("session", "version")},
         "old_definitions": {each.old: (each.new, each.until) for each in schema.old_names},
-        "old_constants": _old_constants(schema.methods),
     }
     files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
@@ -77,7 +76,7 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
     return {
         "role": role,
         "mine": mine,
-        "has_old_names": any(method.old_names for method in mine),
+        "has_deprecated": any(method.deprecated for method in mine),
         "advertised": {what: field.type.concrete.annotation for what, field in advertised.items()},
         "requests": [each for each in overloads if each[1] != "None"],
         "notifications": [each for each in overloads if each[1] == "None"],
@@ -105,7 +104,3 @@ def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[st
 
 def _payloads(methods: list[Method]) -> list[str]:
     return sorted({name for method in methods for name in (method.params, method.result) if name})
-
-
-def _old_constants(methods: list[Method]) -> dict[str, tuple[str, str]]:
-    return {old.constant: (method.constant, old.until) for method in methods for old in method.old_names}

@@ -9,7 +9,7 @@ from codegen.escaping import filled
 from codegen.ir import Field, Method, Schema
 from codegen.names import attribute_name
 
-_WIDTH = 92
+_WIDTH = 112
 _META = "Data for extensions, `_meta` on the wire."
 _OTHER = {"agent": "client", "client": "agent"}
 # The message in which an implementation of each role advertises its capabilities.
@@ -70,16 +70,14 @@ class StubDocs:
         return "\n".join(["Advertise a capability for each of these that you accept:", *lines])
 
     def default(self, method: Method, role: str) -> str:
-        """Return a sentence about the default, which is the method of the base class; empty if there is none."""
-        if method.baseline:
+        """Return a sentence about a default that differs from what the docstring of the class says; else empty."""
+        if method.baseline or method.result:
             return ""
-        if method.result:
-            return "The default raises `MethodNotFound`, so that the request is answered with the error -32601."
         if "cancels" in dict(method.facts):
             return "The default does nothing, because the connection has cancelled the request already."
         cancelled = list(self._cancels(method, role))
         if not cancelled:
-            return "The default ignores the notification."
+            return ""
         prompt, result = cancelled[0]
         effect = f"it cancels the session's `{prompt.wire}`, which is then answered with `{result}`"
         return f"You need not override the default: {effect}."

@@ -17,7 +17,7 @@ from codegen.nodes import is_object
 from codegen.pinned.pins import PINS, parse_json, read_pins, sha256
 from codegen.pinned.profiles import ONE_FILE, PLACES, STABLE
 from codegen.pinned.sources import read_source
-from codegen.pinned.sources.release import Release
+from codegen.pinned.sources.folder import Release
 
 _LICENSE = "LICENSE"
 _CHECK = "Nothing was changed. Check the source."

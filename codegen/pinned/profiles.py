@@ -64,6 +64,20 @@ class Profile:
         """The name of its version's tables in `methods.toml`, such as `v1`."""
         return f"v{self.protocol_version}"
 
+    @property
+    def is_unstable(self) -> bool:
+        return self.name.endswith("_unstable")
+
+    @property
+    def facts(self) -> str:
+        """The name of its own tables there, such as `v1_unstable`, which go before those of its version."""
+        return facts_of(self.name)
+
+
+def facts_of(profile: str) -> str:
+    """Return the name of a profile's own tables in `methods.toml`."""
+    return f"{profile[:2]}_unstable" if profile.endswith("_unstable") else profile[:2]
+
 
 @contextmanager
 def naming(profile: Profile) -> Generator[None]:

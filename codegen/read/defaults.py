@@ -7,19 +7,10 @@ from typing import Any
 
 from codegen.errors import SchemaError
 from codegen.escaping import quoted
-from codegen.ir import Alias, Field, Model, Schema
+from codegen.ir import Field, Model, Schema
 from codegen.nodes import is_object
 from codegen.types import Type
-
-# The Python types of the JSON values of each kind.
-_PYTHON = {
-    "boolean": (bool,),
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "array": (list,),
-    "map": (dict,),
-}
+from codegen.values import fits
 
 
 def fill_defaults(schema: Schema) -> None:
@@ -64,22 +55,3 @@ def _model_source(schema: Schema, kind: Type, value: dict[str, Any], pointer: st
             raise SchemaError(f"{pointer}/{key}", f"The default has the key {key!r}, which {name} doesn't have.")
         arguments.append(f"{field.name}={_source(schema, field, item, f'{pointer}/{key}', calls)}")
     return f"{name}({', '.join(arguments)})"
-
-
-def fits(schema: Schema, value: Any, kind: Type) -> bool:
-    """Return whether a value is one of a type, by its kind. Limits aren't checked, nor what arrays and maps hold."""
-    if kind.kind == "union":
-        return any(fits(schema, value, part) for part in kind.parts)
-    named = schema.definitions.get(kind.name)
-    if isinstance(named, Alias):
-        return fits(schema, value, named.type)
-    if named:
-        return is_object(value) and any(_is_model(schema, value, each) for each in schema.concrete_models(kind.name))
-    return value in kind.values or kind.kind == "any" or type(value) in _PYTHON.get(kind.kind, ())
-
-
-def _is_model(schema: Schema, value: dict[str, Any], model: Model) -> bool:
-    return all(
-        fits(schema, value[each.wire], each.type) if each.wire in value else not each.required
-        for each in schema.fields(model.name)
-    )

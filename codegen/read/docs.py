@@ -6,6 +6,7 @@ from typing import Any
 
 from codegen.escaping import code, docstring
 from codegen.ir import Definition, Field, Model, Schema
+from codegen.nodes import Node
 
 # Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
 # module. A place without a description is marked, so that the output changes if upstream drops a description.
@@ -38,14 +39,9 @@ def _is_shared(field: Field) -> bool:
 
 
 def shared_descriptions(schema: Schema) -> list[str]:
-    """Return the descriptions of `_meta` and of the messages at the root: each text once, with its subjects."""
-    about: dict[str, list[str]] = {}
+    """Return the descriptions of `_meta` that nearly every object has, each once."""
     models = [each for each in schema.definitions.values() if isinstance(each, Model)]
-    for text in (field.doc for model in models for field in model.fields if _is_shared(field)):
-        about[text] = [f"`{_META}`, the attribute `meta`"]
-    for subject, text in schema.message_docs.items():
-        about.setdefault(text, []).append(subject)
-    return [f"{', '.join(subjects)}: {text}".rstrip(": ") for text, subjects in about.items()]
+    return list(dict.fromkeys(field.doc for model in models for field in model.fields if _is_shared(field)))
 
 
 def member_docs(schema: Any) -> list[str]:
@@ -63,6 +59,11 @@ def member_docs(schema: Any) -> list[str]:
 def _line(label: str, schema: Any) -> list[str]:
     text = schema.get("description", "")
     return [f"\n{': '.join(part for part in (label, text) if part)}"] if text or "title" in schema else []
+
+
+def titled(node: Node) -> str:
+    """Take the title and the description of something that isn't named by its title."""
+    return "\n\n".join(filter(None, (node.take("title", str, ""), node.take("description", str, ""))))
 
 
 def with_member_docs(doc: str, schema: Any) -> str:

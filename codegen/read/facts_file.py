@@ -1,14 +1,13 @@
 """Reads `methods.toml`: TOML with a table for each version and side, which holds an entry for each method.
 
-Checks the form of the file. Independent of the schema: `codegen.read.methods` and `codegen.read.facts` check whether an
-entry fits it.
+Checks the form of the file. Independent of the schema: `codegen.read.resolve` checks whether an entry fits it.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 
 from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
@@ -22,6 +21,9 @@ FILE = "codegen/methods.toml"
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 # The table of a version that is about all its methods, instead of those of one side.
 SHARED = "properties"
+# The ends of the names of tables that go before those of a version: those of its unstable profile, and those of the
+# schemas that the next upgrade brings.
+UNSTABLE, NEXT = "_unstable", "_next"
 
 
 def _with_python_name(wire: str) -> str:
@@ -92,13 +94,38 @@ EntriesWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, Afte
 
 
 @with_config(extra="forbid")
-class _Tables(TypedDict, total=False):
-    properties: Required[Properties]
+class _Sides(TypedDict, total=False):
     agent: EntriesWithCapability
     client: EntriesWithCapability
     both: Entries
     protocol: Entries
     proxy: Entries
+
+
+@with_config(extra="forbid")
+class _Tables(_Sides):
+    properties: Properties
+
+
+@with_config(extra="forbid")
+class _OtherTables(_Sides, total=False):
+    """The tables that go before those of a version."""
+
+    properties: Properties
+
+
+def tables_of(facts: str) -> tuple[str, ...]:
+    """Return the names of the tables of a profile, the first one first. `facts`: `v1`, or `v1_unstable` for that one.
+
+    Each can have another entry for a method than the later ones.
+    """
+    version = facts.removesuffix(UNSTABLE)
+    return (*([facts] if facts != version else []), version + NEXT, version)
+
+
+def way_out(facts: str, side: str) -> str:
+    """Return the sentence that says where an entry belongs that differs from that of the version. `side`: a table."""
+    return f"Correct the entry, or write the one that fits to [{tables_of(facts)[0]}.{side}]."
 
 
 def read_facts_file(path: Path) -> Table:
@@ -108,11 +135,21 @@ def read_facts_file(path: Path) -> Table:
         FileError: the file is missing or invalid.
     """
     name = f"{path.parent.name}/{path.name}"
-    return _parsed(read_file(path, name), name)
+    return parse_facts(read_file(path, name), name)
 
 
 @lru_cache(maxsize=4)
-def _parsed(content: bytes, name: str) -> Table:
+def parse_facts(content: bytes, name: str) -> Table:
+    """Parse the content of the file. `name` is the file's name in the error message.
+
+    Raises:
+        FileError: it is invalid.
+    """
     table = parse_toml(content, name)
-    checked(dict[Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})$")], _Tables], table, name)
+    others = {version: each for version, each in table.items() if version.endswith((UNSTABLE, NEXT))}
+    versions = {version: each for version, each in table.items() if version not in others}
+    checked(dict[Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})$")], _Tables], versions, name)
+    checked(
+        dict[Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})({UNSTABLE}|{NEXT})$")], _OtherTables], others, name
+    )
     return table

@@ -1,7 +1,7 @@
 """Reads the methods of a schema: which definitions are their params and results, and what unlocks them.
 
 `x-method` and `x-side` say which method a definition belongs to; the messages at the schema's root say whether it is
-a request, a notification or a response. Both must agree. `methods.toml` adds what no schema says.
+a request, a notification or a response. Both must agree. `codegen.read.resolve` adds what no schema says.
 """
 
 from __future__ import annotations
@@ -9,26 +9,20 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from acp_runtime.stubs.roles import Handler, Remote
 from codegen.errors import FileError, SchemaError
-from codegen.ir import Method
+from codegen.ir import Method, Schema
 from codegen.names import method_name
-from codegen.nodes import escape
+from codegen.read.canonical import DEPRECATED
 from codegen.read.envelopes import Payload
-from codegen.read.facts import FactReader
-from codegen.read.facts_file import FILE, SHARED, Table, read_facts_file
-from codegen.read.proposed_facts import proposed_entry, target_of
+from codegen.read.facts_file import FILE, SHARED, Table, read_facts_file, tables_of
+from codegen.read.resolve import Entries, Resolver
 from codegen.toml import MEANING
 
 METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
-# Returns the entry of a method by its side and its name, or None.
-_Entries = Callable[[str, str], dict[str, Any] | None]
-
 _WIRE = re.compile(r"[A-Za-z0-9_$./-]{1,200}")
 # The roles that handle the methods of a side, the senders of its requests and notifications, and of its responses.
 _HANDLED_BY = {
@@ -54,8 +48,6 @@ RESERVED_NAMES = {"PROFILE", "PROTOCOL_VERSION"}.union(
     *({f"{role.upper()}_REQUESTS", f"{role.upper()}_NOTIFICATIONS"} for role in ("agent", "client")),
     *({f"{role}.{name}" for name in _INHERITED} for role in ("agent", "client")),
 )
-# The message in which each side advertises its capabilities.
-ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 
 
 class _Part(NamedTuple):
@@ -66,90 +58,35 @@ class _Part(NamedTuple):
     kind: str
 
 
-def read_methods(raw: dict[str, Any], payloads: set[Payload], version: str) -> list[Method]:
-    """Read every method of a schema, in upstream's order. `version` is the table of `methods.toml`, such as `v1`."""
-    return _Reader(raw["$defs"], payloads, partial(entry_of, version), shared_properties(version)).read()
-
-
-def read_methods_without_facts(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
-    """Read every method as the schema alone describes it, without `methods.toml`."""
-    return _Reader(raw["$defs"], payloads, lambda side, wire: {}, {"session": ""}).read()
-
-
-class _Reader:
-    """Reads the methods of one schema. `properties` are those that all its methods share."""
-
-    def __init__(
-        self, definitions: dict[str, Any], payloads: set[Payload], entries: _Entries, properties: dict[str, str]
-    ) -> None:
-        self._definitions = definitions
-        self._entries = entries
-        self._properties = properties
-        self._parts = _parts(definitions, payloads)
-        self._docs = _docs(payloads)
-        self._calls = {part: name for part, name in self._parts.items() if part.kind != "response"}
-        # How many methods have a Python name: a request and a notification can share one.
-        self._names = Counter(method_name(part.wire) for part in self._calls)
-        calls = [(part.wire, part.kind == "notification", name) for part, name in self._calls.items()]
-        self._facts = FactReader(definitions, properties["session"], calls)
-
-    def read(self) -> list[Method]:
-        methods = [self._method(part, params) for part, params in self._calls.items()]
-        _check_names(methods)
-        return methods
-
-    def _method(self, part: _Part, params: str) -> Method:
-        side, wire, kind = part
-        doc = self._docs[params] or self._definitions[params].get("description", "")
-        entry = self._entries(side, wire)
-        if entry is None:
-            entry = self._proposed(side, wire, params)
-        capability = entry.get("capability")
-        if capability is not None:
-            _check_path(self._definitions, ADVERTISED_IN[side], capability, wire)
-        name = method_name(wire)
-        is_notification = kind == "notification"
-        has_request = is_notification and _Part(side, wire, "request") in self._parts
-        result = None if is_notification else self._parts[_Part(side, wire, "response")]
-        return Method(
+def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
+    """Read every method of a schema, in upstream's order, without facts."""
+    definitions = raw["$defs"]
+    parts, docs = _parts(definitions, payloads), _docs(payloads)
+    calls = {part: name for part, name in parts.items() if part.kind != "response"}
+    # How many methods have a Python name: a request and a notification can share one.
+    names = Counter(method_name(part.wire) for part in calls)
+    methods: list[Method] = []
+    for (side, wire, kind), params in calls.items():
+        name, is_notification = method_name(wire), kind == "notification"
+        has_request = is_notification and _Part(side, wire, "request") in parts
+        doc = docs[params] or definitions[params].get("description", "")
+        is_deprecated = "deprecated" in definitions[params] or DEPRECATED in doc.split("\n\n")
+        if is_deprecated and DEPRECATED not in doc:
+            doc = f"{doc}\n\n{DEPRECATED}"
+        method = Method(
             wire=wire,
             name=not_inherited(f"{name}_notification" if has_request else name),
-            constant=f"{name}_notification".upper() if is_notification and self._names[name] > 1 else name.upper(),
+            constant=f"{name}_notification".upper() if is_notification and names[name] > 1 else name.upper(),
             side=side,
             handled_by=_HANDLED_BY[side],
             params=params,
-            result=result,
+            result=None if is_notification else parts[_Part(side, wire, "response")],
             doc=doc,
-            capability=capability,
-            baseline=entry.get("baseline", False),
-            content=self._content(side, wire, params, entry),
-            offered=entry.get("offered", ""),
-            facts=self._facts.read(entry, wire, params, result),
-            entry=entry,
+            deprecated=is_deprecated,
         )
-
-    def _proposed(self, side: str, wire: str, params: str) -> dict[str, Any]:
-        """Return the entry that is proposed for a method without one."""
-        doc = f"{self._docs[params]} {self._definitions[params].get('description', '')}"
-        message, start = ADVERTISED_IN.get(side, ""), self._properties.get(f"{side}_capabilities", "")
-        try:
-            return proposed_entry(self._definitions, wire, doc, message, start)
-        except ValueError as error:
-            raise SchemaError(
-                f"/$defs/{params}/x-method",
-                f"{FILE} has no entry for the method {wire}, and none can be proposed. {error}",
-                next_step=f"Add an entry. {MEANING}",
-            ) from error
-
-    def _content(self, side: str, wire: str, params: str, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """Return the parts of a method's params that need a capability, without those that this schema doesn't have."""
-        found: list[tuple[str, str]] = []
-        for part, capability in entry.get("content", {}).items():
-            field, _, tag = part.partition(".")
-            if has_part(self._definitions, params, field, tag):
-                _check_path(self._definitions, ADVERTISED_IN[side], capability, f"{wire} with {part}")
-                found.append((part, capability))
-        return tuple(found)
+        methods.append(method)
+    _check_names(methods)
+    return methods
 
 
 def _parts(definitions: dict[str, Any], payloads: set[Payload]) -> dict[_Part, str]:
@@ -238,49 +175,28 @@ def not_inherited(name: str) -> str:
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name
 
 
-def shared_properties(version: str) -> dict[str, str]:
-    """Return the table `[<version>.properties]` of `methods.toml`."""
-    found: dict[str, str] | None = _table().get(version, {}).get(SHARED)
-    if found is None:
-        raise FileError("", f"{FILE} [{version}.{SHARED}]: The table is missing. Add it. {MEANING}")
-    return found
+def shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
+    """Return the properties that the methods of a profile share.
+
+    Args:
+        facts: the name of the profile's own tables.
+        table: the content of `methods.toml`; by default that of the file.
+    """
+    table = table or read_facts_file(METHODS_TOML)
+    for name in tables_of(facts):
+        if found := table.get(name, {}).get(SHARED):
+            return found
+    raise FileError("", f"{FILE} [{tables_of(facts)[-1]}.{SHARED}]: The table is missing. Add it. {MEANING}")
 
 
-def entry_of(version: str, side: str, wire: str) -> dict[str, Any] | None:
-    """Return the entry of a method in `methods.toml`; None if it has none."""
-    return _table().get(version, {}).get(side, {}).get(wire)
+def entries_of(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
+    """Return the entries of a method in the tables of a profile, the first one first, each with its table."""
+    table = table or read_facts_file(METHODS_TOML)
+    found = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in tables_of(facts))
+    return [(f"{name}.{side}", entry) for name, entry in found if entry is not None]
 
 
-def _table() -> Table:
-    return read_facts_file(METHODS_TOML)
-
-
-def has_part(definitions: dict[str, Any], params: str, field: str, tag: str) -> bool:
-    """Return whether params have a field whose items, or whether the params themselves, have a variant of this tag."""
-    schema = definitions[params]
-    own = schema.get("properties", {}).get(field)
-    if own is None:
-        return tag in _tags(schema, field)
-    items = definitions.get(target_of(own.get("items", {})) or "", {})
-    return not tag or tag in _tags(items, "type")
-
-
-def _tags(union: Any, field: str) -> set[str]:
-    variants = (*union.get("oneOf", ()), *union.get("anyOf", ()))
-    return {variant.get("properties", {}).get(field, {}).get("const") for variant in variants} - {None}
-
-
-def _check_path(definitions: dict[str, Any], start: str, path: str, wire: str) -> None:
-    """Check that every step of a capability's path is a property in this schema."""
-    name: str | None = start
-    pointer = f"/$defs/{start}"
-    for step in path.split("."):
-        properties = definitions.get(name or "", {}).get("properties", {})
-        if step not in properties:
-            raise SchemaError(
-                pointer,
-                f"{FILE} says that {wire} needs {path}, but there is no {step!r} here.",
-                next_step="Correct the path in that file.",
-            )
-        name = target_of(properties[step])
-        pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
+def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Schema:
+    """Return a schema with the facts of `methods.toml`. The arguments are those of `shared_properties`."""
+    resolver = Resolver(schema, facts, shared_properties(facts, table))
+    return resolver.attach(lambda method: entries_of(facts, method.side, method.wire, table))

@@ -15,7 +15,7 @@ from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import is_class_name, pascal
 from codegen.nodes import Node
-from codegen.read.docs import with_member_docs
+from codegen.read.docs import titled, with_member_docs
 from codegen.read.properties import read_property
 from codegen.read.raw import is_class, references
 from codegen.read.types import read_type
@@ -25,9 +25,9 @@ from codegen.read.variants import Tag, Variant, constant, find_tag, read_variant
 RESERVED = frozenset(
     """
     Agent Annotated Any AnyMethod Base64 BaseModel ByTag ClassVar Client DateTime DefaultOnError DefaultOnNull Double
-    EmptyOnError EmptyOnNull ExactlyOne Field Final FirstMatch Handler Int16 Int32 Int64 Int8 Integer Literal Mapping
-    MethodNotFound Model NoTag NotNull Notification Number OpenModel OtherThan Profile Regex Remote RemoteAgent
-    RemoteClient Request SchemaSource Sequence SkipInvalidItems TypeAlias Uint16 Uint32 Uint64 Uint8 Uri
+    EmptyOnError EmptyOnNull Exact ExactlyOne Field Final FirstMatch Handler Int16 Int32 Int64 Int8 Integer Literal
+    Mapping MethodNotFound Model NoTag NotNull Notification Number OpenModel OtherThan Profile Regex Remote
+    RemoteAgent RemoteClient Request SchemaSource Sequence SkipInvalidItems TypeAlias Uint16 Uint32 Uint64 Uint8 Uri
     """.split()  # noqa: SIM905
 )
 
@@ -64,7 +64,9 @@ class _Reader:
         self.in_progress.append(name)
         found = self._definition(name, Node(self.raw[name], pointer))
         self.in_progress.remove(name)
-        return self.done.get(name) or self._add(found)
+        found = self.done.get(name) or self._add(found)
+        self.done[name] = replace(found, deprecated="deprecated" in self.raw[name])
+        return self.done[name]
 
     def _add(self, found: Definition) -> Definition:
         if found.name in RESERVED:
@@ -79,9 +81,7 @@ class _Reader:
         return found
 
     def _definition(self, name: str, node: Node) -> Definition:
-        if "title" in node:
-            raise node.error("There is no rule for the title of a definition, which is named by its key.", "title")
-        doc = node.take("description", str, "")
+        doc = titled(node)
         if node.take_flag("x-docs-ignore"):
             doc = f"{doc}\n\nA message envelope. Upstream's documentation omits it.".strip()
         for keyword in ("x-side", "x-method"):  # read by codegen.read.methods
@@ -95,6 +95,10 @@ class _Reader:
         doc = with_member_docs(doc, node.schema)
         kind = read_type(node, self.raw)
         node.close()
+        # What leads back through an array or a map would have no name in Python.
+        kind, whole = kind.with_any_inside(self.in_progress), kind
+        if kind != whole:
+            doc = f"{doc}\n\nValues deeper inside may be any JSON; the bindings don't check this.".strip()
         for needed in kind.names:
             self.resolve(needed)
         return Alias(name, node.pointer, doc, kind)

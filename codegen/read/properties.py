@@ -9,7 +9,7 @@ from codegen.escaping import quoted
 from codegen.ir import Field
 from codegen.names import attribute_name
 from codegen.nodes import Node
-from codegen.read.docs import with_member_docs
+from codegen.read.docs import titled, with_member_docs
 from codegen.read.types import read_type
 from codegen.types import Type
 
@@ -25,7 +25,7 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
     name = attribute_name(wire)
     if name is None:
         raise node.error(_no_name("key", wire))
-    doc = with_member_docs(node.take("description", str, ""), node.schema)
+    doc = with_member_docs(titled(node), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
     skip_items = node.take_flag(_SKIP_INVALID_ITEMS)
@@ -41,7 +41,8 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
         *(["DefaultOnNull"] if on_null else []),
         *(["DefaultOnError"] if on_error else []),
     )
-    return Field(wire, name, kind, required, doc, markers, absent, has_default)
+    is_deprecated = "deprecated" in node
+    return Field(wire, name, kind, required, doc, markers, absent, has_default, deprecated=is_deprecated)
 
 
 def _check_leniency(
@@ -68,7 +69,7 @@ def tag_field(wire: str, node: Node, value: str) -> Field:
     name = attribute_name(wire)
     if name is None:
         raise node.error(_no_name("tag", wire))
-    doc = node.take("description", str, "")
+    doc = titled(node)
     if "$ref" in node or "allOf" in node:
         raise node.error("Expected a constant as the tag, found a reference.")
     kind = read_type(node, {})

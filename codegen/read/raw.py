@@ -14,7 +14,7 @@ def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset(
     if not is_object(schema):
         return False
     if "properties" in schema or schema.get("type") == "object":
-        return True
+        return "properties" in schema or not is_object(schema.get("additionalProperties"))
     variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
     if variants:
         return all(is_class(raw, each, seen) for each in variants)
@@ -29,7 +29,7 @@ def allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset
 
 
 def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) -> bool:
-    if not set(schema) - {"description", "title", "x-side", "x-method"}:
+    if not set(schema) - {"description", "title", "x-side", "x-method", "deprecated"}:
         return True
     declared = schema.get("type", [])
     if declared == "null" or "null" in declared:

@@ -27,7 +27,7 @@ def read_type(node: Node, definitions: dict[str, Any]) -> Type:
     if any(keyword in node for keyword in VARIANTS):
         return _union(node, definitions)
     if "type" not in node:
-        return ANY
+        return _choices(node, (str, int)) or ANY
     return _typed(node, definitions)
 
 
@@ -66,8 +66,8 @@ def _number(node: Node, _: dict[str, Any]) -> Type:
     return limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
 
 
-def _boolean(_: Node, __: dict[str, Any]) -> Type:
-    return Type("boolean")
+def _boolean(node: Node, _: dict[str, Any]) -> Type:
+    return _choices(node, bool) or Type("boolean")
 
 
 def _array(node: Node, definitions: dict[str, Any]) -> Type:
@@ -113,10 +113,7 @@ def _union(node: Node, definitions: dict[str, Any]) -> Type:
     """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
     nodes = [member for keyword in VARIANTS for member in node.take_list(keyword)]
     _check_alternatives(node, nodes)
-    members = [read_annotated(member, definitions) for member in nodes]
-    if len(set(members)) < len(members):
-        raise node.error("Two members of the union have the same type.")
-    return union_of(members)
+    return union_of(read_annotated(member, definitions) for member in nodes)
 
 
 def _check_alternatives(node: Node, members: list[Node]) -> None:
@@ -133,13 +130,13 @@ def _check_alternatives(node: Node, members: list[Node]) -> None:
             )
 
 
-def _choices(node: Node, kind: type[Any]) -> Type | None:
-    """Take the constants of an enum; None if there are none."""
+def _choices(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:
+    """Take the constants of an enum; None if there are none. Only a declared integer can't be a boolean."""
     values: list[Any] = node.take("enum", list, [])
     if "const" in node:
-        values = [*values, node.take("const", kind, None)]
+        values = [*values, node.take("const", object, None)]
     for value in values:
-        if not isinstance(value, kind) or isinstance(value, bool):
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
             raise node.error(f"The constant {value!r} is not of the type declared beside it.")
     return Type("literal", values=tuple(values)) if values else None
 

@@ -8,81 +8,92 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
-from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile, naming
-from codegen.read.defaults import fits
-from codegen.read.facts import CORRECT
-from codegen.read.facts_file import FILE, SHARED
-from codegen.read.methods import ADVERTISED_IN, entry_of, shared_properties
+from codegen.read.facts_file import FILE, SHARED, way_out
+from codegen.read.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.toml import MEANING
 from codegen.types import Type
+from codegen.values import fits
 
 
-def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool) -> None:
+def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, before: Mapping[str, Schema]) -> None:
     """Check that every name in the file is used by a pinned schema.
 
     Args:
-        schemas: the pinned schemas.
+        schemas: the pinned schemas, with the facts of the file.
         listed: whether the file must have all their methods.
+        before: the schemas before an upgrade, by profile.
 
     Raises:
-        FileError: no pinned schema has a property, a part or a tag that the file names, or the file lacks a method.
+        FileError: a schema lacks a property, a part or a tag that the file names, or it has lost one, or the file lacks
+            a method.
     """
     versions: dict[str, list[tuple[Profile, Schema]]] = defaultdict(list)
     for profile, schema in schemas:
         versions[profile.table].append((profile, schema))
-    for version, found in versions.items():
-        with naming(found[0][0]):
-            _check_properties(version, [schema for _, schema in found])
-        used: dict[tuple[str, str], set[tuple[str, Any]]] = defaultdict(set)
-        first: dict[tuple[str, str], Profile] = {}
+    for found in versions.values():
         for profile, schema in found:
-            for method in schema.methods:
-                with naming(profile):
-                    _check_result(schema, method)
-                used[method.side, method.wire].update(_used(method))
-                first.setdefault((method.side, method.wire), profile)
-        for (side, wire), profile in first.items():
             with naming(profile):
-                entry = entry_of(version, side, wire)
-                if entry is None and listed:
-                    raise FileError("", f"{FILE} [{version}.{side}] has no entry for {wire!r}. Add one. {MEANING}")
-                _check_entry(f"{FILE} [{version}.{side}] {wire!r}", version, entry or {}, used[side, wire])
+                _check_kept(profile, schema, before.get(profile.name))
+        lacking = {profile.name: _absent(schema) for profile, schema in found}
+        for profile, schema in found:
+            with naming(profile):
+                _check_properties(profile, schema)
+                for method in schema.methods:
+                    if listed and not method.table:
+                        place = f"{FILE} [{profile.table}.{method.side}]"
+                        raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {MEANING}")
+                    _check_result(schema, method)
+                    _check_names(profile, method, lacking)
 
 
-def _check_entry(place: str, version: str, entry: dict[str, Any], used: set[tuple[str, Any]]) -> None:
-    for key, name, value in _named(entry):
-        if (key, value) not in used:
-            what = "part" if key == "content" else "property"
-            missing = f"`{key}` names {name!r}, but the method has no such {what} in any pinned schema of {version}."
-            raise FileError("", f"{place}: {missing} {CORRECT}")
+def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
+    """Check that a schema still has the names in entries that the one before an upgrade has."""
+    old = {(each.side, each.wire, each.result is None): each for each in before.methods} if before else {}
+    for method in schema.methods:
+        other = old.get((method.side, method.wire, method.result is None))
+        if before and other:
+            was_absent = Resolver(before, profile.facts, schema.properties).absent(other, method.entry)
+            for key, name in method.absent:
+                if (key, name) not in was_absent:
+                    raise _absent_name(profile, method, key, name, f"{profile.file} any more")
 
 
-def _named(entry: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Yield what an entry names: the key, the name, and its value in the facts of a method."""
-    for key in ("creates", "ends", "exempt", "cancels"):
-        if key in entry:
-            yield key, entry[key], attribute_name(entry[key])
-    for path in entry.get("paths", ()):
-        yield "paths", path, attribute_name(path)
-    for key, names in (
-        ("content", entry.get("content", {})),
-        ("cancelled", entry.get("cancelled", {}).get("result", {})),
-    ):
-        yield from ((key, name, name) for name in names)
+# What the entries of a schema name and the schema lacks, by the side and the name of their methods.
+_Absent: TypeAlias = dict[tuple[str, str], set[tuple[str, str]]]
 
 
-def _used(method: Method) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values of an entry that took effect on a method."""
-    for key, value in method.facts:
-        names = value if key == "paths" else json.loads(value[1]) if key == "cancelled" else [value]
-        yield from ((key, name) for name in names)
-    yield from (("content", part) for part, _ in method.content)
+def _absent(schema: Schema) -> _Absent:
+    """Return what entries name and a schema lacks. A request and a notification can share an entry."""
+    found: _Absent = {}
+    for method in schema.methods:
+        key, absent = (method.side, method.wire), set(method.absent)
+        found[key] = found.get(key, absent) & absent
+    return found
+
+
+def _check_names(profile: Profile, method: Method, lacking: dict[str, _Absent]) -> None:
+    """Check that a schema has what an entry names. A stable one may lack what another one of its version has."""
+    at = method.side, method.wire
+    others = [each[at] for name, each in lacking.items() if name != profile.name and at in each]
+    for key, name in sorted(lacking[profile.name][at]):
+        is_elsewhere = not all((key, name) in each for each in others)
+        if profile.is_unstable and is_elsewhere:
+            raise _absent_name(profile, method, key, name, f"{profile.file}, unlike in another profile")
+        if not is_elsewhere:
+            raise _absent_name(profile, method, key, name, f"any pinned schema of {profile.table}")
+
+
+def _absent_name(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
+    """Return the error about what an entry names and a schema lacks."""
+    what = "part" if key == "content" else "property"
+    names = f"`{key}` names {name!r}, but the method has no such {what} in {where}."
+    return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {names} {way_out(profile.facts, method.side)}")
 
 
 def _check_result(schema: Schema, method: Method) -> None:
@@ -93,13 +104,11 @@ def _check_result(schema: Schema, method: Method) -> None:
         raise SchemaError(f"/$defs/{method.result}", message, next_step=CORRECT)
 
 
-def _check_properties(version: str, schemas: list[Schema]) -> None:
+def _check_properties(profile: Profile, schema: Schema) -> None:
     """Check that the messages concerned have the properties of `[<version>.properties]`."""
-    properties = shared_properties(version)
-    params = [_wires(schema, each.params) for schema in schemas for each in schema.methods]
+    params = [_wires(schema, each.params) for each in schema.methods]
     opening = [
         _wires(schema, name)
-        for schema in schemas
         for each in schema.methods
         if dict(each.facts).get("opens")
         for name in (each.params, each.result)
@@ -107,13 +116,13 @@ def _check_properties(version: str, schemas: list[Schema]) -> None:
     ]
     wanted = [("session", params, any), ("version", opening, all)]
     for role, definition in ADVERTISED_IN.items():
-        found = [_wires(schema, definition) for schema in schemas if definition in schema.definitions]
-        wanted += [(f"{role}_{what}", found, any) for what in ("capabilities", "info")]
+        found = [_wires(schema, definition)] if definition in schema.definitions else []
+        wanted += [(f"{role}_{what}", found, all) for what in ("capabilities", "info")]
     for key, messages, enough in wanted:
-        name = properties[key]
+        name = schema.properties[key]
         if messages and not enough(name in each for each in messages):
-            missing = f"`{key}` is {name!r}, a property that the messages concerned don't have in any pinned schema"
-            raise FileError("", f"{FILE} [{version}.{SHARED}]: {missing} of {version}. {CORRECT}")
+            missing = f"`{key}` is {name!r}, a property that the messages concerned don't have in {profile.file}"
+            raise FileError("", f"{FILE} [{profile.table}.{SHARED}]: {missing}. {way_out(profile.facts, SHARED)}")
 
 
 def _wires(schema: Schema, name: str) -> set[str]:

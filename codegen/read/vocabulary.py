@@ -6,6 +6,7 @@ check for them. The later passes decide whether a keyword is allowed in its plac
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -57,7 +58,7 @@ def _is_size(value: Json) -> bool:
 
 
 def _is_list(value: Json) -> bool:
-    return is_array(value) and bool(value) and all(value.count(each) == 1 for each in value)
+    return is_array(value) and bool(value) and len({json.dumps(each, sort_keys=True) for each in value}) == len(value)
 
 
 def _is_names(value: Json) -> bool:
@@ -93,6 +94,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
             "x-deserialize-skip-invalid-items",
             "x-docs-ignore",
             "unevaluatedProperties",
+            "deprecated",
         ),
         "true or no such keyword",
         lambda value: value is True,

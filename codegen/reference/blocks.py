@@ -9,7 +9,7 @@ from pathlib import Path
 from codegen.emit.formatting import formatted
 from codegen.emit.rendering import Templates
 from codegen.ir import Method, Model, Schema
-from codegen.read.methods import ADVERTISED_IN
+from codegen.read.resolve import ADVERTISED_IN
 from codegen.reference.examples import Examples, Object
 from codegen.reference.written import as_python, keywords
 

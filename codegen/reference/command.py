@@ -31,7 +31,7 @@ def reference() -> dict[str, str]:
     """Return the pages of the protocol reference, by the names of their files."""
     found = load(_SCHEMA, pinned=True)
     profiles = {
-        each.profile: Snapshot(each.profile.file, each.schema, read_schema(each.schema, each.profile.table))
+        each.profile: Snapshot(each.profile.file, each.schema, read_schema(each.schema, each.profile.facts))
         for each in found
     }
     return {f"{name}.md": text for name, text in reference_pages(profiles).items()}

@@ -11,22 +11,13 @@ from typing import Any, TypeAlias
 
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.names import words
-from codegen.read.methods import ADVERTISED_IN
+from codegen.read.resolve import ADVERTISED_IN
 from codegen.reference.choices import Choices
 from codegen.types import NULL, Type
+from codegen.values import fits
 
 META = "_meta"
 _FORMATS = {"uri": "https://example.com", "date-time": "2026-01-31T12:00:00Z", "base64": "aGVsbG8=", "regex": ".*"}
-# The Python types of JSON values, for which a value from `choices.toml` is right.
-_FITTING: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "map": (dict,),
-    "any": (dict, list, str),
-}
 
 
 @dataclass(frozen=True)
@@ -117,13 +108,8 @@ class Examples:
         return self._of_shape(shape, field.wire)
 
     def _fits(self, shape: Type, value: Any) -> bool:
-        """Return whether a value from the file is still right for a type."""
-        found = self._schema.definitions[shape.name] if shape.kind == "ref" else None
-        if isinstance(found, Alias):
-            return self._fits(found.type, value)
-        if shape.kind == "union":
-            return any(self._fits(part, value) for part in shape.parts)
-        return value in shape.values if shape.kind == "literal" else type(value) in _FITTING.get(shape.kind, ())
+        """Return whether a value from the file, if there is one, is still right for a type."""
+        return value is not None and fits(self._schema, value, shape)
 
     def _has_members(self, chosen: str | list[str] | dict[str, str] | None) -> bool:
         """Return whether the schema still has the members that the file chooses for a property."""
@@ -184,4 +170,4 @@ def _of_scalar(shape: Type, key: str) -> Any:
         case "map" | "any":
             return {}
         case _:
-            return _FORMATS.get(shape.limit("format") or "", key)
+            return _FORMATS.get(shape.format, key)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_runtime.models.names import wire_name
+from codegen.data.topics import read_topics
 from codegen.diff.sources import Snapshot
 from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
@@ -15,7 +16,6 @@ from codegen.escaping import code
 from codegen.ir import Method, Schema
 from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
-from codegen.read.topics_file import read_topics
 from codegen.reference.blocks import OTHER, Blocks
 from codegen.reference.choices import read_choices
 from codegen.reference.differences import differences

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codegen.data.topics import Topic, find_topics
 from codegen.ir import Method, Schema, Union
-from codegen.read.topics import find_topics
-from codegen.read.topics_file import Topic
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def _points(report: Report) -> Iterator[str]:
             continue
         names: dict[tuple[str, str], list[str]] = {}
         for each in sorted(findings, key=lambda each: -each.severity):
-            names.setdefault((each.worst.word.capitalize(), each.sentence), []).append(_name(each))
+            names.setdefault((each.worst.word.capitalize(), each.sentence), []).extend(map(_name, each.places))
         yield from (f"{verdict}: {_listed(found)}. {sentence}" for (verdict, sentence), found in names.items())
         if not findings:
             yield f"`{profile}`: {'only descriptions changed' if report.docs_only[profile] else 'no changes'}."
@@ -45,7 +45,8 @@ def _name(finding: Finding) -> str:
     """Return what a finding is about, in Markdown: both names if it was renamed, or the value of an enum."""
     if "-value-" in finding.rule:
         return code(f"{finding.subject}:{finding.after or finding.before}"[:_LONGEST])
-    return code((change_line(finding) if finding.renamed else finding.subject)[:_LONGEST])
+    renamed = finding.renamed or finding.rule == "method-renamed"
+    return code((change_line(finding) if renamed else finding.subject)[:_LONGEST])
 
 
 def _listed(names: list[str]) -> str:

@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.compatibility.user_code import check_user_code, check_uses
 from codegen.console import write_output
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
@@ -19,19 +20,26 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, read_side
-from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
-from codegen.errors import FileError
 from codegen.files import read_files, replace_folders, replacing, write_files
+from codegen.read.facts_file import parse_facts
 from codegen.regen import PACKAGE, differing_files, encoded
 from codegen.upgrade.changelog import FILE as CHANGELOG, entry, release_name, released_versions, with_entry
-from codegen.upgrade.data_files import unconfirmed, unused_capabilities, unused_entries, with_proposed
-from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas
+from codegen.upgrade.data_files import (
+    codes_without_exception,
+    unconfirmed,
+    unused_capabilities,
+    unused_entries,
+    with_proposed,
+)
+from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas, read_text
 from codegen.upgrade.summary import Changes, nothing_to_do, summarise
 from codegen.upgrade.versions import FILE as VERSION, next_version, with_version
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 USER_CODE = "tests/typing/user_code"
+EDITED = (VERSION, CHANGELOG, METHODS)
+_NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`: {}."
 _UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed: {{}}."
 
 
@@ -73,12 +81,15 @@ def _upgrade(source: str, report_folder: Path | None, repository: Path, temporar
 
 def _changes(schemas: Schemas, repository: Path) -> Changes:
     """Compare the schemas with the last commit, and edit the other files accordingly."""
-    base, head = read_side(COMMIT, repository), replace(read_side(str(schemas.head), repository), label=f"{SCHEMA}/")
-    before = {name: _read(repository, name) for name in (VERSION, CHANGELOG, METHODS)}
-    methods = with_proposed(before[METHODS], head)
+    table = parse_facts(schemas.methods.encode("utf-8"), METHODS)
+    head = replace(read_side(str(schemas.head), repository, table), label=f"{SCHEMA}/")
+    base, before = read_side(COMMIT, repository), {name: read_text(repository, name) for name in EDITED}
+    methods = with_proposed(schemas.methods, head)
     facts = unconfirmed(methods)
     new_methods = dict.fromkeys(each.split('"')[1] for each in facts)  # the same ones in several versions
     notes = [_UNCONFIRMED.format(", ".join(new_methods))] if facts else []
+    codes = codes_without_exception(head)
+    notes += [_NO_EXCEPTION.format(", ".join(codes))] if codes else []
     report = _report(base, head, repository, [*schemas.held, *notes])
     tags = [tag.removeprefix("v") for tag in git.tags(repository) if tag.startswith("v")]
     version = next_version(schemas.version, [*tags, *released_versions(before[CHANGELOG])], report.bump)
@@ -87,7 +98,7 @@ def _changes(schemas: Schemas, repository: Path) -> Changes:
         log = with_entry(log, version, entry(report, release_name(schemas.old_source), release_name(schemas.source)))
     after = {VERSION: with_version(before[VERSION], version), CHANGELOG: log, METHODS: methods}
     texts = {name: text for name, text in after.items() if text != before[name]}
-    return Changes(report, version, texts, facts, unused_entries(head), unused_capabilities(base, head))
+    return Changes(report, version, texts, facts, unused_entries(head, table), unused_capabilities(base, head), codes)
 
 
 def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Report:
@@ -100,12 +111,5 @@ def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Repor
     report = replace(report, notes=(*notes, *report.notes))
     if git.has(COMMIT, repository, USER_CODE):
         report = check_user_code(USER_CODE, report, base, head, repository)
+        report = check_uses(report, base, head, repository)
     return report
-
-
-def _read(repository: Path, name: str) -> str:
-    """Return the text of a file of the repository."""
-    try:
-        return (repository / name).read_bytes().decode("utf-8")
-    except (FileNotFoundError, UnicodeDecodeError) as error:
-        raise FileError("", f"{name} is missing or isn't text. Restore it with git.") from error

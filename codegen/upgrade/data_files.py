@@ -9,17 +9,23 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from acp_runtime.errors import RequestError
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
+from codegen.diff.compare.methods import renamed_methods
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
-from codegen.ir import Schema
-from codegen.read.methods import ADVERTISED_IN, entry_of
-from codegen.read.old_names import unused_renames
-from codegen.read.proposed_facts import capability_paths
-from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, read_renames
+from codegen.ir import Alias, Method, Schema
+from codegen.nodes import is_object
+from codegen.pinned.profiles import facts_of
+from codegen.read.facts_file import Table, parse_facts
+from codegen.read.methods import entries_of
+from codegen.read.resolve import ADVERTISED_IN, Entries, capability_paths
 
+_ERROR_CODES = "ErrorCode"
 _MARK = " # to be confirmed"
 
 
@@ -33,7 +39,7 @@ def with_proposed(text: str, head: Side) -> str:
     for profile, snapshot in head.profiles.items():
         for method in snapshot.schema.methods:
             key = profile[:2], method.side, method.wire
-            if entry_of(*key) is None and found.setdefault(key, method.entry) != method.entry:
+            if not method.table and found.setdefault(key, method.entry) != method.entry:
                 message = f"{METHODS} has no entry for {method.wire}, and another profile proposes a different one."
                 pointer = f"/$defs/{method.params}/x-method"
                 raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{profile[:2]}.{method.side}].")
@@ -42,15 +48,51 @@ def with_proposed(text: str, head: Side) -> str:
     return text
 
 
+def with_renamed(text: str, base: dict[str, Snapshot], head: dict[str, Snapshot]) -> str:
+    """Return the text of the file with a copy of its entry for each method that has another name in the head."""
+    table = parse_facts(text.encode("utf-8"), METHODS)
+    kept = {(profile[:2], each.wire) for profile, snapshot in head.items() for each in snapshot.schema.methods}
+    copies: dict[tuple[str, str], dict[str, Any]] = {}
+    for profile in base.keys() & head.keys():
+        entries = partial(_entries, table, facts_of(profile))
+        if not all(map(entries, head[profile].schema.methods)):
+            for old, new in renamed_methods(base[profile], head[profile]):
+                copies |= {(name, new.wire): entry for name, entry in entries(old) if not entries(new)}
+                if (profile[:2], old.wire) not in kept:
+                    text = _with_canceller(text, profile[:2], old.wire, new.wire)
+    for (name, wire), entry in sorted(copies.items(), key=str):
+        text = _with_entry(text, f"[{name}]", wire, entry)
+    return text
+
+
+def _with_canceller(text: str, version: str, old: str, new: str) -> str:
+    """Return the text in which the entries of a version name a notification that cancels by its new name."""
+    sections = text.split("\n[")
+    return "\n[".join(
+        each.replace(f'by = "{old}"', f'by = "{new}"') if each.startswith(version) else each for each in sections
+    )
+
+
+def _entries(table: Table, facts: str, method: Method) -> Entries:
+    return entries_of(facts, method.side, method.wire, table)
+
+
 def _with_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
     """Return the text with an entry at the end of a table, which is created if needed."""
-    values = ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())
-    line = f"{json.dumps(wire, ensure_ascii=False)} = {{ {values} }}{_MARK}"
+    line = f"{json.dumps(wire, ensure_ascii=False)} = {_inline(entry)}{_MARK}"
     if f"\n{table}\n" not in text:
         text = f"{text}\n{table}\n"
     before, after = text.split(f"\n{table}\n")
     entries, gap, others = after.partition("\n\n")
     return f"{before}\n{table}\n{entries.rstrip()}\n{line}{gap or chr(10)}{others}"
+
+
+def _inline(value: Any) -> str:
+    """Return a value as it is written in TOML."""
+    if not is_object(value):
+        return json.dumps(value, ensure_ascii=False)
+    keys = (key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False) for key in value)
+    return f"{{ {', '.join(f'{key} = {_inline(each)}' for key, each in zip(keys, value.values(), strict=True))} }}"
 
 
 def unconfirmed(text: str) -> list[str]:
@@ -62,10 +104,26 @@ def unconfirmed(text: str) -> list[str]:
     return found
 
 
-def unused_entries(head: Side) -> list[str]:
-    """Return a line for each entry of `renames.toml` that has no effect on the head."""
+def unused_entries(head: Side, table: Table) -> list[str]:
+    """Return a line for each entry of `renames.toml`, or about a method of the head, that has no effect on the head."""
+    methods = [(name, each) for name, snapshot in head.profiles.items() for each in snapshot.schema.methods]
+    used = {(each.table, each.wire) for _, each in methods}
+    facts = {(entry[0], each.wire): None for name, each in methods for entry in _entries(table, facts_of(name), each)}
+    lines = [f"{METHODS}, [{name}] {json.dumps(wire)}" for name, wire in facts if (name, wire) not in used]
     schemas = {name: each.schema for name, each in head.profiles.items()}
-    return [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
+    return lines + [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
+
+
+def codes_without_exception(head: Side) -> list[str]:
+    """Return each error code of the head that has no exception in the runtime, with the profiles that have it."""
+    found: dict[int, list[str]] = {}
+    for profile, snapshot in head.profiles.items():
+        listed = snapshot.schema.definitions.get(_ERROR_CODES)
+        codes, _ = (isinstance(listed, Alias) and listed.type.enum) or ((), None)
+        for code in codes:
+            if type(RequestError.of(code, "")) is RequestError:
+                found.setdefault(code, []).append(profile)
+    return [f"{code} ({', '.join(profiles)})" for code, profiles in found.items()]
 
 
 def unused_capabilities(base: Side, head: Side) -> list[str]:
@@ -98,5 +156,5 @@ def _paths(snapshot: Snapshot, properties: dict[str, str]) -> list[str]:
     """Return the paths of all capabilities, in both messages that advertise them."""
     found = list[str]()
     for side, message in ADVERTISED_IN.items():
-        found += capability_paths(snapshot.raw["$defs"], message, properties.get(f"{side}_capabilities", ""))
+        found += capability_paths(snapshot.schema, message, properties.get(f"{side}_capabilities", ""))
     return found

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.diff import git
+from codegen.diff.method_facts import METHODS
 from codegen.diff.report import STABLE
-from codegen.diff.sources import ACCEPTED
+from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.files import read_files, write_files
 from codegen.pinned.fetch import fetch_beside
-from codegen.pinned.pins import PINS, read_pins
+from codegen.pinned.pins import PINS, load, read_pins
+from codegen.pinned.profiles import naming
 from codegen.pinned.sources import read_source
-from codegen.regen import render
+from codegen.read.facts_file import parse_facts
+from codegen.regen import read_schema, render
+from codegen.upgrade.data_files import with_renamed
 from codegen.upgrade.versions import FILE as VERSION, read_version
 
 COMMIT = "HEAD"
@@ -34,6 +38,7 @@ class Schemas:
         source: where the new ones are from.
         lines: the change to each file.
         package: the generated package.
+        methods: the text of `methods.toml`, in which renamed methods have copies of their entries.
         held: a sentence for each profile that keeps its old schema, with the reason.
         version: the version of this package in the last commit.
     """
@@ -43,6 +48,7 @@ class Schemas:
     source: str
     lines: list[str]
     package: dict[str, str]
+    methods: str
     held: list[str]
     version: str
 
@@ -77,13 +83,16 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     git.extract(COMMIT, repository, temporary / "base", SCHEMA)
     base = temporary / "base" / SCHEMA
     version = read_version(git.show(COMMIT, repository, VERSION))
+    text = read_text(repository, METHODS)
     release, held = read_source(source), dict[str, str]()
     while True:
         fetched = fetch_beside(release, base)
         head = temporary / f"head-{len(held)}" / SCHEMA
         write_files(head, _without(fetched.files, ACCEPTED))
         try:
-            package = _render(base, head, version)
+            before = _read(base)
+            methods = with_renamed(text, before, _read(head))
+            package = _render(base, before, head, version, methods)
             break
         except SchemaError as error:
             if error.profile in ("", STABLE, *held):
@@ -94,20 +103,38 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
         names = ", ".join(changed[:_NAMED]) + (f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else "")
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
     reasons = [_HELD.format(*each) for each in held.items()]
-    schemas = Schemas(base, head, fetched.source, fetched.lines, package, reasons, version)
+    schemas = Schemas(base, head, fetched.source, fetched.lines, package, methods, reasons, version)
     _keep_accepted(schemas, repository)
     return schemas
 
 
-def _render(base: Path, head: Path, version: str) -> dict[str, str]:
+def _read(folder: Path) -> dict[str, Snapshot]:
+    """Return the pinned schemas of a folder, by profile, without facts."""
+    found: dict[str, Snapshot] = {}
+    for each in load(folder, pinned=True):
+        with naming(each.profile):
+            found[each.profile.name] = Snapshot(each.profile.file, each.schema, read_schema(each.schema, None))
+    return found
+
+
+def _render(base: Path, before: dict[str, Snapshot], head: Path, version: str, methods: str) -> dict[str, str]:
     """Generate the package from the new schemas."""
+    table, schemas = parse_facts(methods.encode("utf-8"), METHODS), {name: each.schema for name, each in before.items()}
     try:
-        return render(head, pinned=True, version=version, listed=False)
+        return render(head, pinned=True, version=version, listed=False, table=table, before=schemas)
     except FileError as error:
         if _is_generated(base, version):
             # A file of codegen names something that the new schemas no longer have.
             error.exit_code = SchemaError.exit_code
         raise
+
+
+def read_text(repository: Path, name: str) -> str:
+    """Return the text of a file of the repository."""
+    try:
+        return (repository / name).read_bytes().decode("utf-8")
+    except (FileNotFoundError, UnicodeDecodeError) as error:
+        raise FileError("", f"{name} is missing or isn't text. Restore it with git.") from error
 
 
 def _is_generated(schema: Path, version: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
 from codegen.diff.method_facts import METHODS
 from codegen.diff.proposed_renames import proposed_text
 from codegen.diff.render.grouping import change_line, number, summary
@@ -15,11 +16,11 @@ from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 from codegen.errors import FileError
 from codegen.escaping import filled
-from codegen.read.renames_file import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
 from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120
 _INDENT = " " * 3
+ERRORS = "runtime/acp_runtime/errors.py"
 CAPABILITIES = "docs/guides/capabilities.md"
 
 
@@ -32,8 +33,9 @@ class Changes:
         version: the next version of this package.
         texts: the files that the upgrade edits, by their names.
         unconfirmed: the entries of `methods.toml` that are to be confirmed.
-        unused: a line for each entry of `renames.toml` that has no effect.
+        unused: a line for each entry of `renames.toml` or `methods.toml` that has no effect.
         capabilities: new capabilities that no method requires, a line for each.
+        codes: error codes that have no exception, a line for each.
     """
 
     report: Report
@@ -42,6 +44,7 @@ class Changes:
     unconfirmed: list[str]
     unused: list[str]
     capabilities: list[str]
+    codes: list[str]
 
 
 def nothing_to_do(schemas: Schemas) -> str:
@@ -61,19 +64,22 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
         title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
         return _text([*schemas.held, title, "", *lines, "", "Nothing was committed."])
     report = changes.report
-    left = [line for number, item in enumerate(_left(changes), 1) for line in _numbered(number, item)]
+    left = [line for number, item in enumerate(_left(changes, schemas.held), 1) for line in _numbered(number, item)]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
     held = [line for each in schemas.held for line in (*_wrapped(each), "")]
     is_raised = changes.version != schemas.version
-    version = f"{changes.version} instead of {schemas.version}" if is_raised else f"still {changes.version}"
-    found = [*_wrapped(summary(report)), f"The next version of this package is {version}."]
+    reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
+    found = [*_wrapped(summary(report)), f"The next version of this package is {changes.version}{reason}."]
     return _text([*held, f"{old} -> {new}", "", *lines, "", *found, "", "Left to do:", *left, "", end])
 
 
-def _left(changes: Changes) -> Iterator[list[str]]:
+def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     """Yield what is left to do: a sentence, and the lines that it is about."""
     report = changes.report
+    if held:
+        names = ", ".join(each.split()[0] for each in held)
+        yield [f"Do what the first lines say about {names}, and run this command again."]
     if report.unpredicted:
         lines = [line for each in report.unpredicted for line in _failure(each)]
         yield ["Find out why this code fails, although no finding predicts it:", *lines]
@@ -102,6 +108,9 @@ def _left(changes: Changes) -> Iterator[list[str]]:
     if changes.capabilities:
         what = "Find out whether a method, or a part of its params, requires a new capability"
         yield [f"{what}. If so, say it in {METHODS} and run this command again:", *changes.capabilities]
+    if changes.codes:
+        what = f"Add a class for each of these error codes to {ERRORS}, and export it from acp_runtime"
+        yield [f"{what}:", *changes.codes]
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
     yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
@@ -117,7 +126,7 @@ def _overdue(version: str) -> str:
 
 
 def _finding(finding: Finding) -> list[str]:
-    text = f"{finding.worst.word:<8} {finding.subject}: {finding.sentence}"
+    text = f"{finding.worst.word:<8} {finding.title}: {finding.sentence}"
     details = [change_line(finding), f"#{finding.fingerprint}"]
     failures = [f"  {line}" for each in finding.failures for line in _failure(each)]
     return [text, *(f"         {each}" for each in details if each), *failures]

@@ -51,7 +51,7 @@ def _unions() -> dict[str, str]:
     """The names of the unions by their text in a signature."""
     from acp_bindings import v1
 
-    unions = {name: getattr(v1, name) for name in v1.__all__ if get_origin(getattr(v1, name)) is Annotated}
+    unions = {name: getattr(v1, name) for name in dir(v1) if get_origin(getattr(v1, name)) is Annotated}
     return {stringify_annotation(union, "smart", short_literals=True): name for name, union in unions.items()}
 
 

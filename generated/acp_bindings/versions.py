@@ -27,31 +27,18 @@ if TYPE_CHECKING:
     from .v1.agent import Agent as V1Agent, RemoteAgent as V1RemoteAgent
     from .v1.client import Client as V1Client, RemoteClient as V1RemoteClient
     from .v1_unstable.agent import Agent as V1UnstableAgent, RemoteAgent as V1UnstableRemoteAgent
-    from .v1_unstable.client import (
-        Client as V1UnstableClient,
-        RemoteClient as V1UnstableRemoteClient,
-    )
+    from .v1_unstable.client import Client as V1UnstableClient, RemoteClient as V1UnstableRemoteClient
     from .v2_draft.agent import Agent as V2DraftAgent, RemoteAgent as V2DraftRemoteAgent
     from .v2_draft.client import Client as V2DraftClient, RemoteClient as V2DraftRemoteClient
-    from .v2_draft_unstable.agent import (
-        Agent as V2DraftUnstableAgent,
-        RemoteAgent as V2DraftUnstableRemoteAgent,
-    )
-    from .v2_draft_unstable.client import (
-        Client as V2DraftUnstableClient,
-        RemoteClient as V2DraftUnstableRemoteClient,
-    )
+    from .v2_draft_unstable.agent import Agent as V2DraftUnstableAgent, RemoteAgent as V2DraftUnstableRemoteAgent
+    from .v2_draft_unstable.client import Client as V2DraftUnstableClient, RemoteClient as V2DraftUnstableRemoteClient
 
-    V1Offer: TypeAlias = tuple[
-        Callable[[V1RemoteAgent], V1Client], Callable[[V1RemoteAgent], Awaitable[object]]
-    ]
+    V1Offer: TypeAlias = tuple[Callable[[V1RemoteAgent], V1Client], Callable[[V1RemoteAgent], Awaitable[object]]]
     V1UnstableOffer: TypeAlias = tuple[
-        Callable[[V1UnstableRemoteAgent], V1UnstableClient],
-        Callable[[V1UnstableRemoteAgent], Awaitable[object]],
+        Callable[[V1UnstableRemoteAgent], V1UnstableClient], Callable[[V1UnstableRemoteAgent], Awaitable[object]]
     ]
     V2DraftOffer: TypeAlias = tuple[
-        Callable[[V2DraftRemoteAgent], V2DraftClient],
-        Callable[[V2DraftRemoteAgent], Awaitable[object]],
+        Callable[[V2DraftRemoteAgent], V2DraftClient], Callable[[V2DraftRemoteAgent], Awaitable[object]]
     ]
     V2DraftUnstableOffer: TypeAlias = tuple[
         Callable[[V2DraftUnstableRemoteAgent], V2DraftUnstableClient],
@@ -88,13 +75,7 @@ else:
 
 
 # What agents answer to an `initialize` of a version that is newer than theirs.
-_OLDER = (
-    InvalidParams,
-    InvalidRequest,
-    InvalidResponse,
-    ProtocolVersionMismatch,
-    UnsupportedProtocolVersion,
-)
+_OLDER = (InvalidParams, InvalidRequest, InvalidResponse, ProtocolVersionMismatch, UnsupportedProtocolVersion)
 
 
 async def serve_stdio(
@@ -447,15 +428,9 @@ async def _connected(
 
 def _given(**given: Any) -> list[tuple[Any, Any]]:
     """Return the profiles that are given, lowest version first, and what is given for each."""
-    found = [
-        (import_module(f"{__package__}.{name}"), each)
-        for name, each in given.items()
-        if each is not None
-    ]
+    found = [(import_module(f"{__package__}.{name}"), each) for name, each in given.items() if each is not None]
     if not found or len({profile.PROTOCOL_VERSION for profile, _ in found}) < len(found):
-        raise TypeError(
-            f"Give at least one of {', '.join(given)}, but only one for each version of the protocol."
-        )
+        raise TypeError(f"Give at least one of {', '.join(given)}, but only one for each version of the protocol.")
     return found
 
 
@@ -473,14 +448,10 @@ def _served(**factories: Any) -> list[versions.Served]:
 
 def _for_version_1(profile: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Rename what version 2 has in `initialize`. Its clients have no files and terminals for agents."""
-    adapted = {
-        name: value for name, value in params.items() if name not in ("capabilities", "info")
-    }
+    adapted = {name: value for name, value in params.items() if name not in ("capabilities", "info")}
     if "capabilities" in params or "info" in params:
         none = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
-        adapted.setdefault(
-            "clientCapabilities", {**(as_object(params.get("capabilities")) or {}), **none}
-        )
+        adapted.setdefault("clientCapabilities", {**(as_object(params.get("capabilities")) or {}), **none})
     if "info" in params:
         adapted.setdefault("clientInfo", params["info"])
     return {**adapted, "protocolVersion": 1}

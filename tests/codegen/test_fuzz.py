@@ -1,8 +1,4 @@
-"""For any schema, the generator either stops with a message or gives packages that can be imported.
-
-What datamodel-code-generator makes of a schema, names, bases, types and defaults, is what the IR says: it is compared
-whenever a package is written.
-"""
+"""For any schema, the generator either stops with a message or gives packages that can be imported."""
 
 from __future__ import annotations
 
@@ -41,7 +37,7 @@ def accepted(case: Fuzzed) -> Schema | None:
 
 def attempt(case: Fuzzed) -> Schema | SchemaError:
     try:
-        return read_schema(case.schema, case.profile.table)
+        return read_schema(case.schema, case.profile.facts)
     except SchemaError as error:
         return error
     except Exception as error:

@@ -55,6 +55,11 @@ ACCEPTED: list[tuple[Schema, Any]] = [
     ({**STRING, "enum": ["a", "b"]}, "b"),
     ({**STRING, "const": "only"}, "only"),
     ({**INTEGER, "const": -32700}, -32700),
+    ({**INTEGER, "enum": [0, 1]}, 1),
+    ({"type": "boolean", "const": True}, True),
+    ({"enum": [1, True, "a"]}, True),
+    ({"enum": [1, True, "a"]}, 1),
+    ({"enum": [1, True, "a"]}, "a"),
     (enum("a", "b"), "a"),
     ({"anyOf": [enum("a"), STRING]}, "anything"),
     ({"anyOf": [{**INTEGER, "const": 1}, INTEGER]}, 2),
@@ -90,6 +95,12 @@ REFUSED: list[tuple[Schema, Any]] = [
     ({**STRING, "pattern": "^/"}, "rel"),
     ({**STRING, "enum": ["a", "b"]}, "c"),
     ({**STRING, "const": "only"}, "other"),
+    ({**INTEGER, "const": 1}, True),
+    ({**INTEGER, "enum": [0, 2]}, False),
+    ({"anyOf": [{**INTEGER, "const": 1}, INTEGER]}, True),
+    ({"type": "boolean", "const": True}, 1),
+    ({"type": "boolean", "const": True}, False),
+    ({"enum": [1, "a"]}, True),
     (enum("a", "b"), "c"),
     ({"anyOf": [enum("a"), STRING]}, 1),
     ({"type": "array", "items": STRING}, [1]),
@@ -119,11 +130,39 @@ def test_every_type_takes_and_dumps_the_values_that_its_schema_allows(package: A
     for schema, value in ACCEPTED:
         message = json.dumps({"value": value})
         found = _holder(package, many, schema).model_validate_json(message)
-        assert json.loads(found.model_dump_json()) == {"value": value}, schema
+        assert json.dumps(json.loads(found.model_dump_json())) == message, schema
 
 
 def test_every_type_refuses_the_values_that_its_schema_forbids(package: Any, many: Schema) -> None:
     assert [(schema, value) for schema, value in REFUSED if _takes(_holder(package, many, schema), value)] == []
+
+
+EDGES = {
+    "-9223372036854775808.0": (signed(64), -(2**63)),
+    "9223372036854774784.0": (signed(64), 2**63 - 1024),
+    "9223372036854775808.0": (unsigned(64), 2**63),
+    "1e19": (unsigned(64), 10**19),
+    "18446744073709549568.0": (unsigned(64), 2**64 - 2048),
+    "1e22": (INTEGER, 10**22),
+    "-128.0": (signed(8), -128),
+}
+BEYOND = {
+    "9223372036854775808.0": signed(64),
+    "-9223372036854777856.0": signed(64),
+    "18446744073709551616.0": unsigned(64),
+}
+
+
+def test_an_integer_at_the_edge_of_its_range_may_be_written_as_a_float(generate_once: Generate) -> None:
+    schemas = (INTEGER, signed(8), signed(64), unsigned(64))
+    edges = generate_once({f"Edge{_letters(at)}": model(["value"], value=each) for at, each in enumerate(schemas)})
+    for text, (schema, value) in EDGES.items():
+        found = getattr(edges, f"Edge{_letters(schemas.index(schema))}").model_validate_json(f'{{"value":{text}}}')
+        assert type(found.value) is int
+        assert found.value == value
+    for text, schema in BEYOND.items():
+        with pytest.raises(ValidationError):
+            getattr(edges, f"Edge{_letters(schemas.index(schema))}").model_validate_json(f'{{"value":{text}}}')
 
 
 def test_named_enums_are_aliases_of_literals(generate: Generate) -> None:

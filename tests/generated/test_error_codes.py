@@ -1,15 +1,18 @@
-"""Every error code in the schemas has an exception in the runtime."""
+"""The error codes of the schemas and the exceptions of the runtime.
+
+A code that upstream adds has no exception until a person adds one, and `make upgrade` says so.
+"""
 
 from __future__ import annotations
 
-import pytest
-
+import acp_runtime
 from acp_runtime import RequestError
-from tests.support.models.profiles import PROFILES, Profile
+from tests.support.models.profiles import PROFILES
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.package)
-def test_every_error_code_of_a_schema_has_an_exception(profile: Profile) -> None:
-    codes = [each["const"] for each in profile.definitions["ErrorCode"]["anyOf"] if "const" in each]
-    assert len(codes) > 5
-    assert [code for code in codes if type(RequestError.of(code, "")) is RequestError] == []
+def test_every_exception_is_for_an_error_code_of_a_schema() -> None:
+    listed = [each for profile in PROFILES for each in profile.definitions["ErrorCode"]["anyOf"]]
+    classes = [each for each in vars(acp_runtime).values() if isinstance(each, type) and issubclass(each, RequestError)]
+    codes = {each.default_code for each in classes if hasattr(each, "default_code")}
+    assert len(codes) > 8
+    assert codes <= {each["const"] for each in listed if "const" in each}

@@ -47,10 +47,25 @@ def _homes(profile: str) -> dict[str, str]:
 
 
 def _exported(profile: str) -> list[str]:
-    for node in tree(profile, "__init__").body:
+    return list(import_module(f"acp_bindings.{profile}").__all__)
+
+
+def _listed(profile: str, module: str) -> list[str]:
+    """Return the names in the `__all__` of a module, as type checkers see it."""
+    for node in tree(profile, module).body:
         if isinstance(node, ast.Assign) and names(node.targets[0]) == ["__all__"]:
             return list(ast.literal_eval(node.value))
-    raise AssertionError("__init__.py has no __all__")
+    raise AssertionError(f"{module} has no __all__")
+
+
+def _imported(profile: str, module: str) -> set[tuple[str | None, str, str | None]]:
+    """Return what a module imports from modules beside it: their names, the names in them, and the names here."""
+    return {
+        (node.module, alias.name, alias.asname)
+        for node in ast.walk(tree(profile, module))
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
 
 
 def _upstream_labels(schema: Any) -> Iterator[str]:
@@ -101,14 +116,9 @@ def test_all_lists_the_stubs_and_every_class_and_alias(profile: str) -> None:
 
 @every_profile
 def test_type_checkers_see_every_exported_name(profile: str) -> None:
-    imported = {
-        alias.name
-        for node in ast.walk(tree(profile, "__init__"))
-        if isinstance(node, ast.ImportFrom) and node.level == 1
-        for alias in node.names
-        if alias.asname is None  # an old name is imported as itself, and not exported
-    }
-    assert imported | {"SCHEMA"} == set(_exported(profile))
+    imported = _imported(profile, "__init__")
+    assert {name for _, name, other in imported if name == other} == OWN_EXPORTS - {"SCHEMA"}
+    assert {module for module, name, _ in imported if name == "*"} == {"models"}
 
 
 @every_profile
@@ -127,13 +137,9 @@ def test_models_has_every_class_and_alias_of_its_modules(profile: str) -> None:
 
 @every_profile
 def test_type_checkers_see_every_name_of_models(profile: str) -> None:
-    imported = {
-        alias.asname: (node.module, alias.name)
-        for node in ast.walk(tree(profile, "models/__init__"))
-        if isinstance(node, ast.ImportFrom) and node.level == 1
-        for alias in node.names
-    }
-    assert imported == {name: (topic, name) for name, topic in _homes(profile).items()}
+    assert _imported(profile, "models/__init__") == {(topic, "*", None) for topic in topics(profile)}
+    listed = {name: topic for topic in topics(profile) for name in _listed(profile, f"models/{topic}")}
+    assert listed == _homes(profile)
 
 
 def test_star_imports_of_models_give_its_public_names() -> None:

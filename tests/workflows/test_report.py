@@ -31,7 +31,9 @@ def report(workflow: Workflow) -> int:
 
 
 @pytest.mark.parametrize("breaking", [True, False])
-def test_a_report_is_written_and_fails_on_breaking_changes(branch: Workflow, breaking: bool) -> None:
+def test_a_report_is_written_and_fails_on_breaking_changes_with_annotations(
+    branch: Workflow, breaking: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
     if breaking:
         branch.commit({"breaking": ""})
     assert (report(branch) != 0) is breaking
@@ -39,6 +41,7 @@ def test_a_report_is_written_and_fails_on_breaking_changes(branch: Workflow, bre
     text = f"report on {USER_CODE} since {base}, markdown, breaking\n"
     assert (branch.summary, branch.outputs) == (f"{text}\n", {"base": base})
     assert (branch.home / "report/report.md").read_text("utf-8") == text
+    assert (f"{base}, github, breaking\n" in capfd.readouterr().out) is breaking
 
 
 def test_user_code_that_the_base_does_not_have_is_not_checked(branch: Workflow) -> None:

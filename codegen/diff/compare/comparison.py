@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import chain
 
-from codegen.diff.compare.compatibility import Compatibility
+from codegen.diff.compare.compatibility import reads_all
 from codegen.diff.compare.reach import Reach, one_flow, reach
-from codegen.diff.match.renames import match
+from codegen.diff.compare.witness import Sender
+from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks
+from codegen.diff.verdict.verdicts import BREAKING, SAFE, Verdicts, breaks
 from codegen.escaping import one_line
-from codegen.ir import Definition, Member, Schema
+from codegen.ir import Definition, Field, Member, Method, Model, Schema
 from codegen.regen import PACKAGE
+from codegen.types import Type
 
 
 @dataclass
@@ -45,9 +49,8 @@ class Comparison:
         self.kept = {(each.old, each.new): each.until for each in self.new.schema.old_names}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
         self.old_reach, self.new_reach = reach(self.old.schema), reach(self.new.schema)
-        self.old_to_new = Compatibility(self.old.schema, self.new.schema, self.names)
-        old_names = {new: old for old, new in self.names.items()}
-        self.new_to_old = Compatibility(self.new.schema, self.old.schema, old_names)
+        self.old_sender = Sender(self.old.schema, self.new.schema)
+        self.new_sender = Sender(self.new.schema, self.old.schema)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
         """Return the definitions that exist on both sides, in pairs."""
@@ -56,7 +59,7 @@ class Comparison:
 
     def renamed(self, before: str, after: str) -> Renamed:
         """Return the change of a definition's name, and how long the head keeps the old one."""
-        return Renamed("definition", "", before, after, self.kept.get((before, after), ""))
+        return Renamed(before, after, self.kept.get((before, after), ""))
 
     def symbol(self, *path: str) -> str:
         return ".".join((PACKAGE, self.profile, *path))
@@ -67,9 +70,9 @@ class Comparison:
 
     def by_structure(self, old: str, new: str, others: Verdicts) -> Verdicts:
         """Return verdicts with those for messages that hold one definition before and another one after."""
-        before, after = self.old.schema.definitions[old], self.new.schema.definitions[new]
-        gained = not Compatibility(self.new.schema, self.old.schema, {}).definition(after, before)
-        lost = not Compatibility(self.old.schema, self.new.schema, {}).definition(before, after)
+        before, after = Type("ref", old), Type("ref", new)
+        gained = not reads_all(self.new.schema, after, self.old.schema, before, {})
+        lost = not reads_all(self.old.schema, before, self.new.schema, after, {})
         return others.wire(breaks(gained), breaks(lost))
 
     def add(
@@ -84,14 +87,21 @@ class Comparison:
         texts: tuple[str, str] = ("", ""),
         symbols: tuple[str, ...] = (),
         renamed: Renamed | None = None,
+        sent: tuple[str, str] = ("", ""),
+        read: str = "",
     ) -> None:
         """Add a finding about a definition.
 
         By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes.
+
+        Args:
+            sent: a text that the messages of both sides have because of it, such as a new value.
+            read: a line of old code that reads the changed thing, if it breaks.
         """
         known = after or before
         assert known is not None
         old, new = pointers or (before.pointer if before else "", after.pointer if after else "")
+        judged = self.judge(verdicts or RULES[rule].verdicts, before, after)
         self.findings.append(
             Finding(
                 rule=rule,
@@ -100,15 +110,50 @@ class Comparison:
                 old=old,
                 new=new,
                 subject=one_line(subject or known.name),
-                verdicts=self.judge(verdicts or RULES[rule].verdicts, before, after),
+                verdicts=judged,
                 before=one_line(texts[0]),
                 after=one_line(texts[1]),
                 symbols=symbols or self.symbols(after, before),
                 flow=one_flow({flow for name, found in self._reached(before, after) for flow in found.flows[name]}),
                 methods=self._methods(before, after),
                 renamed=renamed,
+                refused=self._refused(judged, before, after, sent),
+                code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
             )
         )
+
+    def _refused(
+        self, verdicts: Verdicts, before: Definition | None, after: Definition | None, sent: tuple[str, str]
+    ) -> tuple[str, str]:
+        """Return the smallest message that old peers refuse, and the one that new peers do; empty if there is none."""
+        if before is None or after is None:
+            return "", ""
+        sides = (
+            (verdicts.old_peer, self.new_sender, after, before, sent[1]),
+            (verdicts.new_peer, self.old_sender, before, after, sent[0]),
+        )
+        old, new = (
+            next((sender.message(own, each) for each in sender.refused(own, other, text)), "")
+            if verdict is BREAKING
+            else ""
+            for verdict, sender, own, other, text in sides
+        )
+        return old, new
+
+    def _code(
+        self, verdicts: Verdicts, before: Definition | None, after: Definition | None, text: str, gone: str, read: str
+    ) -> tuple[str, ...]:
+        """Return the smallest code for the base's bindings that no longer works with the head's."""
+        if before is None or BREAKING not in (verdicts.build, verdicts.read):
+            return ()
+        if after is None or gone:
+            return (f"from {PACKAGE}.{self.profile} import {gone or before.name}",)
+        sender = self.old_sender
+        values = sender.refused(before, after, text, strict=True) if verdicts.build is BREAKING else []
+        built = [sender.source(each, Type("ref", before.name)) for each in values]
+        if not isinstance(before, Model):
+            built = [f"value: {before.name} = {each}" for each in built]
+        return (*built, *([read] if read and verdicts.read is BREAKING else ()))
 
     def judge(self, verdicts: Verdicts, before: Definition | None, after: Definition | None) -> Verdicts:
         """Adapt verdicts to where a definition is used.
@@ -133,6 +178,11 @@ class Comparison:
         return () if "" in found else tuple(found)
 
 
+def deprecation(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:
+    """Return both sides as texts that say what is deprecated."""
+    return "deprecated" if old.deprecated else "", "deprecated" if new.deprecated else ""
+
+
 def merge(findings: list[Finding]) -> list[Finding]:
     """Join findings about the same place: a property that a union's members share is in the class of every member."""
     found: dict[tuple[str, ...], Finding] = {}
@@ -143,12 +193,31 @@ def merge(findings: list[Finding]) -> list[Finding]:
     return list(found.values())
 
 
+def fold(findings: list[Finding]) -> list[Finding]:
+    """Join findings about the same change in several places: the same rule with the same old and new text.
+
+    Findings without texts, such as those of new definitions, are about changes of their own.
+    """
+    found: dict[tuple[str, ...], list[Finding]] = {}
+    for each in findings:
+        place = () if each.before or each.after else (each.fingerprint,)
+        found.setdefault((each.rule, each.before, each.after, *place), []).append(each)
+    return [_folded(each) for each in found.values()]
+
+
+def _folded(findings: list[Finding]) -> Finding:
+    worst_first = sorted(findings, key=lambda each: -each.severity)
+    same = tuple(worst_first) if len(findings) > 1 else ()
+    return replace(reduce(_joined, worst_first), same=same)
+
+
 def _joined(first: Finding, other: Finding) -> Finding:
-    flows = {each.flow for each in (first, other)} - {NOWHERE}
+    sent = [each for each in (first, other) if each.flow != NOWHERE]
+    methods = [each.methods for each in sent]
     return replace(
         first,
         verdicts=first.verdicts.joined(other.verdicts),
         symbols=tuple(dict.fromkeys((*first.symbols, *other.symbols))),
-        methods=tuple(dict.fromkeys((*first.methods, *other.methods))),
-        flow=one_flow(flows),
+        methods=tuple(dict.fromkeys(chain(*methods))) if all(methods) else (),
+        flow=one_flow({each.flow for each in sent}),
     )

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
-from codegen.diff.match.renames import structure
+from codegen.diff.match import split, structure
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts, breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
-from codegen.read.canonical import canonical
 
 _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 
@@ -25,11 +24,14 @@ _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 def compare_definitions(comparison: Comparison) -> None:
     """Compare all definitions. The unstable schemas of both sides tell which ones became stable or unstable."""
     old, new = comparison.old.schema, comparison.new.schema
+    added = _others(comparison, new, set(comparison.names.values()))
     for definition in _others(comparison, old, comparison.names.keys()):
         is_unstable = comparison.new_unstable is not None and definition.name in comparison.new_unstable.definitions
-        rule = "definition-left-stable" if is_unstable else "definition-removed"
-        comparison.add(rule, definition, None, symbols=comparison.symbols(*_classes(old, definition)))
-    for definition in _others(comparison, new, set(comparison.names.values())):
+        parts = [] if is_unstable else split(old, definition, new, added, comparison.names)
+        rule = "definition-left-stable" if is_unstable else "definition-split" if parts else "definition-removed"
+        texts = (definition.name, ", ".join(parts)) if parts else ("", "")
+        comparison.add(rule, definition, None, symbols=comparison.symbols(*_classes(old, definition)), texts=texts)
+    for definition in added:
         was_unstable = comparison.old_unstable is not None and definition.name in comparison.old_unstable.definitions
         comparison.add("definition-stabilised" if was_unstable else "definition-added", None, definition)
     for before, after in comparison.pairs():
@@ -62,13 +64,16 @@ def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> t
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
     if old.name != new.name and _is_own(old) and _is_own(new):
         _renamed(comparison, old, new)
+    if old.deprecated != new.deprecated and new.name not in {each.params for each in comparison.new.schema.methods}:
+        comparison.add("definition-deprecated", old, new, texts=deprecation(old, new))
     if isinstance(old, Model) and isinstance(new, Model):
         compare_models(comparison, old, new)
     elif isinstance(old, Union) and isinstance(new, Union):
         compare_unions(comparison, old, new)
     elif isinstance(old, Alias) and isinstance(new, Alias):
         for change in compare_types(comparison, old.type, new.type):
-            comparison.add(change.rule, old, new, verdicts=change.verdicts, texts=(change.before, change.after))
+            texts, read = (change.before, change.after), f"value: {old.type.hint} = new  # new: {new.name}"
+            comparison.add(change.rule, old, new, verdicts=change.verdicts, texts=texts, sent=texts, read=read)
     elif not _is_consequence(comparison, old, new):
         _kind_changed(comparison, old, new)
 
@@ -76,7 +81,7 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
 def _is_consequence(comparison: Comparison, old: Definition, new: Definition) -> bool:
     """Return whether a union member itself is unchanged: its kind differs because the definition it wraps changed."""
     before, after = resolve(comparison.old.raw, old.pointer), resolve(comparison.new.raw, new.pointer)
-    return not _is_own(new) and bool(canonical(before) == canonical(after))
+    return not _is_own(new) and bool(before == after)
 
 
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:

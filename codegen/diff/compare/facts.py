@@ -1,7 +1,7 @@
 """Compare the facts about methods that are in `methods.toml`, not in the schema.
 
-A fact about a property that the schema added or removed is not a finding here, because the
-property itself is one.
+A fact about a property that the schema added is not a finding here, because the property itself is one. A fact that
+names what the schema no longer has is one, because the bindings no longer act on it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.method_facts import FACTS, has_method_part
+from codegen.diff.method_facts import FACTS
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
+from codegen.read.resolve import has_part
 
 # The rules about facts that concern the method's result.
 ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
@@ -25,9 +26,18 @@ def compare_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, st
     """Return the rule of each fact that changed for a method, with the texts of both sides."""
     old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
-        before, after = old.entry.get(key), new.entry.get(key)
+        before, after = old.entry.get(key), _kept(key, old, new)
         if before != after and old_facts.get(key) != new_facts.get(key):
             yield f"method-{key}-changed", (_shown(before), _shown(after))
+
+
+def _kept(key: str, old: Method, new: Method) -> Any:
+    """Return a fact of the new entry without what the schema had and no longer has."""
+    gone = {name for absent_key, name in {*new.absent}.difference(old.absent) if absent_key == key}
+    value = new.entry.get(key)
+    if is_array(value):
+        return [each for each in value if each not in gone] or None
+    return None if gone else value
 
 
 def compare_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -36,8 +46,8 @@ def compare_content(comparison: Comparison, old: Method, new: Method) -> Iterato
     for part in dict.fromkeys((*before, *after)):
         if (
             before.get(part) != after.get(part)
-            and has_method_part(comparison.old.raw["$defs"], old, part)
-            and has_method_part(comparison.new.raw["$defs"], new, part)
+            and has_part(comparison.old.schema, old, part)
+            and (has_part(comparison.new.schema, new, part) or ("content", part) in new.absent)
         ):
             change = "changed" if part in before and part in after else "gained" if part in after else "lost"
             yield f"method-content-{change}", (_part(part, before), _part(part, after))

@@ -14,7 +14,6 @@ from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Schema
 from codegen.nodes import REF_PREFIX, is_array, is_object
-from codegen.read.canonical import canonical
 
 _DESCRIPTIVE = ("description", "x-docs-ignore")
 # Keywords whose values are lists in any order.
@@ -46,7 +45,7 @@ def _add(comparison: Comparison, rule: str, title: str, old: str, new: str) -> N
 
 def _meaning(snapshot: Snapshot, index: int) -> Any:
     """Return the schema of a message without descriptions and without the payloads of methods."""
-    return _stripped(canonical(snapshot.raw["anyOf"][index]), _payloads(snapshot.schema))
+    return _stripped(snapshot.raw["anyOf"][index], _payloads(snapshot.schema))
 
 
 def _payloads(schema: Schema) -> set[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.reach import method_flow, one_flow
-from codegen.diff.match.renames import pair
-from codegen.diff.verdict.findings import Finding, Renamed
+from codegen.diff.match import pair
+from codegen.diff.sources import Snapshot
+from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
 from codegen.ir import Method, Schema
@@ -23,7 +22,6 @@ def _add(
     after: Method | None,
     texts: tuple[str, str] = ("", ""),
     verdicts: Verdicts | None = None,
-    renamed: Renamed | None = None,
     symbols: tuple[str, ...] = (),
 ) -> None:
     """Add a finding about a method. By default the verdicts are the rule's. The handlers are among the symbols."""
@@ -42,8 +40,7 @@ def _add(
             after=texts[1],
             symbols=(*_handlers(comparison, after, before), *symbols),
             flow=one_flow({method_flow(each, result=rule in ABOUT_RESULTS) for each in (before, after) if each}),
-            methods=(method.wire,),
-            renamed=renamed,
+            methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
         )
     )
 
@@ -60,13 +57,9 @@ def compare_methods(comparison: Comparison) -> None:
     removed = {key: each for key, each in old.items() if key not in new}
     added = {key: each for key, each in new.items() if key not in old}
     for rule, before, after in _paired(comparison, removed, added):
-        renamed = _renamed(before, after) if rule == "method-renamed" else None
-        verdicts = RULES[rule].verdicts.kept() if renamed and renamed.until else None
-        _add(comparison, rule, before, after, (_shown(before), _shown(after)), verdicts, renamed)
-        if renamed:
-            _compare_old_names(comparison, before, after)
-            if before.entry:  # otherwise the base's facts are unknown
-                _compare_facts(comparison, before, after)
+        _add(comparison, rule, before, after, (_shown(before), _shown(after)))
+        if rule == "method-renamed" and before.entry and after.table:  # otherwise the facts of one side are unknown
+            _compare_facts(comparison, before, after)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(comparison, before, after)
     for method in removed.values():
@@ -80,7 +73,15 @@ def compare_methods(comparison: Comparison) -> None:
     for key in [key for key in old if key in new]:
         _compare_payloads(comparison, old[key], new[key])
         _compare_facts(comparison, old[key], new[key])
-        _compare_old_names(comparison, old[key], new[key])
+
+
+def renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
+    """Return each method of a profile that has another name now, before and after."""
+    comparison = Comparison("", old, new)
+    before, after = _by_key(old.schema), _by_key(new.schema)
+    removed = {key: each for key, each in before.items() if key not in after}
+    added = {key: each for key, each in after.items() if key not in before}
+    return [(old, new) for rule, old, new in _paired(comparison, removed, added) if rule == "method-renamed"]
 
 
 def _parts(comparison: Comparison, method: Method, schema: Schema, others: set[str]) -> tuple[str, ...]:
@@ -91,12 +92,6 @@ def _parts(comparison: Comparison, method: Method, schema: Schema, others: set[s
     names = {method.params, method.result or method.params} - others
     comparison.told |= names
     return comparison.symbols(*(schema.definitions[name] for name in sorted(names)))
-
-
-def _renamed(before: Method, after: Method) -> Renamed:
-    """Return the change of a method's name, and how long the head keeps the old one."""
-    until = next((each.until for each in after.old_names if each.wire == before.wire), "")
-    return Renamed("method", after.side, before.wire, after.wire, until)
 
 
 def _by_key(schema: Schema) -> dict[Key, Method]:
@@ -118,10 +113,7 @@ def _paired(
             if len(candidates) == 1:
                 before, after = removed.pop(key), added.pop(candidates[0])
                 found.append((_rule(before, after), before, after))
-    kept = {(new[0], each.wire, new[2]): new for new, method in added.items() for each in method.old_names}
-    renamed = {old: new for old, new in kept.items() if old in removed}
-    others = [key for key in removed if key not in renamed], [key for key in added if key not in renamed.values()]
-    renamed |= pair(*others, lambda a, b: _same_method(comparison, removed[a], added[b]))
+    renamed = pair([*removed], [*added], lambda a, b: _same_method(comparison, removed[a], added[b]))
     return [*found, *(("method-renamed", removed.pop(old), added.pop(new)) for old, new in renamed.items())]
 
 
@@ -161,17 +153,10 @@ def _compare_facts(comparison: Comparison, old: Method, new: Method) -> None:
         _add(comparison, "method-capability-changed", old, new, texts)
     if old.baseline != new.baseline:
         _add(comparison, "method-baseline-gained" if new.baseline else "method-baseline-lost", old, new)
+    if old.deprecated != new.deprecated:
+        _add(comparison, "method-deprecated", old, new, deprecation(old, new))
     for rule, texts in (*compare_content(comparison, old, new), *compare_facts(old, new)):
         _add(comparison, rule, old, new, texts)
-
-
-def _compare_old_names(comparison: Comparison, old: Method, new: Method) -> None:
-    """Find old names of a method that the base keeps and the head doesn't."""
-    kept = {new.name, *(each.name for each in new.old_names)}
-    for each in old.old_names:
-        if each.name not in kept:
-            before, texts = replace(old, name=each.name), (f"{each.wire}: {each.name}", "")
-            _add(comparison, "method-old-name-removed", before, new, texts)
 
 
 def _compare_payloads(comparison: Comparison, old: Method, new: Method) -> None:

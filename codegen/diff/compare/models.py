@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match.renames import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
+from codegen.diff.match import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model, Schema
@@ -50,7 +50,23 @@ class ModelComparison:
             symbols=tuple(dict.fromkeys(symbols)),
             texts=texts or (_shown(before), _shown(after)),
             verdicts=verdicts,
+            sent=self._sent(before, after),
+            read=_reads(self.old, before, after),
         )
+
+    def _sent(self, before: Field | None, after: Field | None) -> tuple[str, str]:
+        """Return the property's key on both sides, unless it is missing in the messages that are refused."""
+        if before and after and before.required != after.required:
+            return "", ""
+        return before.wire if before else "", after.wire if after else ""
+
+
+def _reads(model: Model, old: Field | None, new: Field | None) -> str:
+    """Return a line of code that reads a property and breaks if the property is gone or has another type."""
+    if old is None or (new and old.name == new.name and new.read.hint in (old.read.hint, "Any")):
+        return ""
+    kind = f": {old.read.hint}" if new and old.name == new.name else ""
+    return f"{old.name}{kind} = value.{old.name}  # value: {model.name}"
 
 
 def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
@@ -160,13 +176,18 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     elif not new.required:
         _compare_defaults(models, old, new)
     _compare_leniency(models, old, new)
+    if old.deprecated != new.deprecated:
+        models.add("property-deprecated", old, new, deprecation(old, new))
 
 
 def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:
-    """Return the verdicts of a type change, at most risky on the wire where the reader tolerates invalid values."""
+    """Return the verdicts of a type change, at most risky where invalid values or None as an argument are tolerated."""
     both_lists = all(each.type.concrete.kind == "array" and not each.type.concrete.limits for each in (old, new))
     old_peer, new_peer = (_tolerates_invalid(change, each, both_lists) for each in (old, new))
-    return change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
+    found = change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
+    # The constructor still takes None, which means that the property is missing.
+    takes_none = change.rule == "nullable-removed" and not new.required and new.absent is None
+    return replace(found, build=RISKY) if takes_none else found
 
 
 def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> bool:

@@ -37,6 +37,11 @@ def property_pointer(raw: Any, pointer: str, wire: str) -> str:
     return pointer
 
 
+def is_derived(raw: Any, union: Union) -> bool:
+    """Return whether a union's members come from the union that it wraps."""
+    return member_pointer(raw, union, 0) == union.pointer
+
+
 def member_pointer(raw: Any, union: Union, index: int) -> str:
     """Return the pointer of a union's member, or of the union if its members come from the union it wraps."""
     schema = resolve(raw, union.pointer)

@@ -16,7 +16,8 @@ from codegen.ir import Definition, Method, Model, Schema
 
 _TO = {"agent": TO_AGENT, "client": TO_CLIENT}
 _BACK = {"agent": TO_CLIENT, "client": TO_AGENT}
-_LENIENT = {"DefaultOnError", "SkipInvalidItems"}
+# The markers of properties whose invalid values don't make the whole message invalid.
+LENIENT = {"DefaultOnError", "SkipInvalidItems"}
 
 
 @dataclass
@@ -95,5 +96,5 @@ def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
     else:
         yield from [(definition.base, True)] if definition.base else []
         for each in definition.fields:
-            is_strict = not _LENIENT.intersection(each.markers)
+            is_strict = not LENIENT.intersection(each.markers)
             yield from ((name, is_strict) for name in each.type.names)

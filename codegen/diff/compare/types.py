@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.compatibility import without_aliases
+from codegen.diff.compare.compatibility import reads_all, without_aliases
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.escaping import quoted
@@ -87,11 +87,12 @@ def _enums(
     if was_open != is_open:
         rule = "enum-opened" if is_open else "enum-closed"
         yield _ruled(rule, _enum_shown(before, old_others), _enum_shown(after, new_others))
-    for value in after:
-        if value not in before:
+    olds, news = list(map(quoted, before)), list(map(quoted, after))  # which tell 1 from true
+    for value, text in zip(after, news, strict=True):
+        if text not in olds:
             yield _ruled(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
-    for value in before:
-        if value not in after:
+    for value, text in zip(before, olds, strict=True):
+        if text not in news:
             yield _ruled(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
 
 
@@ -110,8 +111,11 @@ def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: T
 
     A type gained values if the head can send some that the base refuses, and lost values in the reverse case.
     """
-    gained = not comparison.new_to_old.shape(after, sent)
-    lost = not comparison.old_to_new.shape(sent, after)
+    names = comparison.names
+    gained = not reads_all(
+        comparison.new.schema, after, comparison.old.schema, sent, {new: old for old, new in names.items()}
+    )
+    lost = not reads_all(comparison.old.schema, sent, comparison.new.schema, after, names)
     if before.unlimited() == after.unlimited():
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
         return TypeChange(_LIMITS[gained, lost], verdicts, old.annotation, new.annotation)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.pointers import member_pointer
-from codegen.diff.match.renames import meaning_of_field, pair
+from codegen.diff.compare.pointers import is_derived, member_pointer
+from codegen.diff.compare.readings import Choice, is_open_member, verdict
+from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.verdicts import SAFE, Verdicts
 from codegen.ir import Member, Model, Schema, Union
 
 _RENAMED = "union-member-renamed"
+# Whether these break messages depends on what the members without a tag accept.
+_ABOUT_MESSAGES = ("union-closed-member-added", "union-closed-member-removed", "union-member-retagged")
 # The content of a member that has neither a base class nor properties apart from its tag.
 _EMPTY = ("",)
 
@@ -41,11 +45,38 @@ class UnionComparison:
                 _pointer(comparison.new.raw, self.new, after, before),
             ),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
-            verdicts=RULES[rule].verdicts.kept() if renamed and renamed.until else None,
+            verdicts=self._verdicts(rule, before, after, renamed),
             texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
             renamed=renamed,
+            sent=(_tag(before), _tag(after)),
+            read=self._reads(rule, after),
         )
+
+    def _verdicts(self, rule: str, before: Member | None, after: Member | None, renamed: Renamed | None) -> Verdicts:
+        """Return the rule's verdicts; for messages, those that samples of a closed union's member show."""
+        verdicts = RULES[rule].verdicts
+        if renamed and renamed.until:
+            return verdicts.kept()
+        if rule == "union-member-retagged" and before and after and before.name == after.name:
+            verdicts = replace(verdicts, build=SAFE, read=SAFE)  # code names the class, not the tag
+        old, new = Choice.of(self.comparison.old.schema, self.old), Choice.of(self.comparison.new.schema, self.new)
+        if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
+            return verdicts
+        names = (before.name, after.name) if before and after else ("", "")
+        return verdicts.wire(
+            verdict(new, after.name, old, names[0]) if after else SAFE,
+            verdict(old, before.name, new, names[1]) if before else SAFE,
+        )
+
+    def _reads(self, rule: str, after: Member | None) -> str:
+        """Return a line of code that reads the tag if that changed, or takes only the members that there were."""
+        new, names = self.comparison.new.schema, {self.comparison.names.get(each.name) for each in self.old.members}
+        if after and isinstance(new.definitions.get(after.name), Model) and names.intersection(new.bases(after.name)):
+            return ""  # instances of a member that derives from another one are that one's, too
+        if rule == "union-tag-changed":
+            return f"value.{self.old.tag}  # value: {self.old.members[0].name}"
+        return f"value: {self.old.type.hint} = new  # new: {self.new.name}"
 
     def _renamed(self, before: Member, after: Member) -> Renamed | None:
         """Return the change of a member's class, unless the old name can't be kept or follows that of the union."""
@@ -58,7 +89,7 @@ class UnionComparison:
     def _open_members(self) -> list[Member]:
         """Return the open members of both sides, which a finding about the whole union concerns."""
         sides = ((self.comparison.new.schema, self.new), (self.comparison.old.schema, self.old))
-        return [each for schema, union in sides for each in union.members if _is_open_member(schema, each)]
+        return [each for schema, union in sides for each in union.members if is_open_member(schema, each.name)]
 
 
 def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None) -> str:
@@ -70,7 +101,7 @@ def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     """Compare two unions. Nothing is reported for a union whose members come from another union."""
     unions = UnionComparison(comparison, old, new)
-    if _is_derived(comparison.old.raw, old) and _is_derived(comparison.new.raw, new):
+    if is_derived(comparison.old.raw, old) and is_derived(comparison.new.raw, new):
         return
     was_open, is_open = is_open_union(comparison.old.schema, old), is_open_union(comparison.new.schema, new)
     if was_open != is_open:
@@ -81,10 +112,6 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     if old.exclusive != new.exclusive:
         unions.add("union-choice-changed", texts=(_choice(old), _choice(new)))
     _compare_members(unions, was_open, is_open)
-
-
-def _is_derived(raw: Any, union: Union) -> bool:
-    return member_pointer(raw, union, 0) == union.pointer
 
 
 def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> None:
@@ -109,7 +136,7 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
 
 def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
     """Return the members by tag or title, without the open member, which has a rule of its own."""
-    kept = [each for each in union.members if not _is_open_member(schema, each)] or union.members
+    kept = [each for each in union.members if not is_open_member(schema, each.name)] or union.members
     return {each.tag or f"title {each.label}": each for each in kept}
 
 
@@ -118,14 +145,8 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 
     A union of open members alone is itself the open member of another union, and doesn't count as open.
     """
-    are_open = [_is_open_member(schema, each) for each in union.members]
+    are_open = [is_open_member(schema, each.name) for each in union.members]
     return any(are_open) and not all(are_open)
-
-
-def _is_open_member(schema: Schema, member: Member) -> bool:
-    """Return whether a member accepts all tags that the union doesn't list."""
-    models = list(schema.concrete_models(member.name))
-    return bool(models) and all(each.accepts_other_tags for each in models)
 
 
 def _renamed(comparison: Comparison, removed: dict[str, Member], added: dict[str, Member]) -> dict[str, str]:
@@ -141,8 +162,8 @@ def _renamed(comparison: Comparison, removed: dict[str, Member], added: dict[str
 def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return the content of a member apart from its tag, in a form that can be compared."""
     found = schema.definitions[member.name]
-    if not isinstance(found, Model):
-        return ("", names.get(member.name, member.name))
+    if not isinstance(found, Model) or found.pointer == f"/$defs/{found.name}":
+        return (names.get(member.name, member.name),)
     base = names.get(found.base, found.base) if found.base else ""
     own = [(each.wire, *meaning_of_field(each, names)) for each in found.fields if each.tag is None]
     return (base, *sorted(own, key=str))
@@ -151,8 +172,12 @@ def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[obj
 def _union_shown(schema: Schema, union: Union) -> str:
     """Return all members that a union accepts, as text."""
     is_open = is_open_union(schema, union)
-    named = _listed([each for each in union.members if not (is_open and _is_open_member(schema, each))])
+    named = _listed([each for each in union.members if not (is_open and is_open_member(schema, each.name))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
+
+
+def _tag(member: Member | None) -> str:
+    return member.tag or "" if member else ""
 
 
 def _choice(union: Union) -> str:

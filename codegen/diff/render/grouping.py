@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from codegen.diff.report import Report
+from codegen.diff.verdict.advice import actors
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.severity import Severity
 from codegen.diff.verdict.verdicts import Verdict
 
 
@@ -21,22 +23,40 @@ def change_line(finding: Finding) -> str:
 
 
 def headline(report: Report) -> str:
-    """Return what a reviewer reads first: about the stable profile only, and about the hand-written packages."""
-    changes = len(report.python_api or ())
-    api = f" The hand-written Python API has {number(changes, 'breaking change')}." if changes else ""
-    return f"{_headline(report)}{api}"
+    """Return what a reviewer reads first: who has to act, in the stable profile."""
+    counted = Counter(role for each in report.unaccepted for role in actors(each))
+    if not counted:
+        return f"Nobody has to act: {_why_nobody(report)}."
+    (first, count), *others = counted.most_common()
+    breaking = number(count, "breaking change")
+    if others and others[0][1] == count:
+        return f"Agents and clients have to act on {breaking}."
+    more = f", {others[0][0]} on {others[0][1]}" if others else ""
+    return f"{first.capitalize()} have to act on {breaking}{more}."
 
 
-def _headline(report: Report) -> str:
+def _why_nobody(report: Report) -> str:
     if not report.findings:
-        return "Only descriptions changed." if any(report.docs_only.values()) else "Nothing changed."
+        return "only descriptions changed" if any(report.docs_only.values()) else "nothing changed"
     if not report.stable:
-        return "Nothing in the stable profile changed."
+        return "nothing in the stable profile changed"
     if report.worst is Verdict.SAFE:
         has_accepted = any(each.worst is not Verdict.SAFE for each in report.stable)
-        return f"All changes in the stable profile are safe{' or accepted' if has_accepted else ''}."
-    where = " for Python code, but none for messages" if report.severity is Severity.PYTHON else ""
-    return f"The stable profile has {report.worst.word} changes{where}."
+        return f"all changes in the stable profile are safe{' or accepted' if has_accepted else ''}"
+    risky = sum(each.worst is Verdict.RISKY for each in report.unaccepted)
+    return f"the stable profile has {number(risky, 'risky change')}, which may need a look, and no breaking one"
+
+
+def bump_line(report: Report) -> str:
+    """Return the recommended version bump, and why."""
+    accepted = " (accepted ones count, too)" if report.worst is not Verdict.BREAKING else ""
+    why = {
+        "major": f"the stable profile has breaking changes{accepted}",
+        "minor": "nothing stable breaks, but something is new",
+        "patch": "only descriptions changed",
+        "none": "nothing changed",
+    }
+    return f"Recommended version bump: {report.bump}, because {why[report.bump]}."
 
 
 def summary(report: Report) -> str:
@@ -46,7 +66,7 @@ def summary(report: Report) -> str:
     docs = sum(report.docs_only.values())
     counted = [f"Stable profile: {stable or 'no changes'}.", f"Unstable and draft profiles: {others or 'no changes'}."]
     descriptions = [f"{number(docs, 'description')} changed."] if docs else []
-    bump = f"Recommended version bump: {report.bump}."
+    bump = bump_line(report)
     parts = [headline(report), *(counted if report.findings else []), *descriptions, bump, user_code_line(report)]
     return " ".join(filter(None, parts))
 
@@ -57,7 +77,10 @@ def user_code_line(report: Report) -> str:
     if checked is None:
         return ""
     unpredicted = f", {len(checked.unpredicted)} that no finding predicts" if checked.unpredicted else ""
-    return f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{unpredicted}."
+    line = f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{unpredicted}."
+    unused = sum(each.breaks_python and not each.failures for each in report.stable)
+    why = f"that {number(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
+    return f"{line} These files have no code {why}" if unused else line
 
 
 def counts(findings: list[Finding]) -> dict[Verdict, int]:

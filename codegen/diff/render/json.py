@@ -8,6 +8,7 @@ from typing import Any
 
 from codegen.diff.proposed_renames import proposed_renames
 from codegen.diff.report import Report
+from codegen.diff.verdict.advice import advice
 from codegen.diff.verdict.findings import Finding
 
 FORMAT_VERSION = 1
@@ -31,8 +32,7 @@ def json_values(report: Report) -> dict[str, Any]:
         "profiles": list(report.profiles),
         "docsOnly": report.docs_only,
         "findings": [_finding(each) for each in report.findings],
-        "renames": [{**asdict(each), "side": each.side or None} for each in proposed_renames(report)],
-        "pythonApi": None if report.python_api is None else list(report.python_api),
+        "renames": [asdict(each) for each in proposed_renames(report)],
         "userCode": asdict(report.user_code) if report.user_code else None,
     }
 
@@ -46,7 +46,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "reportsOnly": finding.reports_only,
         "place": finding.place,
         "subject": finding.subject,
-        "pointer": {"old": finding.old or None, "new": finding.new or None},
+        "pointer": _pointer(finding),
+        "places": [{"subject": each.subject, "pointer": _pointer(each)} for each in finding.places],
         "symbols": list(finding.symbols),
         "flow": finding.flow,
         "writers": list(finding.writers),
@@ -57,6 +58,13 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "worst": finding.worst.word,
         "severity": finding.severity.word,
         "verdicts": {axis: verdict.word for axis, verdict in finding.verdicts.by_axis().items()},
+        "todo": advice(finding),
+        "refused": dict(zip(("old_peer", "new_peer"), (each or None for each in finding.refused), strict=True)),
+        "code": list(finding.code),
         "accepted": finding.accepted or None,
         "failures": [asdict(each) for each in finding.failures],
     }
+
+
+def _pointer(finding: Finding) -> dict[str, str | None]:
+    return {"old": finding.old or None, "new": finding.new or None}

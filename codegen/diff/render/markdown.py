@@ -7,11 +7,12 @@ Safe findings, and those in unstable and draft profiles, are folded. It must als
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from codegen.diff.proposed_renames import INVITATION, proposed_text
 from codegen.diff.render.grouping import (
+    bump_line,
     by_profile,
     change_line,
     counts,
@@ -21,6 +22,8 @@ from codegen.diff.render.grouping import (
     user_code_line,
 )
 from codegen.diff.report import STABLE, Report
+from codegen.diff.sources import ACCEPTED
+from codegen.diff.verdict.advice import advice
 from codegen.diff.verdict.failures import UNPREDICTED, Failure
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Finding
 from codegen.diff.verdict.verdicts import AXES, Verdict
@@ -36,6 +39,10 @@ _REPORTED_ONLY = (
     "Unstable and draft profiles are for information only: they may change at any time and never fail a check."
 )
 _FLOWS = {TO_AGENT: "client -> agent", TO_CLIENT: "agent -> client", BOTH: "both ways", NOWHERE: "never sent"}
+# An item names at most this many places of one change. The others are folded.
+_SUBJECTS = 6
+# A longer line of code is cut: its start and its end are shown.
+_LONGEST, _START, _END = 160, 110, 40
 # If a definition is used by more methods, they are only counted.
 _FEW = 2
 
@@ -43,15 +50,15 @@ _FEW = 2
 def markdown(report: Report) -> str:
     """Render the report as GitHub's Markdown. What goes beyond `LIMIT` is left out."""
     blocks = [
+        f"**{headline(report)}**",
         _underlined(f"Schema: {plain(report.base)} → {plain(report.head)}"),
         "\n".join(f"> Note: {plain(each)}" for each in report.notes),
-        f"**{headline(report)} Recommended version bump: {report.bump}.**",
-        user_code_line(report),
+        " ".join(filter(None, [bump_line(report), user_code_line(report)])),
         _section(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}", _failures(report.unpredicted)),
         _overview(report),
-        _section("Hand-written Python API", report.python_api or ()),
         _renames(report),
         *(_profile(name, *found) for name, found in _without_repeated(report).items() if any(found)),
+        _acceptances([each for each in report.unaccepted if each.worst is Verdict.BREAKING]),
     ]
     return _cut("\n\n".join(filter(None, blocks))) + "\n"
 
@@ -62,7 +69,7 @@ def _cut(text: str) -> str:
     fitting = sum(total <= LIMIT for total in accumulate(len(each) + 1 for each in lines))
     if fitting == len(lines):
         return text
-    kept = lines[:fitting]
+    kept = "\n".join(lines[:fitting]).rstrip().split("\n")
     kept += ["```"] if kept.count("```toml") > kept.count("```") else []
     kept += ["", "</details>"] if sum(each.startswith("<details>") for each in kept) > kept.count("</details>") else []
     more = f"> Left out for length: {number(len(lines) - fitting, 'line')}."
@@ -92,6 +99,17 @@ def _renames(report: Report) -> str:
     return f"**{INVITATION}**\n\n```toml\n{entries}\n```" if entries else ""
 
 
+def _acceptances(findings: list[Finding]) -> str:
+    """Return the entries that would accept all breaking findings, but for their reasons."""
+    entries = [
+        f'[[accepted]]\nfingerprint = "{each.fingerprint}" # {each.rule}, {each.place}\nreason = ""'
+        for each in findings
+    ]
+    title = f"To accept breaking changes, add to schema/{ACCEPTED}, each with a reason"
+    block = "\n\n".join(entries)
+    return f"<details><summary>{title}</summary>\n\n```toml\n{block}\n```\n\n</details>" if entries else ""
+
+
 def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
     """Return the findings of each profile that no profile before it has, and a sentence about the others."""
     first: dict[object, str] = {}
@@ -99,7 +117,7 @@ def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
     for profile, findings in by_profile(report).items():
         where = [
             first.setdefault(
-                (each.rule, each.subject, each.sentence, change_line(each), each.verdicts, each.failures), profile
+                (each.rule, *each.subjects, each.sentence, change_line(each), each.verdicts, each.failures), profile
             )
             for each in findings
         ]
@@ -149,19 +167,43 @@ def _about(finding: Finding) -> str:
 
 def _item(item: list[Finding]) -> str:
     finding = item[0]
-    subjects = ", ".join(inert_code(each.subject) for each in item)
+    subjects, others = _subjects(item)
     failures = [f"fails: {each}" for each in _failures(finding.failures)]
     first = f"{_SIGNS[finding.worst]} {subjects}: {finding.sentence}"
     if finding.worst is Verdict.SAFE or finding.reports_only:
-        return f"- {_BREAK.join([f'{first} {inert_code(change_line(finding))}'.rstrip(), *failures])}"
+        line = f"{first} {inert_code(change_line(finding))}".rstrip()
+        return f"- {_BREAK.join([line, *filter(None, [others]), *failures])}"
     lines = [
         first,
         inert_code(change_line(finding)),
+        others,
+        *(f"**{roles.capitalize()}**: {text}" for roles, text in advice(finding).items()),
+        *_witnesses(finding),
         f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else "",
         _unsafe_axes(finding),
         f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{each.fingerprint}`' for each in item)}",
     ]
     return f"- {_BREAK.join([*filter(None, lines), *failures])}"
+
+
+def _subjects(item: list[Finding]) -> tuple[str, str]:
+    """Return the first names of what changed in the same way, and the others folded, if there are many."""
+    names = [inert_code(subject) for each in item for subject in each.subjects]
+    if len(names) <= _SUBJECTS or len(item) > 1:
+        return ", ".join(names), ""
+    shown, others = names[:_SUBJECTS], names[_SUBJECTS:]
+    more = f"<details><summary>{len(others)} more</summary>{', '.join(others)}</details>"
+    return f"{', '.join(shown)} and {len(others)} more", more
+
+
+def _witnesses(finding: Finding) -> Iterator[str]:
+    """Yield the smallest messages and the smallest code that break."""
+    for age, message in zip(("old", "new"), finding.refused, strict=True):
+        if message:
+            reader = f"{finding.readers[0]}s" if len(finding.readers) == 1 else "peers"
+            yield f"{age} {reader} refuse: {inert_code(message)}"
+    for line in finding.code:
+        yield f"breaks: {inert_code(line if len(line) <= _LONGEST else f'{line[:_START]} … {line[-_END:]}')}"
 
 
 def _unsafe_axes(finding: Finding) -> str:

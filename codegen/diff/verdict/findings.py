@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from codegen.diff.verdict.failures import Failure
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.severity import Severity
-from codegen.diff.verdict.verdicts import BREAKING, Verdict, Verdicts
+from codegen.diff.verdict.verdicts import BREAKING, Severity, Verdict, Verdicts
 
 # The axes on Python code, which keeping the old name of a renamed thing makes safe.
 _PYTHON = ("build", "read", "implement")
@@ -20,19 +19,15 @@ TO_AGENT, TO_CLIENT, BOTH, NOWHERE = "client->agent", "agent->client", "both", "
 
 
 class Renamed(NamedTuple):
-    """A name in Python code that changed.
+    """A definition whose name changed.
 
     Attributes:
-        kind: `definition` or `method`.
-        side: the side that handles the method; empty for a definition.
-        old: the old name: a class, or a method's name on the wire.
+        old: the old name.
         new: the new name.
         until: the version of this package up to which the head keeps the old name; empty if it doesn't keep it.
-        equal: how many parts of a definition are the same; empty if all are.
+        equal: how many of its parts are the same; empty if all are.
     """
 
-    kind: str
-    side: str
     old: str
     new: str
     until: str = ""
@@ -56,11 +51,14 @@ class Finding:
         symbols: the Python names that are affected.
         flow: the direction of the messages that contain it.
         methods: the methods whose messages contain it, by their names on the wire; none if it is in every message.
-        renamed: the name that changed, if code can keep the old one by an entry in `renames.toml`.
+        renamed: the definition that has another name, if code can keep the old one by an entry in `renames.toml`.
         on_wire: how bad it is if it breaks messages, which depends on the methods.
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
         failures: the failures of user code that this finding predicts.
+        refused: for `old_peer` and `new_peer`, if that breaks, the smallest message that such a peer refuses, as JSON.
+        code: the smallest lines of Python that worked with the base's bindings and no longer do.
+        same: the findings of each place, the worst first, if the same change was made in several.
     """
 
     rule: str
@@ -80,12 +78,30 @@ class Finding:
     reports_only: bool = False
     accepted: str = ""
     failures: tuple[Failure, ...] = field(default=(), compare=False)
+    refused: tuple[str, str] = field(default=("", ""), compare=False)
+    code: tuple[str, ...] = field(default=(), compare=False)
+    same: tuple[Finding, ...] = ()
 
     @cached_property
     def fingerprint(self) -> str:
-        """Twelve hex digits that stay the same as long as the same thing changes in the same way."""
-        text = "\n".join((self.profile, self.rule, self.subject, self.before, self.after))
+        """Twelve hex digits that stay the same as long as the same things change in the same way."""
+        text = "\n".join((self.profile, self.rule, *sorted(self.subjects), self.before, self.after))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def places(self) -> tuple[Finding, ...]:
+        """The finding of each place, the worst first."""
+        return self.same or (self,)
+
+    @property
+    def subjects(self) -> list[str]:
+        """What changed in each place, the worst first."""
+        return [each.subject for each in self.places]
+
+    @property
+    def title(self) -> str:
+        """What changed in the worst place, and in how many others."""
+        return f"{self.subject} and {len(self.same) - 1} more" if self.same else self.subject
 
     @property
     def sentence(self) -> str:
@@ -97,9 +113,7 @@ class Finding:
             sentence = f"Maybe renamed ({self.renamed.equal} equal)."
         if not self.renamed.until:
             return sentence
-        if self.renamed.kind == "definition":
-            return f"{sentence} Python code can use the old name until {self.renamed.until}."
-        return f"{sentence} Calls can use the old Python name until {self.renamed.until}; handlers have to be renamed."
+        return f"{sentence} Python code can use the old name until {self.renamed.until}."
 
     @property
     def worst(self) -> Verdict:

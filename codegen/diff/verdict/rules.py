@@ -48,10 +48,13 @@ RULES: dict[str, Rule] = {
     "method-stabilised": Rule("The method was unstable and is now in the stable profile.", "SSSSS"),
     "method-left-stable": Rule("The method was stable and is now only in the unstable profile.", "SRBSB"),
     "method-renamed": Rule("The method's name on the wire changed.", "BBBSB"),
-    "method-old-name-removed": Rule("The old name of the method is no longer kept.", "SSBSS"),
     "method-side-changed": Rule("The side that handles the method changed.", "BBBSB"),
     "method-side-widened": Rule("The method is handled by both sides now.", "SSSSS"),
     "method-kind-changed": Rule("The method changed from request to notification, or the reverse.", "BBBBB"),
+    "method-deprecated": Rule(
+        "The method became deprecated, or is no longer. Type checkers and Python's warnings say so about calls.",
+        "SSSSS",
+    ),
     "method-params-changed": Rule("The method takes a different definition as its params."),
     "method-result-changed": Rule("The method returns a different definition as its result."),
     "method-capability-changed": Rule("The capability that the method requires changed.", "RRRSS"),
@@ -75,8 +78,10 @@ RULES: dict[str, Rule] = {
     "method-paths-changed": Rule("The properties of the params that must be absolute paths changed.", "SSRSS"),
     "profile-properties-changed": Rule("A setting that all methods of this protocol version share changed.", "RRSRS"),
     # Definitions
+    "definition-deprecated": Rule("The definition became deprecated, or is no longer.", "SSSSS"),
     "definition-added": Rule("The definition is new.", "SSSSS"),
     "definition-removed": Rule("The definition was removed.", "SSBBS"),
+    "definition-split": Rule("The definition was removed. Maybe split: others have its parts now.", "SSBBS"),
     "definition-renamed": Rule("The definition was renamed.", "SSBBS"),
     "definition-old-name-removed": Rule("The old name of the definition is no longer kept.", "SSBBS"),
     "definition-stabilised": Rule("The definition was unstable and is now in the stable profile.", "SSSSS"),
@@ -95,6 +100,7 @@ RULES: dict[str, Rule] = {
     "property-required-removed": Rule("The required property was removed; old peers still require it.", "BRBBS"),
     "property-optional-renamed": Rule("The optional property was renamed; the old name is ignored.", "RRBBS"),
     "property-required-renamed": Rule("The required property was renamed.", "BBBBS"),
+    "property-deprecated": Rule("The property became deprecated, or is no longer.", "SSSSS"),
     "property-moved": Rule(
         "The property moved between a Python class and its base class; the JSON is the same.", "SSSSS"
     ),
@@ -128,9 +134,12 @@ RULES: dict[str, Rule] = {
     "union-member-retagged": Rule("The tag of a union member changed.", "BBBBS"),
     "union-opened": Rule("The closed union is open now: it also accepts members that it doesn't list.", "BSSBS"),
     "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
-    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBBBS"),
+    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBSBS"),
     "union-choice-changed": Rule(
         "The rule that exactly one member of the union must match was added or removed.", "RRSSS"
+    ),
+    "union-member-shadowed": Rule(
+        "Some messages that are meant as one member of the union are read as another one, which accepts them, too."
     ),
     "union-order-changed": Rule("The members of the union are tried in a different order now.", "RRSRS"),
 }

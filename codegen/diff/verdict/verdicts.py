@@ -1,4 +1,4 @@
-"""Verdicts: how bad a change is, on five independent axes."""
+"""Verdicts: how bad a change is, on five independent axes; and severity, in whose order reports are."""
 
 from __future__ import annotations
 
@@ -70,10 +70,7 @@ class Verdicts:
         return Verdicts(*map(max, self.values, other.values))
 
     def kept(self) -> Verdicts:
-        """Return verdicts that are safe for Python code that can still use the old name.
-
-        Code that implements a method can't: a handler that overrides the old name is refused.
-        """
+        """Return verdicts that are safe for Python code that can still use the old name of a definition."""
         return replace(self, build=SAFE, read=SAFE)
 
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
@@ -90,3 +87,35 @@ def breaks(condition: bool) -> Verdict:
 
 def risks(condition: bool) -> Verdict:
     return RISKY if condition else SAFE
+
+
+class Severity(IntEnum):
+    """How bad a finding is, the worst last.
+
+    Every peer exchanges `initialize` and the JSON-RPC envelope, and must implement the baseline methods.
+    """
+
+    SAFE = 0
+    RISKY = 1
+    PYTHON = 2
+    WIRE = 3
+    BASELINE = 4
+    EVERY_PEER = 5
+
+    @property
+    def word(self) -> str:
+        return self.name.lower().replace("_", " ")
+
+    @property
+    def title(self) -> str:
+        return _TITLES[self]
+
+
+_TITLES = {
+    Severity.SAFE: "Safe",
+    Severity.RISKY: "Risky",
+    Severity.PYTHON: "Breaks only Python code",
+    Severity.WIRE: "Breaks messages of other methods",
+    Severity.BASELINE: "Breaks messages of baseline methods",
+    Severity.EVERY_PEER: "Breaks messages that every peer exchanges",
+}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from codegen.errors import FetchError
-from codegen.pinned.sources.folder import from_file, from_folder
-from codegen.pinned.sources.release import Release
+from codegen.pinned.sources.folder import Release, from_file, from_folder
 
 SOURCES = "npm:<package>@<version or tag>, github:<tag>, a folder or a file"
 

@@ -1,19 +1,46 @@
-"""Reads schemas from a folder (an unpacked package, its `schema/`, or one with the same files), or from one file."""
+"""The schemas of a release, read from a folder (an unpacked package, its `schema/`, or the same files) or one file."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from codegen.errors import FetchError
 from codegen.nodes import is_object
 from codegen.pinned.pins import parse_json
-from codegen.pinned.profiles import ONE_FILE, PLACES, find_files
-from codegen.pinned.sources.release import Release
+from codegen.pinned.profiles import ONE_FILE, PLACES, PLACES_OF, find_files
 
 # They appear in generated code, pull requests and the documentation.
 _NAME = re.compile(r"[\w@.+/() -]{0,200}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Release:
+    """The schemas of a source, and their origin.
+
+    Attributes:
+        source: its name in PINNED.json, without paths of this machine.
+        version: the release's version; empty if unknown.
+        license: the identifier of its licence; empty if unknown.
+        license_text: the text of its licence; None if it has none.
+        schemas: the schemas by their paths in `schema/`.
+        places: the paths that the release covers; schemas pinned at other paths are kept.
+    """
+
+    source: str
+    version: str
+    license: str
+    license_text: bytes | None
+    schemas: dict[str, bytes]
+    places: tuple[str, ...] = PLACES
+
+    def without(self, profile: str) -> Release:
+        """Return the release without the schema of a profile, so that the pinned one is kept."""
+        others = tuple(place for place in self.places if place not in PLACES_OF[profile])
+        schemas = {file: content for file, content in self.schemas.items() if file in others}
+        return replace(self, schemas=schemas, places=others)
 
 
 def from_file(path: Path) -> Release:

@@ -12,7 +12,7 @@ import re
 from codegen.errors import FetchError
 from codegen.pinned.profiles import ONE_FILE, places_of
 from codegen.pinned.sources.download import download
-from codegen.pinned.sources.release import Release
+from codegen.pinned.sources.folder import Release
 
 ADDRESS = "https://github.com"
 _REPOSITORY = "agentclientprotocol/agent-client-protocol"

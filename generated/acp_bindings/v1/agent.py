@@ -62,13 +62,15 @@ if TYPE_CHECKING:
         SetSessionModeResponse,
     )
 else:
-    from . import (
-        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
-    )
+    from . import __getattr__ as __getattr__  # tools that evaluate annotations, such as beartype, find these names
 
 
 class Agent(Handler):
-    """An agent. Implement the abstract methods and every method you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise.
+
+    A request method that you don't override raises `MethodNotFound`, so that the request is answered with the error
+    -32601. A notification method that you don't override does nothing, unless its docstring says what it does.
+    """
 
     _acp_schema = (methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
 
@@ -104,10 +106,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 
-        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
-        method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("authenticate")
 
@@ -119,10 +118,8 @@ class Agent(Handler):
         After a successful logout, all new sessions will require authentication.
         There is no guarantee about the behavior of already running sessions.
 
-        Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("logout")
 
@@ -165,15 +162,13 @@ class Agent(Handler):
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions)
 
-        Advertise `agentCapabilities.loadSession` in your `initialize` response; without it, clients
-        don't call this method.
+        Advertise `agentCapabilities.loadSession` in your `initialize` response; without it, clients don't call this
+        method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/load")
 
@@ -186,10 +181,8 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response; without it, clients don't
+        call this method.
         """
         raise MethodNotFound("session/list")
 
@@ -200,10 +193,8 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response; without it, clients
+        don't call this method.
         """
         raise MethodNotFound("session/delete")
 
@@ -217,15 +208,13 @@ class Agent(Handler):
         The agent should resume the session context, allowing the conversation to continue
         without replaying the message history (unlike `session/load`).
 
-        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response;
-        without it, clients don't call this method.
+        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response; without it, clients
+        don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -239,10 +228,8 @@ class Agent(Handler):
         The agent must cancel any ongoing work (as if `session/cancel` was called)
         and then free up any resources associated with the session.
 
-        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response; without it, clients don't
+        call this method.
         """
         raise MethodNotFound("session/close")
 
@@ -264,8 +251,6 @@ class Agent(Handler):
         See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
 
         Needs no capability; clients call this method if the session came with modes.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_mode")
 
@@ -277,8 +262,6 @@ class Agent(Handler):
         Sets the current value for a session configuration option.
 
         Needs no capability; clients call this method if the session came with config options.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -323,8 +306,8 @@ class Agent(Handler):
 
         Needs no capability; clients send this notification if a prompt is running.
 
-        You need not override the default: it cancels the session's `session/prompt`, which is then
-        answered with `{"stopReason": "cancelled"}`.
+        You need not override the default: it cancels the session's `session/prompt`, which is then answered with
+        `{"stopReason": "cancelled"}`.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -400,13 +383,9 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: SetSessionModeRequest, /) -> SetSessionModeResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestBoolean, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestBoolean, /) -> SetSessionConfigOptionResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestValueId, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestValueId, /) -> SetSessionConfigOptionResponse: ...
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
     async def request(self, request: Any, /) -> Any:
@@ -483,8 +462,8 @@ class RemoteAgent(Remote):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 
         Args:
-            method_id: The ID of the authentication method to use. Must be one of the methods
-                advertised in the initialize response.
+            method_id: The ID of the authentication method to use. Must be one of the methods advertised in the
+                initialize response.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -537,17 +516,15 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots for this session. Each path must be
-                absolute.
+            additional_directories: Additional workspace roots for this session. Each path must be absolute.
             mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
             CapabilityError: The agent did not advertise a capability that an argument needs:
-                `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
-                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
-                `sse` in `mcp_servers`.
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+                `agentCapabilities.mcpCapabilities.http` for items of type `http` in `mcp_servers`,
+                `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -583,18 +560,15 @@ class RemoteAgent(Remote):
         Args:
             mcp_servers: List of MCP servers to connect to for this session.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             session_id: The ID of the session to load.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a
-                capability that an argument needs:
-                `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
-                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
-                `sse` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a capability that an
+                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -623,13 +597,11 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
-            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based pagination.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.list`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.list`.
             RelativePath: `cwd` holds a relative path.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
@@ -653,8 +625,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.delete`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -679,18 +650,15 @@ class RemoteAgent(Remote):
         Args:
             session_id: The ID of the session to resume.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.resume`, or a capability that an argument
-                needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
-                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
-                `sse` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.resume`, or a capability
+                that an argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -724,8 +692,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.close`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.close`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -759,9 +726,7 @@ class RemoteAgent(Remote):
             mode_id: The ID of the mode to set.
             meta: Data for extensions, `_meta` on the wire.
         """
-        return await self._call(
-            methods.SESSION_SET_MODE, session_id=session_id, mode_id=mode_id, meta=meta
-        )
+        return await self._call(methods.SESSION_SET_MODE, session_id=session_id, mode_id=mode_id, meta=meta)
 
     @overload
     async def session_set_config_option(
@@ -830,12 +795,9 @@ class RemoteAgent(Remote):
             CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
                 `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
-                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource`
-                in `prompt`.
+                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource` in `prompt`.
         """
-        return await self._call(
-            methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
-        )
+        return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 
     async def session_cancel(
         self,
@@ -857,9 +819,8 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
 
-        Needs no capability; send it only if a prompt is running. The session's pending
-        `session/request_permission` requests are answered with
-        `{"outcome": {"outcome": "cancelled"}}`.
+        Needs no capability; send it only if a prompt is running. The session's pending `session/request_permission`
+        requests are answered with `{"outcome": {"outcome": "cancelled"}}`.
 
         Args:
             session_id: The ID of the session to cancel operations for.

@@ -93,9 +93,7 @@ FS_READ_TEXT_FILE: Final["Request[ReadTextFileRequest, ReadTextFileResponse]"] =
     capability="clientCapabilities.fs.readTextFile",
     paths=("path",),
 )
-SESSION_REQUEST_PERMISSION: Final[
-    "Request[RequestPermissionRequest, RequestPermissionResponse]"
-] = Request(
+SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPermissionResponse]"] = Request(
     profile=PROFILE,
     wire="session/request_permission",
     name="session_request_permission",
@@ -136,9 +134,7 @@ TERMINAL_RELEASE: Final["Request[ReleaseTerminalRequest, ReleaseTerminalResponse
     ends="terminal_id",
     exempt="terminal_id",
 )
-TERMINAL_WAIT_FOR_EXIT: Final[
-    "Request[WaitForTerminalExitRequest, WaitForTerminalExitResponse]"
-] = Request(
+TERMINAL_WAIT_FOR_EXIT: Final["Request[WaitForTerminalExitRequest, WaitForTerminalExitResponse]"] = Request(
     profile=PROFILE,
     wire="terminal/wait_for_exit",
     name="terminal_wait_for_exit",
@@ -300,9 +296,7 @@ SESSION_SET_MODE: Final["Request[SetSessionModeRequest, SetSessionModeResponse]"
     result="SetSessionModeResponse",
     side="agent",
 )
-SESSION_SET_CONFIG_OPTION: Final[
-    "Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"
-] = Request(
+SESSION_SET_CONFIG_OPTION: Final["Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"] = Request(
     profile=PROFILE,
     wire="session/set_config_option",
     name="session_set_config_option",

@@ -92,13 +92,15 @@ if TYPE_CHECKING:
         UnarchiveSessionResponse,
     )
 else:
-    from . import (
-        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
-    )
+    from . import __getattr__ as __getattr__  # tools that evaluate annotations, such as beartype, find these names
 
 
 class Agent(Handler):
-    """An agent. Implement the abstract methods and every method you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise.
+
+    A request method that you don't override raises `MethodNotFound`, so that the request is answered with the error
+    -32601. A notification method that you don't override does nothing, unless its docstring says what it does.
+    """
 
     _acp_schema = (methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
 
@@ -134,10 +136,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
-        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
-        method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("authenticate")
 
@@ -150,10 +149,8 @@ class Agent(Handler):
 
         Lists providers that can be configured by the client.
 
-        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("providers/list")
 
@@ -166,16 +163,12 @@ class Agent(Handler):
 
         Replaces the configuration for a provider.
 
-        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("providers/set")
 
-    async def providers_disable(
-        self, request: DisableProviderRequest, /
-    ) -> DisableProviderResponse:
+    async def providers_disable(self, request: DisableProviderRequest, /) -> DisableProviderResponse:
         """Handle `providers/disable`.
 
         **UNSTABLE**
@@ -184,10 +177,8 @@ class Agent(Handler):
 
         Disables a provider.
 
-        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.providers` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("providers/disable")
 
@@ -199,10 +190,8 @@ class Agent(Handler):
         After a successful logout, all new sessions will require authentication.
         There is no guarantee about the behavior of already running sessions.
 
-        Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.auth.logout` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("logout")
 
@@ -218,10 +207,8 @@ class Agent(Handler):
         This method is only available if the agent advertises the `auth.status` capability.
         It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Advertise `agentCapabilities.auth.status` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.auth.status` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("auth/status")
 
@@ -264,15 +251,13 @@ class Agent(Handler):
 
         See protocol docs: [Loading Sessions](https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions)
 
-        Advertise `agentCapabilities.loadSession` in your `initialize` response; without it, clients
-        don't call this method.
+        Advertise `agentCapabilities.loadSession` in your `initialize` response; without it, clients don't call this
+        method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/load")
 
@@ -285,10 +270,8 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response; without it, clients don't
+        call this method.
         """
         raise MethodNotFound("session/list")
 
@@ -299,10 +282,8 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.delete` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.delete` in your `initialize` response; without it, clients
+        don't call this method.
         """
         raise MethodNotFound("session/delete")
 
@@ -325,15 +306,13 @@ class Agent(Handler):
         set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
         The client can prompt it without calling `session/load` or `session/resume` first.
 
-        Advertise `agentCapabilities.sessionCapabilities.fork` in your `initialize` response;
-        without it, clients don't call this method.
+        Advertise `agentCapabilities.sessionCapabilities.fork` in your `initialize` response; without it, clients don't
+        call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/fork")
 
@@ -348,16 +327,12 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response; without it, clients
+        don't call this method.
         """
         raise MethodNotFound("session/archive")
 
-    async def session_unarchive(
-        self, request: UnarchiveSessionRequest, /
-    ) -> UnarchiveSessionResponse:
+    async def session_unarchive(self, request: UnarchiveSessionRequest, /) -> UnarchiveSessionResponse:
         """Handle `session/unarchive`.
 
         **UNSTABLE**
@@ -368,10 +343,8 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.archive` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.archive` in your `initialize` response; without it, clients
+        don't call this method.
         """
         raise MethodNotFound("session/unarchive")
 
@@ -386,16 +359,12 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `sessionCapabilities.status` capability.
 
-        Advertise `agentCapabilities.sessionCapabilities.status` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.status` in your `initialize` response; without it, clients
+        don't call this method.
         """
         raise MethodNotFound("session/status")
 
-    async def session_set_title(
-        self, request: SetSessionTitleRequest, /
-    ) -> SetSessionTitleResponse:
+    async def session_set_title(self, request: SetSessionTitleRequest, /) -> SetSessionTitleResponse:
         """Handle `session/set_title`.
 
         **UNSTABLE**
@@ -409,10 +378,8 @@ class Agent(Handler):
         The session does not need to be active on the connection. The agent stores the
         title and returns the stored title, which may be normalized.
 
-        Advertise `agentCapabilities.sessionCapabilities.title` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.title` in your `initialize` response; without it, clients don't
+        call this method.
         """
         raise MethodNotFound("session/set_title")
 
@@ -426,15 +393,13 @@ class Agent(Handler):
         The agent should resume the session context, allowing the conversation to continue
         without replaying the message history (unlike `session/load`).
 
-        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response;
-        without it, clients don't call this method.
+        Advertise `agentCapabilities.sessionCapabilities.resume` in your `initialize` response; without it, clients
+        don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
         - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
         - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -448,10 +413,8 @@ class Agent(Handler):
         The agent must cancel any ongoing work (as if `session/cancel` was called)
         and then free up any resources associated with the session.
 
-        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response;
-        without it, clients don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `agentCapabilities.sessionCapabilities.close` in your `initialize` response; without it, clients don't
+        call this method.
         """
         raise MethodNotFound("session/close")
 
@@ -473,8 +436,6 @@ class Agent(Handler):
         See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
 
         Needs no capability; clients call this method if the session came with modes.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_mode")
 
@@ -486,8 +447,6 @@ class Agent(Handler):
         Sets the current value for a session configuration option.
 
         Needs no capability; clients call this method if the session came with config options.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -532,8 +491,8 @@ class Agent(Handler):
 
         Needs no capability; clients send this notification if a prompt is running.
 
-        You need not override the default: it cancels the session's `session/prompt`, which is then
-        answered with `{"stopReason": "cancelled"}`.
+        You need not override the default: it cancels the session's `session/prompt`, which is then answered with
+        `{"stopReason": "cancelled"}`.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -546,10 +505,8 @@ class Agent(Handler):
 
         Sends an MCP-over-ACP notification.
 
-        Advertise `agentCapabilities.mcpCapabilities.acp` in your `initialize` response; without it,
-        clients don't send this notification.
-
-        The default ignores the notification.
+        Advertise `agentCapabilities.mcpCapabilities.acp` in your `initialize` response; without it, clients don't send
+        this notification.
         """
         await self._unhandled(methods.MCP_MESSAGE_NOTIFICATION, notification)
 
@@ -585,8 +542,6 @@ class Agent(Handler):
         The params and response are the same as for `initialize`.
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -600,14 +555,10 @@ class Agent(Handler):
         or error is returned unchanged.
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
-    async def proxy_successor_notification(
-        self, notification: ProxySuccessorNotification, /
-    ) -> None:
+    async def proxy_successor_notification(self, notification: ProxySuccessorNotification, /) -> None:
         """Handle `proxy/successor`.
 
         Forwards a notification to or from a proxy's successor.
@@ -616,8 +567,6 @@ class Agent(Handler):
         sends it to the proxy to deliver a notification from the successor.
 
         Needs no capability; clients send this notification if the component runs in a proxy chain.
-
-        The default ignores the notification.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
@@ -690,13 +639,9 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: SetSessionModeRequest, /) -> SetSessionModeResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestBoolean, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestBoolean, /) -> SetSessionConfigOptionResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestValueId, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestValueId, /) -> SetSessionConfigOptionResponse: ...
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
     @overload
@@ -779,8 +724,8 @@ class RemoteAgent(Remote):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
         Args:
-            method_id: The ID of the authentication method to use. Must be one of the methods
-                advertised in the initialize response.
+            method_id: The ID of the authentication method to use. Must be one of the methods advertised in the
+                initialize response.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -830,8 +775,8 @@ class RemoteAgent(Remote):
             provider_id: Provider ID to configure.
             api_type: Protocol type for this provider.
             base_url: Base URL for requests sent through this provider.
-            headers: Full headers map for this provider. May include authorization, routing, or
-                other integration-specific headers.
+            headers: Full headers map for this provider. May include authorization, routing, or other
+                integration-specific headers.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -939,18 +884,16 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots for this session. Each path must be
-                absolute.
+            additional_directories: Additional workspace roots for this session. Each path must be absolute.
             mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
             system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
             CapabilityError: The agent did not advertise a capability that an argument needs:
-                `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
-                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
-                `sse` in `mcp_servers`.
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
+                `agentCapabilities.mcpCapabilities.http` for items of type `http` in `mcp_servers`,
+                `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -988,19 +931,16 @@ class RemoteAgent(Remote):
         Args:
             mcp_servers: List of MCP servers to connect to for this session.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             session_id: The ID of the session to load.
             system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a
-                capability that an argument needs:
-                `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
-                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
-                `sse` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a capability that an
+                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1031,19 +971,15 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
-            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based pagination.
             archived: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.list`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.list`.
             RelativePath: `cwd` holds a relative path.
         """
-        return await self._call(
-            methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
-        )
+        return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta)
 
     async def session_delete(
         self,
@@ -1064,8 +1000,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.delete`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.delete`.
         """
         return await self._call(methods.SESSION_DELETE, session_id=session_id, meta=meta)
 
@@ -1100,19 +1035,16 @@ class RemoteAgent(Remote):
         Args:
             session_id: The ID of the session to fork.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.fork`, or a capability that an argument
-                needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
-                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
-                `sse` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.fork`, or a capability
+                that an argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1146,8 +1078,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.archive`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.archive`.
         """
         return await self._call(methods.SESSION_ARCHIVE, session_id=session_id, meta=meta)
 
@@ -1172,8 +1103,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.archive`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.archive`.
         """
         return await self._call(methods.SESSION_UNARCHIVE, session_id=session_id, meta=meta)
 
@@ -1198,8 +1128,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.status`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.status`.
         """
         return await self._call(methods.SESSION_STATUS, session_id=session_id, meta=meta)
 
@@ -1229,12 +1158,9 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.title`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.title`.
         """
-        return await self._call(
-            methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta
-        )
+        return await self._call(methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta)
 
     async def session_resume(
         self,
@@ -1258,19 +1184,16 @@ class RemoteAgent(Remote):
         Args:
             session_id: The ID of the session to resume.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.resume`, or a capability that an argument
-                needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type
-                `http` in `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type
-                `sse` in `mcp_servers`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.resume`, or a capability
+                that an argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
+                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1305,8 +1228,7 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise
-                `agentCapabilities.sessionCapabilities.close`.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.close`.
         """
         return await self._call(methods.SESSION_CLOSE, session_id=session_id, meta=meta)
 
@@ -1340,9 +1262,7 @@ class RemoteAgent(Remote):
             mode_id: The ID of the mode to set.
             meta: Data for extensions, `_meta` on the wire.
         """
-        return await self._call(
-            methods.SESSION_SET_MODE, session_id=session_id, mode_id=mode_id, meta=meta
-        )
+        return await self._call(methods.SESSION_SET_MODE, session_id=session_id, mode_id=mode_id, meta=meta)
 
     @overload
     async def session_set_config_option(
@@ -1411,12 +1331,9 @@ class RemoteAgent(Remote):
             CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
                 `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
-                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource`
-                in `prompt`.
+                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource` in `prompt`.
         """
-        return await self._call(
-            methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
-        )
+        return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 
     async def session_cancel(
         self,
@@ -1438,9 +1355,8 @@ class RemoteAgent(Remote):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
 
-        Needs no capability; send it only if a prompt is running. The session's pending
-        `session/request_permission` requests are answered with
-        `{"outcome": {"outcome": "cancelled"}}`.
+        Needs no capability; send it only if a prompt is running. The session's pending `session/request_permission`
+        requests are answered with `{"outcome": {"outcome": "cancelled"}}`.
 
         Args:
             session_id: The ID of the session to cancel operations for.
@@ -1593,6 +1509,4 @@ class RemoteAgent(Remote):
             params: Params of the wrapped notification, forwarded unchanged.
             meta: Data for extensions, `_meta` on the wire.
         """
-        await self._notify(
-            methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta
-        )
+        await self._notify(methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta)

@@ -79,13 +79,15 @@ if TYPE_CHECKING:
         WriteTextFileResponse,
     )
 else:
-    from . import (
-        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
-    )
+    from . import __getattr__ as __getattr__  # tools that evaluate annotations, such as beartype, find these names
 
 
 class Client(Handler):
-    """A client. Implement the abstract methods and every method you advertise."""
+    """A client. Implement the abstract methods and every method you advertise.
+
+    A request method that you don't override raises `MethodNotFound`, so that the request is answered with the error
+    -32601. A notification method that you don't override does nothing, unless its docstring says what it does.
+    """
 
     _acp_schema = (methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS)
 
@@ -99,10 +101,8 @@ class Client(Handler):
 
         See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
 
-        Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request; without it,
-        agents don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `clientCapabilities.fs.writeTextFile` in your `initialize` request; without it, agents don't call this
+        method.
         """
         raise MethodNotFound("fs/write_text_file")
 
@@ -116,17 +116,13 @@ class Client(Handler):
 
         See protocol docs: [Client](https://agentclientprotocol.com/protocol/v1/draft/overview#client)
 
-        Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request; without it,
-        agents don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `clientCapabilities.fs.readTextFile` in your `initialize` request; without it, agents don't call this
+        method.
         """
         raise MethodNotFound("fs/read_text_file")
 
     @abstractmethod
-    async def session_request_permission(
-        self, request: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+    async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
         """Handle `session/request_permission`.
 
         Requests permission from the user for a tool call operation.
@@ -161,10 +157,7 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents don't call this method.
         """
         raise MethodNotFound("terminal/create")
 
@@ -178,10 +171,7 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents don't call this method.
         """
         raise MethodNotFound("terminal/output")
 
@@ -201,26 +191,18 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents don't call this method.
         """
         raise MethodNotFound("terminal/release")
 
-    async def terminal_wait_for_exit(
-        self, request: WaitForTerminalExitRequest, /
-    ) -> WaitForTerminalExitResponse:
+    async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest, /) -> WaitForTerminalExitResponse:
         """Handle `terminal/wait_for_exit`.
 
         Waits for the terminal command to exit and return its exit status
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents don't call this method.
         """
         raise MethodNotFound("terminal/wait_for_exit")
 
@@ -240,30 +222,23 @@ class Client(Handler):
 
         See protocol docs: [Terminals](https://agentclientprotocol.com/protocol/v1/draft/terminals)
 
-        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `clientCapabilities.terminal` in your `initialize` request; without it, agents don't call this method.
         """
         raise MethodNotFound("terminal/kill")
 
-    async def elicitation_create(
-        self, request: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+    async def elicitation_create(self, request: CreateElicitationRequest, /) -> CreateElicitationResponse:
         """Handle `elicitation/create`.
 
         Requests structured user input via a form or URL.
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation)
 
-        Advertise `clientCapabilities.elicitation` in your `initialize` request; without it, agents
-        don't call this method.
+        Advertise `clientCapabilities.elicitation` in your `initialize` request; without it, agents don't call this
+        method.
 
         Advertise a capability for each of these that you accept:
         - `mode="form"`: `clientCapabilities.elicitation.form`
         - `mode="url"`: `clientCapabilities.elicitation.url`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -277,8 +252,6 @@ class Client(Handler):
         Exchanges an MCP-over-ACP message.
 
         Needs no capability; agents call this method if the client passed an MCP server over ACP.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("mcp/message")
 
@@ -308,10 +281,8 @@ class Client(Handler):
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation#url-completion)
 
-        Advertise `clientCapabilities.elicitation.url` in your `initialize` request; without it,
-        agents don't send this notification.
-
-        The default ignores the notification.
+        Advertise `clientCapabilities.elicitation.url` in your `initialize` request; without it, agents don't send this
+        notification.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
@@ -327,8 +298,6 @@ class Client(Handler):
         Only sent by agents that advertise the `auth.status` capability.
 
         Needs no capability; agents send this notification if the agent advertises `auth.status`.
-
-        The default ignores the notification.
         """
         await self._unhandled(methods.AUTH_STATUS_UPDATE, notification)
 
@@ -364,8 +333,6 @@ class Client(Handler):
         The params and response are the same as for `initialize`.
 
         Needs no capability; agents call this method if the component runs in a proxy chain.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -379,14 +346,10 @@ class Client(Handler):
         or error is returned unchanged.
 
         Needs no capability; agents call this method if the component runs in a proxy chain.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
-    async def proxy_successor_notification(
-        self, notification: ProxySuccessorNotification, /
-    ) -> None:
+    async def proxy_successor_notification(self, notification: ProxySuccessorNotification, /) -> None:
         """Handle `proxy/successor`.
 
         Forwards a notification to or from a proxy's successor.
@@ -395,8 +358,6 @@ class Client(Handler):
         sends it to the proxy to deliver a notification from the successor.
 
         Needs no capability; agents send this notification if the component runs in a proxy chain.
-
-        The default ignores the notification.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
@@ -441,35 +402,21 @@ class RemoteClient(Remote):
     @overload
     async def request(self, request: ReleaseTerminalRequest, /) -> ReleaseTerminalResponse: ...
     @overload
-    async def request(
-        self, request: WaitForTerminalExitRequest, /
-    ) -> WaitForTerminalExitResponse: ...
+    async def request(self, request: WaitForTerminalExitRequest, /) -> WaitForTerminalExitResponse: ...
     @overload
     async def request(self, request: KillTerminalRequest, /) -> KillTerminalResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestFormSession, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestFormSession, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestFormRequest, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestFormRequest, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestUrlSession, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestUrlSession, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestUrlRequest, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestUrlRequest, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestOtherSession, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestOtherSession, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestOtherRequest, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestOtherRequest, /) -> CreateElicitationResponse: ...
     @overload
     async def request(self, request: MessageMcpRequest, /) -> MessageMcpResponse: ...
     @overload
@@ -559,12 +506,7 @@ class RemoteClient(Remote):
             RelativePath: `path` holds a relative path.
         """
         return await self._call(
-            methods.FS_READ_TEXT_FILE,
-            session_id=session_id,
-            path=path,
-            line=line,
-            limit=limit,
-            meta=meta,
+            methods.FS_READ_TEXT_FILE, session_id=session_id, path=path, line=line, limit=limit, meta=meta
         )
 
     async def session_request_permission(
@@ -595,11 +537,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
-            methods.SESSION_REQUEST_PERMISSION,
-            session_id=session_id,
-            tool_call=tool_call,
-            options=options,
-            meta=meta,
+            methods.SESSION_REQUEST_PERMISSION, session_id=session_id, tool_call=tool_call, options=options, meta=meta
         )
 
     async def terminal_create(
@@ -678,9 +616,7 @@ class RemoteClient(Remote):
         Raises:
             CapabilityError: The client did not advertise `clientCapabilities.terminal`.
         """
-        return await self._call(
-            methods.TERMINAL_OUTPUT, session_id=session_id, terminal_id=terminal_id, meta=meta
-        )
+        return await self._call(methods.TERMINAL_OUTPUT, session_id=session_id, terminal_id=terminal_id, meta=meta)
 
     async def terminal_release(
         self,
@@ -710,12 +646,10 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The client did not advertise `clientCapabilities.terminal`. Not raised
-                for a `terminal_id` that the client created.
+            CapabilityError: The client did not advertise `clientCapabilities.terminal`. Not raised for a `terminal_id`
+                that the client created.
         """
-        return await self._call(
-            methods.TERMINAL_RELEASE, session_id=session_id, terminal_id=terminal_id, meta=meta
-        )
+        return await self._call(methods.TERMINAL_RELEASE, session_id=session_id, terminal_id=terminal_id, meta=meta)
 
     async def terminal_wait_for_exit(
         self,
@@ -739,10 +673,7 @@ class RemoteClient(Remote):
             CapabilityError: The client did not advertise `clientCapabilities.terminal`.
         """
         return await self._call(
-            methods.TERMINAL_WAIT_FOR_EXIT,
-            session_id=session_id,
-            terminal_id=terminal_id,
-            meta=meta,
+            methods.TERMINAL_WAIT_FOR_EXIT, session_id=session_id, terminal_id=terminal_id, meta=meta
         )
 
     async def terminal_kill(
@@ -773,12 +704,10 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The client did not advertise `clientCapabilities.terminal`. Not raised
-                for a `terminal_id` that the client created.
+            CapabilityError: The client did not advertise `clientCapabilities.terminal`. Not raised for a `terminal_id`
+                that the client created.
         """
-        return await self._call(
-            methods.TERMINAL_KILL, session_id=session_id, terminal_id=terminal_id, meta=meta
-        )
+        return await self._call(methods.TERMINAL_KILL, session_id=session_id, terminal_id=terminal_id, meta=meta)
 
     @overload
     async def elicitation_create(
@@ -862,9 +791,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or a
-                capability that an argument needs: `clientCapabilities.elicitation.form` for
-                `mode="form"`, `clientCapabilities.elicitation.url` for `mode="url"`.
+            CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or a capability that an
+                argument needs: `clientCapabilities.elicitation.form` for `mode="form"`,
+                `clientCapabilities.elicitation.url` for `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -895,12 +824,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
-            methods.MCP_MESSAGE,
-            server_id=server_id,
-            request_id=request_id,
-            method=method,
-            params=params,
-            meta=meta,
+            methods.MCP_MESSAGE, server_id=server_id, request_id=request_id, method=method, params=params, meta=meta
         )
 
     async def session_update(
@@ -1087,6 +1011,4 @@ class RemoteClient(Remote):
             params: Params of the wrapped notification, forwarded unchanged.
             meta: Data for extensions, `_meta` on the wire.
         """
-        await self._notify(
-            methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta
-        )
+        await self._notify(methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta)

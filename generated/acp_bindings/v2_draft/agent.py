@@ -67,13 +67,15 @@ if TYPE_CHECKING:
         ToolCallId,
     )
 else:
-    from . import (
-        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
-    )
+    from . import __getattr__ as __getattr__  # tools that evaluate annotations, such as beartype, find these names
 
 
 class Agent(Handler):
-    """An agent. Implement the abstract methods and every method you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise.
+
+    A request method that you don't override raises `MethodNotFound`, so that the request is answered with the error
+    -32601. A notification method that you don't override does nothing, unless its docstring says what it does.
+    """
 
     _acp_schema = (methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
 
@@ -116,10 +118,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 
-        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
-        method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("auth/login")
 
@@ -136,10 +135,7 @@ class Agent(Handler):
         client to complete an advertised authentication flow again. There is no
         guarantee about the behavior of already running sessions.
 
-        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
-        method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("auth/logout")
 
@@ -160,8 +156,8 @@ class Agent(Handler):
 
         See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/session-setup)
 
-        Every agent must implement this method. Advertise `capabilities.session` in your
-        `initialize` response; without it, clients don't call this method.
+        Every agent must implement this method. Advertise `capabilities.session` in your `initialize` response; without
+        it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
@@ -176,10 +172,7 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("session/list")
 
@@ -190,10 +183,8 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.delete` capability.
 
-        Advertise `capabilities.session.delete` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session.delete` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("session/delete")
 
@@ -206,15 +197,12 @@ class Agent(Handler):
         to continue. If `replayFrom` is set, the agent should replay
         retained conversation history before responding.
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        call this method.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
         - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
         - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -226,10 +214,7 @@ class Agent(Handler):
         The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
         session's background work, and then free the resources associated with the session.
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("session/close")
 
@@ -242,10 +227,7 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A final `tool_call_update`
         confirms it.
 
-        Needs no capability; clients call this method if the tool call advertises
-        `capabilities.cancel`.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Needs no capability; clients call this method if the tool call advertises `capabilities.cancel`.
         """
         raise MethodNotFound("tool_call/cancel")
 
@@ -258,10 +240,7 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A `terminal_update` with
         `exitStatus` confirms it.
 
-        Needs no capability; clients call this method if the terminal advertises
-        `capabilities.cancel`.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Needs no capability; clients call this method if the terminal advertises `capabilities.cancel`.
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -273,8 +252,6 @@ class Agent(Handler):
         Sets the current value for a session configuration option.
 
         Needs no capability; clients call this method if the session came with config options.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -304,8 +281,8 @@ class Agent(Handler):
 
         See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle)
 
-        Every agent must implement this method. Advertise `capabilities.session` in your
-        `initialize` response; without it, clients don't call this method.
+        Every agent must implement this method. Advertise `capabilities.session` in your `initialize` response; without
+        it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
         - items of type `image` in `prompt`: `capabilities.session.prompt.image`
@@ -347,10 +324,8 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        send this notification.
-
-        The default ignores the notification.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't send this
+        notification.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -430,17 +405,11 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestId, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestId, /) -> SetSessionConfigOptionResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestBoolean, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestBoolean, /) -> SetSessionConfigOptionResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestOther, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestOther, /) -> SetSessionConfigOptionResponse: ...
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
     async def request(self, request: Any, /) -> Any:
@@ -493,11 +462,7 @@ class RemoteAgent(Remote):
             ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
-            methods.INITIALIZE,
-            protocol_version=protocol_version,
-            info=info,
-            capabilities=capabilities,
-            meta=meta,
+            methods.INITIALIZE, protocol_version=protocol_version, info=info, capabilities=capabilities, meta=meta
         )
 
     async def auth_login(
@@ -524,8 +489,8 @@ class RemoteAgent(Remote):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 
         Args:
-            method_id: The ID of the authentication method to use. Must be one of the methods
-                advertised in the initialize response.
+            method_id: The ID of the authentication method to use. Must be one of the methods advertised in the
+                initialize response.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -583,17 +548,15 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots for this session. Each path must be
-                absolute.
+            additional_directories: Additional workspace roots for this session. Each path must be absolute.
             mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
-                that an argument needs: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
-                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
-                `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
+                `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -619,8 +582,7 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
-            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based pagination.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -673,18 +635,16 @@ class RemoteAgent(Remote):
         Args:
             session_id: The ID of the session to resume.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             replay_from: Inclusive cursor describing where conversation replay should begin.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
-                that an argument needs: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
-                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
-                `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
+                `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -743,9 +703,7 @@ class RemoteAgent(Remote):
             tool_call_id: The ID of the tool call to cancel.
             meta: Data for extensions, `_meta` on the wire.
         """
-        return await self._call(
-            methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta
-        )
+        return await self._call(methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta)
 
     async def terminal_cancel(
         self,
@@ -769,9 +727,7 @@ class RemoteAgent(Remote):
             terminal_id: The ID of the terminal to cancel.
             meta: Data for extensions, `_meta` on the wire.
         """
-        return await self._call(
-            methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta
-        )
+        return await self._call(methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta)
 
     @overload
     async def session_set_config_option(
@@ -815,8 +771,7 @@ class RemoteAgent(Remote):
             session_id: The ID of the session to set the configuration option for.
             config_id: The ID of the configuration option to set.
             meta: Data for extensions, `_meta` on the wire.
-            value: The value ID. Or: The boolean value. Or: Raw value payload for the custom or
-                future value type.
+            value: The value ID. Or: The boolean value. Or: Raw value payload for the custom or future value type.
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -857,15 +812,12 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
-                that an argument needs: `capabilities.session.prompt.image` for items of type
-                `image` in `prompt`, `capabilities.session.prompt.audio` for items of type `audio`
-                in `prompt`, `capabilities.session.prompt.embeddedContext` for items of type
-                `resource` in `prompt`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
+                `capabilities.session.prompt.image` for items of type `image` in `prompt`,
+                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
+                `capabilities.session.prompt.embeddedContext` for items of type `resource` in `prompt`.
         """
-        return await self._call(
-            methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
-        )
+        return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 
     async def session_cancel(
         self,
@@ -947,9 +899,8 @@ class RemoteAgent(Remote):
         Needs no capability; send it only if a request is in flight.
 
         Args:
-            request_id: The ID of the request to cancel: a request that the sender of this
-                notification issued. Receivers match it only against requests they received from
-                that sender.
+            request_id: The ID of the request to cancel: a request that the sender of this notification issued.
+                Receivers match it only against requests they received from that sender.
             meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

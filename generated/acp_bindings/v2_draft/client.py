@@ -48,20 +48,20 @@ if TYPE_CHECKING:
         UpdateSessionNotification,
     )
 else:
-    from . import (
-        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
-    )
+    from . import __getattr__ as __getattr__  # tools that evaluate annotations, such as beartype, find these names
 
 
 class Client(Handler):
-    """A client. Implement the abstract methods and every method you advertise."""
+    """A client. Implement the abstract methods and every method you advertise.
+
+    A request method that you don't override raises `MethodNotFound`, so that the request is answered with the error
+    -32601. A notification method that you don't override does nothing, unless its docstring says what it does.
+    """
 
     _acp_schema = (methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS)
 
     @abstractmethod
-    async def session_request_permission(
-        self, request: RequestPermissionRequest, /
-    ) -> RequestPermissionResponse:
+    async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
         """Handle `session/request_permission`.
 
         Requests permission from the user for an operation.
@@ -79,23 +79,18 @@ class Client(Handler):
         Every client must implement this method.
         """
 
-    async def elicitation_create(
-        self, request: CreateElicitationRequest, /
-    ) -> CreateElicitationResponse:
+    async def elicitation_create(self, request: CreateElicitationRequest, /) -> CreateElicitationResponse:
         """Handle `elicitation/create`.
 
         Requests structured user input via a form or URL.
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation)
 
-        Advertise `capabilities.elicitation` in your `initialize` request; without it, agents don't
-        call this method.
+        Advertise `capabilities.elicitation` in your `initialize` request; without it, agents don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `mode="form"`: `capabilities.elicitation.form`
         - `mode="url"`: `capabilities.elicitation.url`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("elicitation/create")
 
@@ -126,10 +121,8 @@ class Client(Handler):
 
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation#url-completion)
 
-        Advertise `capabilities.elicitation.url` in your `initialize` request; without it, agents
-        don't send this notification.
-
-        The default ignores the notification.
+        Advertise `capabilities.elicitation.url` in your `initialize` request; without it, agents don't send this
+        notification.
         """
         await self._unhandled(methods.ELICITATION_COMPLETE, notification)
 
@@ -191,29 +184,17 @@ class RemoteClient(Remote):
     @overload
     async def request(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestFormSession, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestFormSession, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestFormRequest, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestFormRequest, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestUrlSession, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestUrlSession, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestUrlRequest, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestUrlRequest, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestOtherSession, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestOtherSession, /) -> CreateElicitationResponse: ...
     @overload
-    async def request(
-        self, request: CreateElicitationRequestOtherRequest, /
-    ) -> CreateElicitationResponse: ...
+    async def request(self, request: CreateElicitationRequestOtherRequest, /) -> CreateElicitationResponse: ...
     async def request(self, request: Any, /) -> Any:
         """Send a ready-made request object and wait for its result."""
         return await self._request_with(request)
@@ -261,8 +242,7 @@ class RemoteClient(Remote):
             title: Human-readable title for the permission prompt.
             description: Optional human-readable explanation of why permission is needed.
             subject: Optional structured context about the operation requiring permission.
-            options: Available permission options for the user to choose from. Must contain at least
-                one option.
+            options: Available permission options for the user to choose from. Must contain at least one option.
             meta: Data for extensions, `_meta` on the wire.
         """
         return await self._call(
@@ -357,9 +337,9 @@ class RemoteClient(Remote):
             url: The URL to direct the user to.
 
         Raises:
-            CapabilityError: The client did not advertise `capabilities.elicitation`, or a
-                capability that an argument needs: `capabilities.elicitation.form` for
-                `mode="form"`, `capabilities.elicitation.url` for `mode="url"`.
+            CapabilityError: The client did not advertise `capabilities.elicitation`, or a capability that an argument
+                needs: `capabilities.elicitation.form` for `mode="form"`, `capabilities.elicitation.url` for
+                `mode="url"`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -442,9 +422,8 @@ class RemoteClient(Remote):
         Needs no capability; send it only if a request is in flight.
 
         Args:
-            request_id: The ID of the request to cancel: a request that the sender of this
-                notification issued. Receivers match it only against requests they received from
-                that sender.
+            request_id: The ID of the request to cancel: a request that the sender of this notification issued.
+                Receivers match it only against requests they received from that sender.
             meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)

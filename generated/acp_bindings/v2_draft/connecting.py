@@ -13,24 +13,12 @@ from .agent import Agent, RemoteAgent
 from .client import Client, RemoteClient
 
 AGENT_SIDE: Final = Side(
-    "agent",
-    methods.PROFILE,
-    methods.AGENT_REQUESTS,
-    methods.AGENT_NOTIFICATIONS,
-    RemoteClient,
-    Agent,
+    "agent", methods.PROFILE, methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS, RemoteClient, Agent
 )
 CLIENT_SIDE: Final = Side(
-    "client",
-    methods.PROFILE,
-    methods.CLIENT_REQUESTS,
-    methods.CLIENT_NOTIFICATIONS,
-    RemoteAgent,
-    Client,
+    "client", methods.PROFILE, methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS, RemoteAgent, Client
 )
-_connector: Final[Connector[Agent, Client, RemoteAgent, RemoteClient]] = Connector(
-    AGENT_SIDE, CLIENT_SIDE
-)
+_connector: Final[Connector[Agent, Client, RemoteAgent, RemoteClient]] = Connector(AGENT_SIDE, CLIENT_SIDE)
 
 serve_stdio: Final = _connector.serve_stdio
 spawn_agent: Final = _connector.spawn_agent

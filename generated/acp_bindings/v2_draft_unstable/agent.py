@@ -100,13 +100,15 @@ if TYPE_CHECKING:
         UnarchiveSessionResponse,
     )
 else:
-    from . import (
-        __getattr__ as __getattr__,  # tools that evaluate annotations, such as beartype, find these names
-    )
+    from . import __getattr__ as __getattr__  # tools that evaluate annotations, such as beartype, find these names
 
 
 class Agent(Handler):
-    """An agent. Implement the abstract methods and every method you advertise."""
+    """An agent. Implement the abstract methods and every method you advertise.
+
+    A request method that you don't override raises `MethodNotFound`, so that the request is answered with the error
+    -32601. A notification method that you don't override does nothing, unless its docstring says what it does.
+    """
 
     _acp_schema = (methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS)
 
@@ -149,10 +151,7 @@ class Agent(Handler):
 
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
 
-        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
-        method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("auth/login")
 
@@ -165,10 +164,7 @@ class Agent(Handler):
 
         Lists providers that can be configured by the client.
 
-        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
-        call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("providers/list")
 
@@ -181,16 +177,11 @@ class Agent(Handler):
 
         Replaces the configuration for a provider.
 
-        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
-        call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("providers/set")
 
-    async def providers_disable(
-        self, request: DisableProviderRequest, /
-    ) -> DisableProviderResponse:
+    async def providers_disable(self, request: DisableProviderRequest, /) -> DisableProviderResponse:
         """Handle `providers/disable`.
 
         **UNSTABLE**
@@ -199,10 +190,7 @@ class Agent(Handler):
 
         Disables a provider.
 
-        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't
-        call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.providers` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("providers/disable")
 
@@ -219,10 +207,7 @@ class Agent(Handler):
         client to complete an advertised authentication flow again. There is no
         guarantee about the behavior of already running sessions.
 
-        Advertise `authMethods` in your `initialize` response; without it, clients don't call this
-        method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `authMethods` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("auth/logout")
 
@@ -238,10 +223,7 @@ class Agent(Handler):
         This method is only available if the agent advertises the `auth.status` capability.
         It MUST NOT change any agent state, and agents MUST NOT reject it with `auth_required`.
 
-        Advertise `capabilities.auth.status` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.auth.status` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("auth/status")
 
@@ -262,8 +244,8 @@ class Agent(Handler):
 
         See protocol docs: [Session Setup](https://agentclientprotocol.com/protocol/v2/draft/session-setup)
 
-        Every agent must implement this method. Advertise `capabilities.session` in your
-        `initialize` response; without it, clients don't call this method.
+        Every agent must implement this method. Advertise `capabilities.session` in your `initialize` response; without
+        it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
@@ -278,10 +260,7 @@ class Agent(Handler):
 
         The agent should return metadata about sessions with optional filtering and pagination support.
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("session/list")
 
@@ -292,10 +271,8 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.delete` capability.
 
-        Advertise `capabilities.session.delete` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session.delete` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("session/delete")
 
@@ -318,15 +295,12 @@ class Agent(Handler):
         set up with the request's `cwd`, `additionalDirectories`, and `mcpServers`.
         The client can prompt it without calling `session/resume` first.
 
-        Advertise `capabilities.session.fork` in your `initialize` response; without it, clients
-        don't call this method.
+        Advertise `capabilities.session.fork` in your `initialize` response; without it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
         - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
         - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/fork")
 
@@ -341,16 +315,12 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.archive` capability.
 
-        Advertise `capabilities.session.archive` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session.archive` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("session/archive")
 
-    async def session_unarchive(
-        self, request: UnarchiveSessionRequest, /
-    ) -> UnarchiveSessionResponse:
+    async def session_unarchive(self, request: UnarchiveSessionRequest, /) -> UnarchiveSessionResponse:
         """Handle `session/unarchive`.
 
         **UNSTABLE**
@@ -361,10 +331,8 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.archive` capability.
 
-        Advertise `capabilities.session.archive` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session.archive` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("session/unarchive")
 
@@ -379,16 +347,12 @@ class Agent(Handler):
 
         This method is only available if the agent advertises the `session.status` capability.
 
-        Advertise `capabilities.session.status` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session.status` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("session/status")
 
-    async def session_set_title(
-        self, request: SetSessionTitleRequest, /
-    ) -> SetSessionTitleResponse:
+    async def session_set_title(self, request: SetSessionTitleRequest, /) -> SetSessionTitleResponse:
         """Handle `session/set_title`.
 
         **UNSTABLE**
@@ -402,10 +366,8 @@ class Agent(Handler):
         The session does not need to be active on the connection. The agent stores the
         title and returns the stored title, which may be normalized.
 
-        Advertise `capabilities.session.title` in your `initialize` response; without it, clients
-        don't call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session.title` in your `initialize` response; without it, clients don't call this
+        method.
         """
         raise MethodNotFound("session/set_title")
 
@@ -418,15 +380,12 @@ class Agent(Handler):
         to continue. If `replayFrom` is set, the agent should replay
         retained conversation history before responding.
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        call this method.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
         - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
         - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/resume")
 
@@ -438,10 +397,7 @@ class Agent(Handler):
         The Agent MUST cancel any ongoing work as if `session/cancel` was called, stop the
         session's background work, and then free the resources associated with the session.
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        call this method.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't call this method.
         """
         raise MethodNotFound("session/close")
 
@@ -454,10 +410,7 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A final `tool_call_update`
         confirms it.
 
-        Needs no capability; clients call this method if the tool call advertises
-        `capabilities.cancel`.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Needs no capability; clients call this method if the tool call advertises `capabilities.cancel`.
         """
         raise MethodNotFound("tool_call/cancel")
 
@@ -470,10 +423,7 @@ class Agent(Handler):
         The response means the Agent accepted the cancellation. A `terminal_update` with
         `exitStatus` confirms it.
 
-        Needs no capability; clients call this method if the terminal advertises
-        `capabilities.cancel`.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
+        Needs no capability; clients call this method if the terminal advertises `capabilities.cancel`.
         """
         raise MethodNotFound("terminal/cancel")
 
@@ -485,8 +435,6 @@ class Agent(Handler):
         Sets the current value for a session configuration option.
 
         Needs no capability; clients call this method if the session came with config options.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -516,8 +464,8 @@ class Agent(Handler):
 
         See protocol docs: [Prompt Lifecycle](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle)
 
-        Every agent must implement this method. Advertise `capabilities.session` in your
-        `initialize` response; without it, clients don't call this method.
+        Every agent must implement this method. Advertise `capabilities.session` in your `initialize` response; without
+        it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
         - items of type `image` in `prompt`: `capabilities.session.prompt.image`
@@ -559,10 +507,8 @@ class Agent(Handler):
 
         See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
 
-        Advertise `capabilities.session` in your `initialize` response; without it, clients don't
-        send this notification.
-
-        The default ignores the notification.
+        Advertise `capabilities.session` in your `initialize` response; without it, clients don't send this
+        notification.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 
@@ -575,10 +521,8 @@ class Agent(Handler):
 
         Sends an MCP-over-ACP notification.
 
-        Advertise `capabilities.session.mcp.acp` in your `initialize` response; without it, clients
-        don't send this notification.
-
-        The default ignores the notification.
+        Advertise `capabilities.session.mcp.acp` in your `initialize` response; without it, clients don't send this
+        notification.
         """
         await self._unhandled(methods.MCP_MESSAGE_NOTIFICATION, notification)
 
@@ -618,8 +562,6 @@ class Agent(Handler):
         The params and response are the same as for `initialize`.
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/initialize")
 
@@ -633,14 +575,10 @@ class Agent(Handler):
         or error is returned unchanged.
 
         Needs no capability; clients call this method if the component runs in a proxy chain.
-
-        The default raises `MethodNotFound`, so that the request is answered with the error -32601.
         """
         raise MethodNotFound("proxy/successor")
 
-    async def proxy_successor_notification(
-        self, notification: ProxySuccessorNotification, /
-    ) -> None:
+    async def proxy_successor_notification(self, notification: ProxySuccessorNotification, /) -> None:
         """Handle `proxy/successor`.
 
         Forwards a notification to or from a proxy's successor.
@@ -649,8 +587,6 @@ class Agent(Handler):
         sends it to the proxy to deliver a notification from the successor.
 
         Needs no capability; clients send this notification if the component runs in a proxy chain.
-
-        The default ignores the notification.
         """
         await self._unhandled(methods.PROXY_SUCCESSOR_NOTIFICATION, notification)
 
@@ -723,17 +659,11 @@ class RemoteAgent(Remote):
     @overload
     async def request(self, request: CancelTerminalRequest, /) -> CancelTerminalResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestId, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestId, /) -> SetSessionConfigOptionResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestBoolean, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestBoolean, /) -> SetSessionConfigOptionResponse: ...
     @overload
-    async def request(
-        self, request: SetSessionConfigOptionRequestOther, /
-    ) -> SetSessionConfigOptionResponse: ...
+    async def request(self, request: SetSessionConfigOptionRequestOther, /) -> SetSessionConfigOptionResponse: ...
     @overload
     async def request(self, request: PromptRequest, /) -> PromptResponse: ...
     @overload
@@ -792,11 +722,7 @@ class RemoteAgent(Remote):
             ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
-            methods.INITIALIZE,
-            protocol_version=protocol_version,
-            info=info,
-            capabilities=capabilities,
-            meta=meta,
+            methods.INITIALIZE, protocol_version=protocol_version, info=info, capabilities=capabilities, meta=meta
         )
 
     async def auth_login(
@@ -823,8 +749,8 @@ class RemoteAgent(Remote):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
 
         Args:
-            method_id: The ID of the authentication method to use. Must be one of the methods
-                advertised in the initialize response.
+            method_id: The ID of the authentication method to use. Must be one of the methods advertised in the
+                initialize response.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -874,8 +800,8 @@ class RemoteAgent(Remote):
             provider_id: Provider ID to configure.
             api_type: Protocol type for this provider.
             base_url: Base URL for requests sent through this provider.
-            headers: Full headers map for this provider. May include authorization, routing, or
-                other integration-specific headers.
+            headers: Full headers map for this provider. May include authorization, routing, or other
+                integration-specific headers.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -988,18 +914,16 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots for this session. Each path must be
-                absolute.
+            additional_directories: Additional workspace roots for this session. Each path must be absolute.
             mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
             system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
-                that an argument needs: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
-                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
-                `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
+                `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1027,8 +951,7 @@ class RemoteAgent(Remote):
 
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
-            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based
-                pagination.
+            cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based pagination.
             archived: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
@@ -1036,9 +959,7 @@ class RemoteAgent(Remote):
             CapabilityError: The agent did not advertise `capabilities.session`.
             RelativePath: `cwd` holds a relative path.
         """
-        return await self._call(
-            methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta
-        )
+        return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta)
 
     async def session_delete(
         self,
@@ -1094,18 +1015,16 @@ class RemoteAgent(Remote):
         Args:
             session_id: The ID of the session to fork.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session.fork`, or a
-                capability that an argument needs: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
-                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
-                `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session.fork`, or a capability that an argument
+                needs: `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1221,9 +1140,7 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session.title`.
         """
-        return await self._call(
-            methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta
-        )
+        return await self._call(methods.SESSION_SET_TITLE, session_id=session_id, title=title, meta=meta)
 
     async def session_resume(
         self,
@@ -1247,19 +1164,17 @@ class RemoteAgent(Remote):
         Args:
             session_id: The ID of the session to resume.
             cwd: The working directory for this session. Must be an absolute path.
-            additional_directories: Additional workspace roots to activate for this session. Each
-                path must be absolute.
+            additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             replay_from: Inclusive cursor describing where conversation replay should begin.
             system_prompt: **UNSTABLE**.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
-                that an argument needs: `capabilities.session.additionalDirectories` for
-                `additional_directories`, `capabilities.session.mcp.stdio` for items of type `stdio`
-                in `mcp_servers`, `capabilities.session.mcp.http` for items of type `http` in
-                `mcp_servers`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
+                `capabilities.session.additionalDirectories` for `additional_directories`,
+                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
+                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
             RelativePath: `cwd` or `additional_directories` holds a relative path.
         """
         return await self._call(
@@ -1319,9 +1234,7 @@ class RemoteAgent(Remote):
             tool_call_id: The ID of the tool call to cancel.
             meta: Data for extensions, `_meta` on the wire.
         """
-        return await self._call(
-            methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta
-        )
+        return await self._call(methods.TOOL_CALL_CANCEL, session_id=session_id, tool_call_id=tool_call_id, meta=meta)
 
     async def terminal_cancel(
         self,
@@ -1345,9 +1258,7 @@ class RemoteAgent(Remote):
             terminal_id: The ID of the terminal to cancel.
             meta: Data for extensions, `_meta` on the wire.
         """
-        return await self._call(
-            methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta
-        )
+        return await self._call(methods.TERMINAL_CANCEL, session_id=session_id, terminal_id=terminal_id, meta=meta)
 
     @overload
     async def session_set_config_option(
@@ -1391,8 +1302,7 @@ class RemoteAgent(Remote):
             session_id: The ID of the session to set the configuration option for.
             config_id: The ID of the configuration option to set.
             meta: Data for extensions, `_meta` on the wire.
-            value: The value ID. Or: The boolean value. Or: Raw value payload for the custom or
-                future value type.
+            value: The value ID. Or: The boolean value. Or: Raw value payload for the custom or future value type.
         """
         return await self._call(methods.SESSION_SET_CONFIG_OPTION, **keywords)
 
@@ -1433,15 +1343,12 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`, or a capability
-                that an argument needs: `capabilities.session.prompt.image` for items of type
-                `image` in `prompt`, `capabilities.session.prompt.audio` for items of type `audio`
-                in `prompt`, `capabilities.session.prompt.embeddedContext` for items of type
-                `resource` in `prompt`.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
+                `capabilities.session.prompt.image` for items of type `image` in `prompt`,
+                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
+                `capabilities.session.prompt.embeddedContext` for items of type `resource` in `prompt`.
         """
-        return await self._call(
-            methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta
-        )
+        return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 
     async def session_cancel(
         self,
@@ -1559,9 +1466,8 @@ class RemoteAgent(Remote):
         Needs no capability; send it only if a request is in flight.
 
         Args:
-            request_id: The ID of the request to cancel: a request that the sender of this
-                notification issued. Receivers match it only against requests they received from
-                that sender.
+            request_id: The ID of the request to cancel: a request that the sender of this notification issued.
+                Receivers match it only against requests they received from that sender.
             meta: Data for extensions, `_meta` on the wire.
         """
         await self._notify(methods.CANCEL_REQUEST, request_id=request_id, meta=meta)
@@ -1593,11 +1499,7 @@ class RemoteAgent(Remote):
             ProtocolVersionMismatch: The agent answered with another protocol version.
         """
         return await self._call(
-            methods.PROXY_INITIALIZE,
-            protocol_version=protocol_version,
-            info=info,
-            capabilities=capabilities,
-            meta=meta,
+            methods.PROXY_INITIALIZE, protocol_version=protocol_version, info=info, capabilities=capabilities, meta=meta
         )
 
     async def proxy_successor(
@@ -1645,6 +1547,4 @@ class RemoteAgent(Remote):
             params: Params of the wrapped notification, forwarded unchanged.
             meta: Data for extensions, `_meta` on the wire.
         """
-        await self._notify(
-            methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta
-        )
+        await self._notify(methods.PROXY_SUCCESSOR_NOTIFICATION, method=method, params=params, meta=meta)

@@ -86,9 +86,7 @@ PROFILE: Final = Profile(
     refuses_lower=True,
 )
 
-SESSION_REQUEST_PERMISSION: Final[
-    "Request[RequestPermissionRequest, RequestPermissionResponse]"
-] = Request(
+SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPermissionResponse]"] = Request(
     profile=PROFILE,
     wire="session/request_permission",
     name="session_request_permission",
@@ -338,9 +336,7 @@ TERMINAL_CANCEL: Final["Request[CancelTerminalRequest, CancelTerminalResponse]"]
     result="CancelTerminalResponse",
     side="agent",
 )
-SESSION_SET_CONFIG_OPTION: Final[
-    "Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"
-] = Request(
+SESSION_SET_CONFIG_OPTION: Final["Request[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse]"] = Request(
     profile=PROFILE,
     wire="session/set_config_option",
     name="session_set_config_option",

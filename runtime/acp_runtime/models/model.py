@@ -17,7 +17,7 @@ from abc import ABCMeta
 from collections.abc import Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast, dataclass_transform
 
-from pydantic import BaseModel, Field, GetCoreSchemaHandler, ValidationError
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.absent import ABSENT, AbsentDefault, AbsentField
@@ -144,6 +144,14 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         stop_at_first_error(path[-1])
         adapt(path)
         return schema
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> dict[str, Any]:
+        from acp_runtime.models.descriptions import describe
+
+        made = handler(schema)
+        describe(cls, handler.resolve_ref_schema(made).get("properties", {}))
+        return made
 
     @classmethod
     def __pydantic_on_complete__(cls) -> None:

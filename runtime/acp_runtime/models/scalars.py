@@ -8,11 +8,11 @@ which is the default of JSON Schema 2020-12.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, get_args
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, Tag
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import PydanticKnownError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.markers import lax_or_strict
@@ -31,6 +31,10 @@ def _number(low: float | None = None, high: float | None = None, **error: Any) -
     )
 
 
+def _as_integer(value: float) -> float:
+    return int(value) if value.is_integer() else value
+
+
 class Integer:
     """A whole number from `minimum` to `maximum`, both inclusive."""
 
@@ -42,8 +46,14 @@ class Integer:
         return f"Integer({self.minimum}, {self.maximum})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        # Lax integers would also be strings and booleans.
-        whole = [_number(custom_error_type="int_type"), core_schema.int_schema(strict=False, **self._range)]
+        # Lax integers would also be strings and booleans, and no floats of 64 bits.
+        exact = core_schema.no_info_after_validator_function(
+            _as_integer, core_schema.float_schema(strict=True, allow_inf_nan=False)
+        )
+        number = core_schema.union_schema(
+            [core_schema.int_schema(strict=True), exact], mode="left_to_right", custom_error_type="int_type"
+        )
+        whole: list[CoreSchema] = [number, core_schema.int_schema(strict=False, **self._range)]
         return lax_or_strict(core_schema.chain_schema(whole), core_schema.int_schema(strict=True, **self._range))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -76,6 +86,26 @@ class Number:
         limits = [f"{words} {bound}" for words, bound in bounds.items() if bound is not None]
         return " ".join(["a number", " and ".join(limits)]).rstrip()
 
+
+class _Exact:
+    """Constants of which one is 0, 1 or a boolean. Python takes `True` for 1; JSON doesn't."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        constants = get_args(source)
+
+        def check(value: Any) -> Any:
+            for constant in constants:
+                if constant == value and isinstance(constant, bool) == isinstance(value, bool):
+                    return constant
+            raise PydanticKnownError("literal_error", {"expected": " or ".join(map(repr, constants))})
+
+        return core_schema.no_info_before_validator_function(check, handler(source))
+
+    def __repr__(self) -> str:
+        return "Exact"
+
+
+Exact: Final = _Exact()
 
 # How the path of an error in a union names them.
 _LABEL = Tag("int")

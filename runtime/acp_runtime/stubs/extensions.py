@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from pydantic import AliasChoices, BaseModel
 
-from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request
+from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, R_co, Request
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -49,7 +49,7 @@ class ExtNotification(Notification[P]):
         vars(self).update(_facts(wire, capability, unprefixed, params=params))
 
 
-class ExtRequest(Request[P, R]):
+class ExtRequest(Request[P, R_co]):
     """A request that the schema doesn't define. Declare it once, at the top of a module.
 
     Args:

@@ -15,24 +15,32 @@ Load = Callable[[str], Any]
 def lazy_exports(package: str, homes: Mapping[str, Sequence[str]], rest: str = "", names: Sequence[str] = ()) -> Load:
     """Return a module `__getattr__` (PEP 562) for a package, and make `dir` of the package list the names.
 
+    The package exports all these names. It has an `__all__`, unless it defines one itself.
+
     Args:
         package: the name of the package.
         homes: submodules and the names that they define.
-        rest: the submodule that defines all other names.
-        names: the names in `rest`. It may list those in `homes`, too.
+        rest: the submodule that exports all other names.
+        names: the names that the package defines itself.
     """
-    home_of = {**dict.fromkeys(names, rest), **{name: home for home, own in homes.items() for name in own}}
+    home_of = {name: home for home, own in homes.items() for name in own}
+
+    def others() -> Sequence[str]:
+        return import_module(f"{package}.{rest}").__all__ if rest else ()
 
     def load(name: str) -> Any:
-        if name not in home_of:
+        if name == "__all__":
+            value: Any = sorted({*names, *home_of, *others()})
+        elif name in home_of or name in others():
+            value = getattr(import_module(f"{package}.{home_of.get(name, rest)}"), name)
+        else:
             hint = ". Import it from acp_runtime." if name in modules["acp_runtime"].__all__ else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
-        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
         setattr(modules[package], name, value)
         return value
 
     own = modules[package].__dict__
-    own["__dir__"] = lambda: sorted({*own, *home_of})
+    own["__dir__"] = lambda: sorted({*own, *home_of, *others()})
     return load
 
 

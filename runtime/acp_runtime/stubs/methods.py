@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
 
 P = TypeVar("P")
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 Role: TypeAlias = Literal["agent", "client"]
 Side: TypeAlias = Literal["agent", "client", "both", "protocol", "proxy", "extension"]
@@ -95,7 +95,6 @@ class Method(_Facts):
         ends: the field with the session or terminal that no longer exists once the method is answered.
         cancels: the field with the id of the request that the method cancels.
         paths: the fields that hold absolute paths.
-        old_names: its old names in Python.
     """
 
     profile: Profile
@@ -110,7 +109,6 @@ class Method(_Facts):
     ends: str | None = None
     cancels: str | None = None
     paths: tuple[str, ...] = ()
-    old_names: tuple[str, ...] = ()
 
     @cached_property
     def params_type(self) -> Any:
@@ -121,7 +119,7 @@ class Method(_Facts):
         return f"{type(self).__name__}({self.wire!r})"
 
 
-class Request(Method, Generic[P, R]):
+class Request(Method, Generic[P, R_co]):
     """A method that is answered.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Awaitable, Container, Mapping
+from collections.abc import Awaitable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
@@ -126,10 +126,6 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         ]
         schema = {method.name: method for table in tables for method in table.values()}
         cls._acp_handled = find_handled(cls, schema, vars(Handler))
-        own = {name for base in cls.__mro__ if "_acp_schema" not in vars(base) for name in vars(base)}
-        for method in schema.values():
-            if method.old_names:
-                _check_old_names(cls, method, own)
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Answer a request for an extension method, whose name begins with an underscore.
@@ -162,13 +158,6 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         handled = current.get()
         if handled is not None and not handled.done:
             handled.default(method, params)
-
-
-def _check_old_names(cls: type[Handler], method: AnyMethod, own: Container[str]) -> None:
-    """Refuse a class that overrides an old name of a method, but not its new one: nothing would call the override."""
-    for name in method.old_names:
-        if name in own and method.name not in own:
-            raise TypeError(f"{cls.__name__}.{name} would never be called: it is {method.name} now. Rename it.")
 
 
 def handled_by(handler: Handler) -> Handled:

@@ -9,13 +9,13 @@ import pytest
 
 from codegen.__main__ import main
 from codegen.compatibility.check import Failure, Result
+from codegen.compatibility.command import PACKAGE
 from codegen.compatibility.page import compatibility_page
-from codegen.compatibility.releases import PACKAGE
 from codegen.diff.sources import Side
 from codegen.pinned.pins import sha256
 from tests.support.codegen.build import acp_schema, model, write_schema
 
-BAD = Failure("read_Text_text", "It is wrong", runs=False, findings=())
+BAD = Failure("read_Text_text", 1, "", "It is wrong", runs=False, findings=())
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "docs/project").mkdir(parents=True)
     monkeypatch.setattr("codegen.compatibility.command.REPOSITORY", tmp_path)
     monkeypatch.setattr(
-        "codegen.compatibility.releases.npm_versions", lambda _: ["1.2.0", "1.3.1", "1.3.0", "1.4.0", "1.4.1"]
+        "codegen.compatibility.command.npm_versions", lambda _: ["1.2.0", "1.3.1", "1.3.0", "1.4.0", "1.4.1"]
     )
     return tmp_path
 

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from codegen.compatibility.check import Result, check_old_code
+from codegen.compatibility.user_code import check_uses
+from codegen.diff.report import Report, compare
+from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.errors import SourceError
 from codegen.regen import regenerate
 from tests.codegen.compatibility.cases import AFTER, BEFORE
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, write_schema
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, wraps, write_schema
 from tests.support.diff.sides import side
 from tests.support.paths import ROOT
 
@@ -99,3 +102,27 @@ def test_profiles_that_the_bindings_do_not_have_are_left_out(results: list[Resul
 def test_bindings_of_another_schema_than_the_heads_are_refused(newer: list[Path]) -> None:
     with pytest.raises(SourceError, match="Code that is right for the bindings fails: "):
         check_old_code([("1.0.0", side(BEFORE))], side(BEFORE), newer)
+
+
+def uses_that_fail(report: Report, old: Schema, new: Schema) -> tuple[Failure, ...]:
+    """Return the failures of generated code that an upgrade shows."""
+    checked = check_uses(replace(report, user_code=UserCode("code", 0, 0, ())), side(old), side(new), ROOT)
+    return checked.unpredicted
+
+
+def test_an_upgrade_shows_that_a_message_is_read_as_another_member() -> None:
+    shapes = {"anyOf": [{"title": name, **wraps(name)} for name in ("Circle", "Square")]}
+    old = {"Circle": model(["radius"], radius=STRING), "Square": model(["side"], side=STRING), "Shape": shapes}
+    new = old | {"Circle": model(radius=STRING)}
+    (failure,) = uses_that_fail(compare(side(old), side(new)), old, new)
+    assert "put_Square_in_Shape of v1: AssertionError: It is different after it was dumped" in failure.message
+
+
+def test_an_upgrade_shows_generated_code_that_fails_without_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = {"Text": model(text=STRING, note=STRING)}, {"Text": model(text=STRING)}
+    report, nothing = compare(side(old), side(new)), compare(side(new), side(new))
+    assert uses_that_fail(report, old, new) == ()
+    monkeypatch.setattr("codegen.compatibility.check.compare", lambda *_: nothing)
+    failures = uses_that_fail(nothing, old, new)
+    assert {failure.file for failure in failures} == {"<build_Text>", "<read_Text_note>"}
+    assert ("return value.note", 2) in {(failure.source, failure.line) for failure in failures}

@@ -16,7 +16,7 @@ FINDINGS = compare(side({"Kept": model(), **GONE}), side({"Kept": model()})).fin
 
 
 def failure(use: str, *findings: Finding, runs: bool = False) -> Failure:
-    return Failure(use, f"{use} is wrong", runs, findings)
+    return Failure(use, 1, "", f"{use} is wrong", runs, findings)
 
 
 def result(uses: int, *failures: Failure, release: str = "1.3.0", profile: str = "v1") -> Result:

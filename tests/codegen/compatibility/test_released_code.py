@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codegen.compatibility.check import Result, check_old_code
+from codegen.compatibility.command import group_by_schemas
 from codegen.compatibility.page import compatibility_page, section, table_row
-from codegen.compatibility.releases import group_by_schemas
 from codegen.diff.report import STABLE
 from codegen.diff.sources import Side, read_side
 from codegen.pinned.pins import PINS, read_pins

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.compatibility.releases import group_by_schemas, released_schemas, released_versions
+from codegen.compatibility.command import group_by_schemas, released_schemas, released_versions
 from tests.support.releases import RELEASES, SAME, schemas_of, why_unavailable
 from tests.support.skipping import skip_or_fail
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
+from codegen.data.renames import FILE as RENAMES, Rename, as_toml
 from codegen.read.methods import METHODS_TOML
-from codegen.read.renames_file import FILE as RENAMES, Rename, as_toml
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, request, write_schema
 from tests.support.diff.cases import around, holds
 from tests.support.diff.report_schema import SCHEMA as REPORT
@@ -40,7 +40,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
             (folder / "codegen").mkdir(exist_ok=True)
             (folder / "codegen/methods.toml").write_text(methods, "utf-8")
         commit(folder)
-        monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder)
+        monkeypatch.setattr("codegen.diff_command.REPOSITORY", folder)
         return folder
 
     return write
@@ -83,15 +83,12 @@ def test_a_method_that_only_the_refs_file_has_can_be_a_renamed_method(
 
 def test_the_old_names_in_the_refs_own_file_are_read(repository: Repository, compare: Compare) -> None:
     folder = repository(NOW)
-    entry = Rename("method", ("v1",), "session/mode_before", "session/set_mode", "9.0.0", "agent")
+    entry = Rename(("v1",), "ModeBefore", "SetModeRequest", "9.0.0")
     (folder / RENAMES).write_text(as_toml(entry), "utf-8")
     commit(folder)
     found = report(compare, NOW, "base")
-    assert [(each["rule"], each["symbols"]) for each in found["findings"]] == [
-        (
-            "method-old-name-removed",
-            ["acp_bindings.v1.Agent.session_set_mode", "acp_bindings.v1.Agent.session_mode_before"],
-        )
+    assert [(finding["rule"], finding["symbols"]) for finding in found["findings"]] == [
+        ("definition-old-name-removed", ["acp_bindings.v1.ModeBefore"])
     ]
     assert report(compare, NOW, "head")["findings"] == []
 
@@ -102,7 +99,7 @@ def test_a_broken_renames_file_of_a_ref_gives_one_error_line(repository: Reposit
     commit(folder)
     code, out, err = compare(NOW)
     assert (code, out) == (2, "")
-    assert err.startswith("codegen: HEAD can't be read: codegen/renames.toml#/renamed/0/kind: The key is missing.")
+    assert err.startswith("codegen: HEAD can't be read: codegen/renames.toml#/renamed/0/profiles: The key is missing.")
     assert err.count("\n") == 1
 
 
@@ -128,6 +125,16 @@ def test_a_fact_that_an_entry_lacks_is_a_finding(repository: Repository, compare
     before = next(each for each in CURRENT.splitlines() if each.startswith('"session/new"'))
     repository(schema, CURRENT.replace(before, '"session/new" = { baseline = true }', 1))
     assert rules(report(compare, schema)) == ["method-creates-changed"]
+
+
+def test_a_kind_of_fact_that_no_entry_has_is_not_compared(repository: Repository, compare: Compare) -> None:
+    """When that commit was made, the runtime knew which properties are paths, and the file didn't say it."""
+    before = next(each for each in CURRENT.splitlines() if each.startswith('"session/new"'))
+    repository(NOW, f'[v1.agent]\n{before.partition(", paths")[0]} }}\n"session/set_mode" = {{ baseline = true }}\n')
+    found = report(compare, NOW | {"NewSessionRequest": part_of("session/new", "agent", model(cwd=STRING))})
+    assert rules(found) == ["method-baseline-lost", "property-optional-added"]
+    note = "codegen/methods.toml of HEAD has no facts of the kinds paths. The current file is used for them."
+    assert note in found["notes"]
 
 
 def entry(text: str) -> str:
@@ -182,7 +189,7 @@ def test_another_checkout_is_read_with_its_own_methods_file(
 ) -> None:
     folder = repository(RENAMED, BEFORE)
     now = str(write_schema(tmp_path / "now", acp_schema(NOW)))
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", tmp_path)
     assert main(["diff", "--base", str(folder), "--head", now]) == 0
     assert "The method's name on the wire changed." in capsys.readouterr().out
 
@@ -191,7 +198,7 @@ def test_outside_of_a_git_repository_the_error_suggests_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """For example in an unpacked sdist."""
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", tmp_path)
     assert main(["diff", "--base", "main"]) == 2
     error = capsys.readouterr().err
     assert "Git refs can't be read here: not a git repository" in error
@@ -203,7 +210,7 @@ def test_an_untracked_folder_does_not_use_the_refs_of_the_repository_around_it(
 ) -> None:
     inside = repository(NOW) / "unpacked"
     inside.mkdir()
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", inside)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", inside)
     assert main(["diff", "--base", "HEAD"]) == 2
     assert "is in a git repository that doesn't track it" in capsys.readouterr().err
 
@@ -216,6 +223,6 @@ def test_a_tracked_folder_of_a_larger_repository_can_use_its_refs(
         (folder / "packages").mkdir(exist_ok=True)
         (folder / name).rename(folder / "packages" / name)
     commit(folder)
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folder / "packages")
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folder / "packages")
     assert main(["diff", "--base", "HEAD", "--head", str(write_schema(tmp_path / "now", acp_schema(NOW)))]) == 0
     assert "The method's name on the wire changed." in capsys.readouterr().out

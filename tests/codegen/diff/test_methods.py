@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from codegen.data.renames import keep_old_names
 from codegen.diff.method_facts import MethodFacts
 from codegen.diff.report import compare
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.read.old_names import keep_old_names
+from codegen.diff.verdict.verdicts import Severity
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
 from tests.support.codegen.build import STRING, Schema, model, request, tagged
@@ -22,7 +23,7 @@ from tests.support.diff.sides import side_of_schemas
 def base(case: MethodCase) -> Side:
     found = side_of_schemas(case.old).profiles
     facts = MethodFacts("", case.base_facts)
-    with_own = {name: facts.add_to(each.schema, name[:2], each.raw["$defs"]) for name, each in found.items()}
+    with_own = {name: facts.add_to(each.schema, name[:2]) for name, each in found.items()}
     kept = {name: keep_old_names(each, name, case.base_renames) for name, each in with_own.items()}
     return Side("", "", {name: replace(each, schema=kept[name]) for name, each in found.items()})
 
@@ -70,6 +71,14 @@ def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> N
     assert [each.rule for each in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
+def test_a_renamed_method_without_an_entry_has_the_rank_of_its_old_name_and_no_changed_facts() -> None:
+    (found,) = compare(
+        side_of_schemas(stable(request("session/prompt", "Ask", model(cwd=STRING, label=STRING)))),
+        side_of_schemas(stable(request("session/ask", "Ask", model(cwd=STRING, label=STRING)))),
+    ).findings
+    assert (found.rule, found.on_wire) == ("method-renamed", Severity.BASELINE)
+
+
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
     found = compare(side_of_schemas(old), side_of_schemas(new)).findings
@@ -77,6 +86,14 @@ def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
         "method-removed",
         "method-added-unannounced",
     }
+
+
+def test_a_check_of_a_part_that_the_schema_no_longer_has_is_lost() -> None:
+    """If the entry still names the part; otherwise a person has decided, and the part itself is the only finding."""
+    blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
+    found = compare(side_of_schemas(stable(PROMPT)), side_of_schemas(stable(PROMPT | blocks))).findings
+    (lost,) = (each for each in found if each.rule == "method-content-lost")
+    assert (lost.before, lost.after) == ("prompt.image: agentCapabilities.promptCapabilities.image", "")
 
 
 def test_the_capability_of_a_part_that_the_schema_adds_or_removes_is_not_a_finding_of_its_own() -> None:

@@ -106,17 +106,16 @@ def test_the_json_matches_its_schema(run: Run) -> None:
 def test_the_report_is_markdown_without_colour_if_no_format_is_named(run: Run) -> None:
     _, out, _ = run()
     assert "\x1b" not in out
-    assert out.startswith("Schema: ")
+    assert out.startswith("**Clients have to act on 1 breaking change.**\n")
     assert "session/new" in out
-    assert "The stable profile has breaking changes." in out
-    assert "Recommended version bump: major." in out
+    assert "Recommended version bump: major, because" in out
 
 
 def test_a_folder_in_the_repository_has_a_relative_label(
     run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
-    assert run()[1].startswith("Schema: base/ → head/")
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
+    assert "Schema: base/ → head/" in run()[1]
 
 
 # Acceptances
@@ -227,7 +226,7 @@ def test_an_unknown_ref_gives_one_error_line(
 ) -> None:
     (tmp_path / "file").touch()
     commit(tmp_path)
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", tmp_path)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", tmp_path)
     for side in ("--base=no-such-branch", "--base=--upload-pack=x", "--base=", "--base=schema --head=no-such-branch"):
         assert main(["diff", *side.split()]) == 2
         captured = capsys.readouterr()
@@ -270,7 +269,7 @@ def test_acceptances_of_a_git_ref_are_those_of_its_commit(
     accept(folders / "schema", STALE)
     commit(folders)
     (folders / "schema/accepted.toml").unlink()
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
     assert main(["diff", "--base", str(folders / "base"), "--head", "HEAD"]) == 2
     assert f"accepts {STALE}" in capsys.readouterr().err
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import jsonschema
 import pytest
 
 from codegen import ir
+from codegen.data.renames import Rename, keep_old_names, next_major, package_version, parse_renames
 from codegen.diff.proposed_renames import INVITATION, proposed_renames
 from codegen.diff.render.json import json_values
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
-from codegen.read.old_names import keep_old_names
-from codegen.read.renames_file import Rename, next_major, package_version, parse_renames
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.report_schema import SCHEMA
@@ -47,17 +47,17 @@ def finding(found: Report, rule: str) -> Finding:
 TEXT, IMAGE = tagged("type", "text"), tagged("type", "image")
 OLD_UNION, NEW_UNION = block("Block", TEXT, other("type", "text")), block("ContentBlock", TEXT, other("type", "text"))
 OLD_METHOD, NEW_METHOD = request("session/set_mode", "Mode"), request("session/set_modes", "Mode")
-UNION = Rename("definition", PROFILES, "Block", "ContentBlock", UNTIL)
-METHOD = Rename("method", PROFILES, "session/set_mode", "session/set_modes", UNTIL, "agent")
-MODE = Rename("method", PROFILES, "session/set_mode", "session/set_config_option", UNTIL, "agent")
+UNION = Rename(PROFILES, "Block", "ContentBlock", UNTIL)
 
 
 def test_a_renamed_definition_is_proposed_once_for_all_profiles_and_not_for_its_members() -> None:
     assert proposed_renames(report(OLD_UNION, NEW_UNION)) == [UNION]
 
 
-def test_a_renamed_method_is_proposed_with_its_side() -> None:
-    assert proposed_renames(report(OLD_METHOD, NEW_METHOD)) == [METHOD]
+def test_a_renamed_method_has_no_entry() -> None:
+    found = report(OLD_METHOD, NEW_METHOD)
+    assert finding(found, "method-renamed").verdicts.letters == "BBBSB"
+    assert proposed_renames(found) == []
 
 
 @pytest.mark.parametrize(("version", "until"), [("0.9.0", "1.0.0"), ("1.2.0", "3.0.0")])
@@ -65,7 +65,7 @@ def test_an_old_name_outlives_the_next_release_even_if_that_is_a_major_one(
     monkeypatch: pytest.MonkeyPatch, version: str, until: str
 ) -> None:
     monkeypatch.setattr("codegen.diff.proposed_renames.package_version", lambda: version)
-    assert [each.until for each in proposed_renames(report(OLD_METHOD, NEW_METHOD))] == [until]
+    assert [each.until for each in proposed_renames(report(OLD_UNION | OLD_METHOD, NEW_UNION | NEW_METHOD))] == [until]
     assert [each.until for each in proposed_renames(report(OLD_UNION, NEW_UNION))] == [next_major(version)]
 
 
@@ -78,21 +78,10 @@ def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> Non
     assert proposed_renames(after) == []
 
 
-def test_an_entry_makes_the_rename_of_a_method_safe_for_callers_only() -> None:
-    before, after = report(OLD_METHOD, NEW_METHOD), report(OLD_METHOD, NEW_METHOD, METHOD)
-    assert finding(before, "method-renamed").verdicts.letters == "BBBSB"
-    assert finding(after, "method-renamed").verdicts.letters == "BBSSB"
-    assert (
-        f"Calls can use the old Python name until {UNTIL}; handlers have to be renamed."
-        in finding(after, "method-renamed").sentence
-    )
-    assert proposed_renames(after) == []
-
-
 def test_an_entry_for_one_profile_leaves_the_proposal_for_the_other() -> None:
-    half = Rename("definition", ("v1",), "Block", "ContentBlock", UNTIL)
+    half = Rename(("v1",), "Block", "ContentBlock", UNTIL)
     assert proposed_renames(report(OLD_UNION, NEW_UNION, half)) == [
-        Rename("definition", ("v1_unstable",), "Block", "ContentBlock", UNTIL)
+        Rename(("v1_unstable",), "Block", "ContentBlock", UNTIL)
     ]
 
 
@@ -107,7 +96,7 @@ def test_an_entry_says_that_a_definition_was_renamed_though_its_structure_change
 FEW = dict.fromkeys(("one", "two", "three", "four"), STRING)
 
 
-@pytest.mark.parametrize("entries", [(), (Rename("definition", PROFILES, "Block", "Other", UNTIL),)])
+@pytest.mark.parametrize("entries", [(), (Rename(PROFILES, "Block", "Other", UNTIL),)])
 def test_a_definition_that_changed_may_still_have_been_renamed(entries: tuple[Rename, ...]) -> None:
     old = request("session/prompt", "Prompt", model(block=ref("Block"))) | {"Block": model(**FEW, five=STRING)}
     new = request("session/prompt", "Prompt", model(block=ref("Other"))) | {"Other": model(["six"], **FEW, six=STRING)}
@@ -130,24 +119,9 @@ def test_a_definition_with_few_equal_properties_was_not_renamed() -> None:
     assert {each.rule for each in report(old, new).findings} == {"definition-removed", "definition-added"}
 
 
-def test_an_entry_says_that_a_method_was_renamed_though_the_names_are_not_similar() -> None:
-    new = request("agent/choose", "Choice")
-    entry = Rename("method", PROFILES, "session/set_mode", "agent/choose", UNTIL, "agent")
-    assert "method-removed" in {each.rule for each in report(OLD_METHOD, new).findings}
-    assert finding(report(OLD_METHOD, new, entry), "method-renamed").verdicts.letters == "BBSSB"
-
-
-def test_an_old_name_that_is_gone_after_another_rename_breaks_code() -> None:
-    first = Rename("method", PROFILES, "session/mode", "session/set_mode", UNTIL, "agent")
-    old = side(OLD_METHOD, first)
-    assert finding(compare(old, side(NEW_METHOD, METHOD)), "method-old-name-removed").breaks_python
-    found = compare(old, side(NEW_METHOD, METHOD, replace(first, new=METHOD.new)))
-    assert {each.rule for each in found.findings if each.breaks_python} == {"method-renamed"}
-
-
-def requiring(capability: str, definitions: Schema, *renames: Rename) -> Side:
+def requiring(capability: str, definitions: Schema) -> Side:
     """Return a side whose methods require a capability."""
-    found = side(definitions, *renames)
+    found = side(definitions)
     profiles = {
         name: replace(each, schema=_requiring(capability, each.schema)) for name, each in found.profiles.items()
     }
@@ -155,13 +129,13 @@ def requiring(capability: str, definitions: Schema, *renames: Rename) -> Side:
 
 
 def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
-    entry = {"capability": capability}
-    return replace(schema, methods=[replace(each, capability=capability, entry=entry) for each in schema.methods])
+    facts: dict[str, Any] = {"capability": capability, "entry": {"capability": capability}, "table": "v1.agent"}
+    return replace(schema, methods=[replace(each, **facts) for each in schema.methods])
 
 
 def test_a_renamed_method_that_requires_another_capability_is_a_finding_of_its_own() -> None:
-    found = compare(requiring("modes", OLD_METHOD), requiring("mode", NEW_METHOD, METHOD))
-    assert finding(found, "method-renamed").verdicts.letters == "BBSSB"
+    found = compare(requiring("modes", OLD_METHOD), requiring("mode", NEW_METHOD))
+    assert finding(found, "method-renamed").verdicts.letters == "BBBSB"
     assert finding(found, "method-capability-changed").verdicts.letters == "RRRSS"
 
 
@@ -180,23 +154,10 @@ def test_an_old_name_that_means_another_definition_breaks_code(new: Schema, entr
     assert removed == ["Block"] * len(PROFILES)
 
 
-def test_an_old_name_that_means_another_method_breaks_code() -> None:
-    entry = replace(METHOD, old="session/mode", new="session/set_mode")
-    found = compare(side(OLD_METHOD, entry), side(OLD_METHOD | request("session/mode", "Other")))
-    assert finding(found, "method-old-name-removed").breaks_python
-
-
-def test_an_old_name_that_upstream_uses_again_breaks_only_handlers() -> None:
-    entries = (replace(METHOD, old=METHOD.new, new=METHOD.old), replace(UNION, old=UNION.new, new=UNION.old))
-    found = compare(side(NEW_METHOD | NEW_UNION, METHOD, UNION), side(OLD_METHOD | OLD_UNION, *entries))
-    assert {each.rule for each in found.findings if each.breaks_python} == {"method-renamed"}
-    assert finding(found, "method-renamed").verdicts.letters == "BBSSB"
-
-
 def test_a_renamed_class_of_a_union_member_is_proposed() -> None:
     old = block("Block", {"title": "Words", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
     new = block("Block", {"title": "Text", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
-    assert proposed_renames(report(old, new)) == [Rename("definition", PROFILES, "BlockWords", "BlockText", UNTIL)]
+    assert proposed_renames(report(old, new)) == [Rename(PROFILES, "BlockWords", "BlockText", UNTIL)]
 
 
 def both() -> Report:
@@ -205,21 +166,13 @@ def both() -> Report:
 
 def test_the_markdown_has_the_entries_ready_to_paste() -> None:
     text = markdown(both()).partition("```toml\n")[2].partition("```")[0]
-    assert parse_renames(text.encode()) == (METHOD, UNION)
+    assert parse_renames(text.encode()) == (UNION,)
 
 
 def test_the_json_has_the_entries_as_values() -> None:
     values = json_values(both())
     jsonschema.validate(json.loads(json.dumps(values)), SCHEMA)
-    assert values["renames"][0]["side"] == "agent"
-    assert values["renames"][1] == {
-        "kind": "definition",
-        "profiles": PROFILES,
-        "side": None,
-        "old": "Block",
-        "new": "ContentBlock",
-        "until": UNTIL,
-    }
+    assert values["renames"] == [{"profiles": PROFILES, "old": "Block", "new": "ContentBlock", "until": UNTIL}]
 
 
 def test_no_format_mentions_the_file_if_nothing_was_renamed() -> None:
@@ -230,10 +183,10 @@ def test_no_format_mentions_the_file_if_nothing_was_renamed() -> None:
 
 def test_a_report_with_very_many_renames_still_fits_into_a_comment() -> None:
     found = both()
-    (first,) = [each for each in found.findings if each.rule == "method-renamed" and each.profile == "v1"]
+    (first,) = [each for each in found.findings if each.rule == "definition-renamed" and each.profile == "v1"]
     assert first.renamed
     many = [
-        replace(first, subject=f"m{number}", renamed=first.renamed._replace(old=f"session/{number:060}"))
+        replace(first, subject=f"m{number}", renamed=first.renamed._replace(old=f"Old{number:060}"))
         for number in range(2000)
     ]
     text = markdown(replace(found, findings=tuple(many)))

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from codegen.diff.match.renames import match, similar
+from codegen.diff.match import match, similar
 from codegen.diff.report import compare
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.diff.report import Report, compare
-from codegen.diff.verdict.severity import Severity
+from codegen.diff.verdict.verdicts import Severity
 from tests.support.codegen.build import STRING, Schema, model, request
 from tests.support.diff.cases import holds
 from tests.support.diff.sides import side

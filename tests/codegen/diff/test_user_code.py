@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
+from codegen.compatibility.user_code import check_user_code
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
-from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.escaping import inert_code
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
@@ -114,7 +114,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_unpredicted_failure_gives_exit_code_1_even_if_the_schema_is_the_same(
     folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
     arguments = ["diff", "--base", "HEAD", "--head", str(folders / "schema"), "--fail-on", "breaking"]
     assert main(arguments) == 0
     assert "User code" not in capsys.readouterr().out
@@ -138,7 +138,7 @@ BAD = {
 def test_user_code_that_cannot_be_checked_gives_one_error_line(
     folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str, expected: str
 ) -> None:
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", folders)
+    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
     code = main(["diff", "--base", "HEAD", "--head", str(folders / "schema"), "--user-code", folder])
     out, err = capsys.readouterr()
     assert (code, out, len(err.splitlines())) == (2, "", 1)

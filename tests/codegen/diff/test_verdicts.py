@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import pytest
@@ -11,11 +11,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from codegen.diff.report import compare
 from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.verdicts import BREAKING
-from codegen.names import pascal
+from codegen.diff.verdict.verdicts import BREAKING, Verdicts
 from tests.codegen.diff.cases import CASES
 from tests.support.codegen.generating import Generate
-from tests.support.diff.cases import Case
+from tests.support.diff.cases import Case, prefix, prefixed
 from tests.support.diff.sides import side
 
 _IDS = [f"{case.name} in {case.place}" for case in CASES]
@@ -34,21 +33,6 @@ def _findings(index: int) -> tuple[Finding, ...]:
     return compare(side(case.definitions("old")), side(case.definitions("new"))).findings
 
 
-def prefix(case: Case) -> str:
-    return pascal(f"{case.name} {case.place}".replace("'", ""))
-
-
-def prefixed(definitions: Any, start: str) -> Any:
-    """Prefix the names of definitions, so that all cases fit into one schema, and remove their methods."""
-    if isinstance(definitions, dict):
-        kept = {key: value for key, value in definitions.items() if key not in ("x-side", "x-method")}
-        return {
-            key: value.replace("#/$defs/", f"#/$defs/{start}") if key == "$ref" else prefixed(value, start)
-            for key, value in kept.items()
-        }
-    return [prefixed(each, start) for each in definitions] if isinstance(definitions, list) else definitions
-
-
 @pytest.fixture(scope="module")
 def answers(generate_once: Generate) -> Answers:
     """Return, for every case, whether the bindings of each side can read what each side sends."""
@@ -65,6 +49,11 @@ def answers(generate_once: Generate) -> Answers:
             definition = getattr(package, f"{prefix(case)}{case.target}")
             for sender, value in (("old", case.old_json), ("new", case.new_json)):
                 found[prefix(case), sender, reader] = reads(definition, value)
+            for refusing, message in zip(("old", "new"), findings(case)[0].refused, strict=True):
+                if message:
+                    parts = json.loads(message)
+                    value = parts["params" if "params" in parts else "result"]
+                    found[prefix(case), f"refused by {refusing}", reader] = reads(definition, value)
     return found
 
 
@@ -107,12 +96,32 @@ def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"
 )
 def test_a_side_refuses_a_value_exactly_if_the_verdict_is_breaking(case: Case, answers: Answers) -> None:
-    verdicts = findings(case)[0].verdicts
+    verdicts = reduce(Verdicts.joined, (each.verdicts for each in findings(case)))
     key = prefix(case)
     assert answers[key, "old", "old"]
     assert answers[key, "new", "new"]
     assert answers[key, "new", "old"] is (verdicts.old_peer is not BREAKING)
     assert answers[key, "old", "new"] is (verdicts.new_peer is not BREAKING)
+
+
+# No sample matches a pattern, so there is no message to show.
+WITHOUT_SAMPLES = ("another limit beside a pattern that no sample matches",)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("verdicts")
+@pytest.mark.parametrize("refusing", ["old", "new"])
+@every_case
+def test_the_message_of_a_breaking_finding_is_refused_by_one_side_alone(
+    case: Case, refusing: str, answers: Answers
+) -> None:
+    (finding, *_), reader = findings(case), 0 if refusing == "old" else 1
+    if case.name not in WITHOUT_SAMPLES:
+        assert bool(finding.refused[reader]) is (finding.verdicts.values[reader] is BREAKING)
+    if finding.refused[reader]:
+        key = prefix(case), f"refused by {refusing}"
+        assert answers[(*key, refusing)] is False
+        assert answers[(*key, "new" if refusing == "old" else "old")] is True
 
 
 @every_case

@@ -238,3 +238,18 @@ def test_a_proxy_takes_any_sequence_for_a_list_at_any_depth(generate: Generate) 
 
 def _own(cls: type) -> set[str]:
     return {name for name, value in vars(cls).items() if inspect.isfunction(value)}
+
+
+def test_a_deprecated_method_of_the_proxy_is_marked(generate: Generate) -> None:
+    params = {name: {**DEFINITIONS[name], "deprecated": True} for name in ("NewRequest", "SetRequest")}
+    package = generate({**DEFINITIONS, **params})
+    channel = Recorder()
+    text = "`session/new` is deprecated in the protocol."
+    assert package.RemoteAgent.session_new.__deprecated__ == text
+    assert package.RemoteAgent.session_set_config_option.__deprecated__  # which has overloads
+    assert "Deprecated." in str(inspect.getdoc(package.Agent.session_new))
+    assert not hasattr(package.RemoteAgent.session_cancel, "__deprecated__")
+    assert not hasattr(package.Agent.session_new, "__deprecated__")
+    with pytest.warns(DeprecationWarning, match=text):
+        asyncio.run(package.RemoteAgent(channel).session_new(cwd="/"))
+    assert channel.sent == [("session/new", {"cwd": "/"})]

@@ -71,11 +71,6 @@ TYPES: dict[str, Case] = {
     ),
     "two types": (changed(Text=model(a={"type": ["string", "integer"]})), "/$defs/Text/properties/a/type", "one type"),
     "an unknown type": (changed(Text=model(a={"type": "date"})), "/$defs/Text/properties/a/type", "one type"),
-    "an unknown format": (
-        changed(Text=model(a={**STRING, "format": "uuid"})),
-        "/$defs/Text/properties/a/format",
-        "'uuid' has no rule",
-    ),
     "an array without items": (changed(Text=model(a={"type": "array"})), "/$defs/Text/properties/a", "without `items`"),
     "an object inside a property": (changed(Text=model(a=model(b=STRING))), "/$defs/Text/properties/a", "no name"),
     "an object without properties": (

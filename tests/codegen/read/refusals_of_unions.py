@@ -101,5 +101,4 @@ NAMES: dict[str, Case] = {
     "a key with a slash": (changed(Text=model(**{"a/b~": STRING})), "/$defs/Text/properties/a~1b~0", "no Python name"),
     "a definition in lower case": (changed(text=model()), "/$defs/text", "name of a class"),
     "a definition called None": (changed(**{"None": model()}), "/$defs/None", "name of a class"),
-    "a definition with a title": (at("/$defs/Text", title="Words"), "/$defs/Text/title", "title"),
 }

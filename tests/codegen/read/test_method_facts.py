@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from codegen.errors import SchemaError
+from codegen.pinned.pins import sha256
+from codegen.pinned.profiles import PLACES_OF
 from codegen.regen import regenerate
 from tests.codegen.read.facts_mistakes import MISTAKES
-from tests.support.codegen.build import tree, write_schema
+from tests.support.codegen.build import Schema, tree, write_schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
 from tests.support.codegen.pinning import FILE, pin
 
@@ -42,9 +46,7 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
     error = str(caught.value)
     assert place in error
     assert words in error
-    assert error.endswith(
-        ("Correct the entry.", "The top of the file describes every key.", "Correct the path in that file.")
-    )
+    assert re.search(r"(Correct the entry|describes every key|write the one that fits to \[v1_next\.\w+])\.$", error)
     assert "\n" not in error
     assert not [path for path in tree(folder) if path.startswith("out")]
 
@@ -55,3 +57,76 @@ def test_a_fact_about_a_property_that_a_release_lacks_is_dropped(folder: Path) -
     regenerate(folder / "schema", folder / "out", pinned=False)
     text = (folder / "out/acp_bindings/v1/methods.py").read_text("utf-8")
     assert "later" not in text
+
+
+# Several entries
+
+
+CLOSED = '"session/close" = { capability = "agentCapabilities.close", ends = "sessionId", exempt = "sessionId" }\n'
+RENAMED: Schema = json.loads(json.dumps(SCHEMA).replace('"cwd"', '"folder"').replace('"close"', '"end"'))
+OWN = FACTS.partition("[v1.agent]")[2].partition("\n\n")[0].replace('"cwd"', '"folder"').replace(".close", ".end")
+
+
+def add_unstable(folder: Path, schema: Schema) -> None:
+    files = (FILE, PLACES_OF["v1_unstable"][0])
+    write_schema(folder / "schema", schema, files[1])
+    hashes = {each: {"sha256": sha256((folder / "schema" / each).read_bytes())} for each in files}
+    pin(folder / "schema", files=hashes)
+
+
+def methods(folder: Path, profile: str = "v1_unstable") -> str:
+    return (folder / f"out/acp_bindings/{profile}/methods.py").read_text("utf-8")
+
+
+@pytest.fixture
+def unstable(folder: Path) -> Path:
+    """The folder, in which the unstable profile has other names than the stable one."""
+    add_unstable(folder, RENAMED)
+    return folder
+
+
+def test_an_entry_of_the_unstable_profile_counts_in_that_profile_alone(unstable: Path) -> None:
+    generate(unstable, f"{FACTS}\n[v1_unstable.agent]{OWN}\n")
+    assert 'paths=("cwd", "folders")' in methods(unstable, "v1")
+    assert 'paths=("folder", "folders")' in methods(unstable)
+    assert 'capability="agentCapabilities.end"' in methods(unstable)
+
+
+def test_among_equal_entries_that_of_the_unstable_profile_counts(folder: Path) -> None:
+    add_unstable(folder, SCHEMA)
+    generate(folder, f"{FACTS}\n[v1_unstable.agent]\n{CLOSED}")
+    assert "gone=-32002" in methods(folder, "v1")
+    assert "gone=-32002" not in methods(folder)
+
+
+@pytest.mark.parametrize("table", ["v1_unstable", "v1_next"])
+def test_an_entry_for_names_that_no_pinned_schema_has_yet_does_not_count(folder: Path, table: str) -> None:
+    add_unstable(folder, SCHEMA)
+    generate(folder, FACTS)
+    before = tree(folder / "out")
+    generate(folder, f"{FACTS}\n[{table}.agent]{OWN}\n")
+    assert tree(folder / "out") == before
+
+
+def test_an_unstable_profile_without_a_name_that_the_stable_one_has_is_refused(folder: Path) -> None:
+    renamed = json.loads(json.dumps(SCHEMA).replace('"cwd"', '"folder"'))
+    add_unstable(folder, renamed)
+    with pytest.raises(SchemaError) as caught:
+        generate(folder, FACTS)
+    assert caught.value.profile == "v1_unstable"
+    assert str(caught.value) == (
+        "codegen/methods.toml [v1.agent] 'session/new': `paths` names 'cwd', but the method has no such property in "
+        "v1/schema.unstable.json, unlike in another profile. Correct the entry, or write the one that fits to "
+        "[v1_unstable.agent]."
+    )
+
+
+def test_a_property_of_all_messages_can_differ_in_the_unstable_profile(folder: Path) -> None:
+    renamed = json.loads(json.dumps(SCHEMA).replace('"sessionId"', '"id"'))
+    add_unstable(folder, renamed)
+    with pytest.raises(SchemaError, match="'sessionId'"):
+        generate(folder, FACTS)
+    own = FACTS.replace("[v1.", "[v1_unstable.").replace('"sessionId"', '"id"')
+    generate(folder, f"{FACTS}{own}")
+    assert 'session="sessionId"' in methods(folder, "v1")
+    assert 'session="id"' in methods(folder)

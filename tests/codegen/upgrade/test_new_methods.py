@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from codegen.pinned.pins import load
-from codegen.read.envelopes import read_messages
-from codegen.read.methods import ADVERTISED_IN, entry_of, read_methods_without_facts, shared_properties
-from codegen.read.proposed_facts import proposed_entry
+from codegen.read.methods import shared_properties
+from codegen.read.resolve import Resolver
+from codegen.regen import read_schema
 from tests.support.codegen.build import Schema, model, part_of, ref
 from tests.support.codegen.refusal_base import changed
 from tests.support.codegen.upgrading import Repository
@@ -77,15 +77,11 @@ def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
     other: set[str] = set()
     total = 0
     for each in load(ROOT / "schema", pinned=True):
-        definitions, version = each.schema["$defs"], each.profile.table
-        for found in read_methods_without_facts(each.schema, read_messages(each.schema).payloads):
-            message = ADVERTISED_IN.get(found.side, "")
-            start = shared_properties(version).get(f"{found.side}_capabilities", "")
-            doc = f"{found.doc} {definitions[found.params].get('description', '')}"
-            proposed = proposed_entry(definitions, found.wire, doc, message, start).get("capability")
-            decided = (entry_of(version, found.side, found.wire) or {}).get("capability")
-            total += proposed is not None
-            if proposed not in (decided, None):
+        facts = each.profile.facts
+        proposed = Resolver(read_schema(each.schema, None), facts, shared_properties(facts)).attach(lambda method: [])
+        for found, decided in zip(proposed.methods, read_schema(each.schema, facts).methods, strict=True):
+            total += found.capability is not None
+            if found.capability not in (decided.capability, None):
                 other.add(found.wire)
     assert other <= {"session/prompt"}
     assert total > 30

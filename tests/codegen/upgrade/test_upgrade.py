@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.read.renames_file import Rename, as_toml
+from codegen.data.renames import Rename, as_toml
 from tests.support.codegen.build import STRING, model, part_of, tree
 from tests.support.codegen.refusal_base import BASE, changed
 from tests.support.codegen.upgrading import Repository
@@ -65,10 +65,10 @@ The first version.
         "changed   generated/ (2 files)",
         "changed   CHANGELOG.md",
         "",
-        "All changes in the stable profile are safe. Stable profile: 1 safe. Unstable and draft profiles: no changes. "
-        "Recommended",
-        "version bump: minor.",
-        "The next version of this package is still 0.1.0.",
+        "Nobody has to act: all changes in the stable profile are safe. Stable profile: 1 safe. Unstable and draft "
+        "profiles: no",
+        "changes. Recommended version bump: minor, because nothing stable breaks, but something is new.",
+        "The next version of this package is 0.1.0, as before, because that is high enough.",
         "",
         "Left to do:",
         "1. Edit the new lines of CHANGELOG.md where they don't say enough.",
@@ -103,6 +103,14 @@ def test_each_finding_that_is_not_safe_is_left_to_read(repository: Repository) -
 
 
 # Nothing to do, or nothing done
+
+
+def test_an_error_code_without_an_exception_is_left_to_add(repository: Repository, tmp_path: Path) -> None:
+    codes = [{"type": "integer", "format": "int32", "const": each} for each in (-32602, -32097)]
+    other = {"title": "Other", "type": "integer", "format": "int32"}
+    out = repository.upgrade("1.1.0", changed(ErrorCode={"anyOf": [*codes, other]}), "--report", str(tmp_path))
+    assert re.search(r"class for each .* runtime/acp_runtime/errors.py, .*\n   -32097 \(v1\)\n\d", out)
+    assert "have no exception in the runtime" in (tmp_path / "report.md").read_text("utf-8")
 
 
 def test_the_pinned_release_changes_nothing(repository: Repository) -> None:
@@ -225,7 +233,7 @@ def test_a_name_that_is_kept_makes_the_upgrade_a_smaller_one(repository: Reposit
 
 
 def test_an_old_name_without_effect_is_left_to_remove(repository: Repository) -> None:
-    entry = Rename("definition", ("v1",), "Old", "Gone", "9.0.0")
+    entry = Rename(("v1",), "Old", "Gone", "9.0.0")
     repository.write("codegen/renames.toml", as_toml(entry))
     out = repository.upgrade("1.1.0", SAFE)
     assert "codegen/renames.toml, definition 'Old': In v1, there is no definition 'Gone'.\n" in out
@@ -287,5 +295,6 @@ def test_upgrades_between_two_releases_raise_the_version_once_for_each_part(repo
 def test_the_report_is_written_to_a_folder_in_two_formats(repository: Repository, tmp_path: Path) -> None:
     repository.upgrade("2.0.0", BREAKING, "--report", str(tmp_path / "report"))
     assert sorted(path.name for path in (tmp_path / "report").iterdir()) == ["report.json", "report.md"]
-    assert (tmp_path / "report/report.md").read_text("utf-8").startswith("Schema: main (1.0.0) → schema/ (2.0.0)\n")
+    text = (tmp_path / "report/report.md").read_text("utf-8")
+    assert text.startswith("**Clients have to act on 1 breaking change.**\n\nSchema: main (1.0.0) → schema/ (2.0.0)\n")
     assert json.loads((tmp_path / "report/report.json").read_text("utf-8"))["worst"] == "breaking"

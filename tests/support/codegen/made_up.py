@@ -45,7 +45,7 @@ def made_up(seed: int) -> Fuzzed:
     while True:
         schema = acp_schema(definitions)
         try:
-            read_schema(schema, profile.table)
+            read_schema(schema, profile.facts)
         except SchemaError as error:
             definitions[error.pointer.split("/")[2]] = model()
         else:

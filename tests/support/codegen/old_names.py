@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.read.renames_file import Rename, as_toml
+from codegen.data.renames import Rename, as_toml
 from codegen.regen import regenerate
 from tests.support.codegen.build import (
     STRING,
@@ -19,22 +19,15 @@ from tests.support.codegen.build import (
     ref,
     request,
     tagged,
-    wraps,
     write_schema,
 )
-from tests.support.codegen.stub_definitions import SET_OPTION
 
 PROGRAM = Path(__file__).with_name("old_names_program.py")
 UNTIL = "9.0.0"
 _SESSION = model(["sessionId"], sessionId=STRING)
-_NOTE = model(["note"], note=STRING)
 DEFINITIONS: Schema = {
-    "AgentCapabilities": model(loadSession={"type": "boolean", "default": False}),
-    **initialize(result={"agentCapabilities": wraps("AgentCapabilities")}),
+    **initialize(),
     **request("session/new", "New", model(["cwd"], cwd=STRING), _SESSION),
-    **request("session/load", "Load", _SESSION, _NOTE),
-    **request("session/set_config_option", "Option", SET_OPTION, _NOTE),
-    "CancelNotification": part_of("session/cancel", "agent", _SESSION),
     "UpdateNotification": part_of("session/update", "client", model(["block"], block=ref("Block"), size=ref("Size"))),
     "Words": model(["words"], words=STRING),
     "Block": {"anyOf": [tagged("type", "text", "Words"), other("type", "text")]},
@@ -42,15 +35,10 @@ DEFINITIONS: Schema = {
 }
 _V1 = ("v1",)
 RENAMES = (
-    Rename("definition", _V1, "OldBlock", "Block", UNTIL),
-    Rename("definition", _V1, "OldSize", "Size", UNTIL),
-    Rename("definition", _V1, "OldWords", "Words", UNTIL),
-    Rename("definition", _V1, "CreateRequest", "NewRequest", UNTIL),
-    Rename("method", _V1, "session/create", "session/new", UNTIL, "agent"),
-    Rename("method", _V1, "session/open", "session/load", UNTIL, "agent"),
-    Rename("method", _V1, "session/set_option", "session/set_config_option", UNTIL, "agent"),
-    Rename("method", _V1, "session/stop", "session/cancel", UNTIL, "agent"),
-    Rename("method", _V1, "session/changed", "session/update", UNTIL, "client"),
+    Rename(_V1, "OldBlock", "Block", UNTIL),
+    Rename(_V1, "OldSize", "Size", UNTIL),
+    Rename(_V1, "OldWords", "Words", UNTIL),
+    Rename(_V1, "CreateRequest", "NewRequest", UNTIL),
 )
 
 

@@ -17,21 +17,26 @@ import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from codegen.diff.render.markdown import markdown
+from codegen.diff.report import compare
 from codegen.names import attribute_name
 from codegen.pinned.profiles import PLACES
-from codegen.read.methods import ADVERTISED_IN
-from codegen.read.proposed_facts import target_of
+from codegen.read.resolve import ADVERTISED_IN
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
+from tests.support.diff.released import side_of
 from tests.support.diff.repository import commit
 from tests.support.paths import ROOT
+from tests.support.releases import PACKAGE
 
 Change = Callable[[Schema], None]
 SCHEMA = ROOT / "schema"
 REPORTS = ROOT / "docs/project/upgrade-reports"
+REAL = ("2.2.0", "2.4.0")
 _SENDERS = {"agent": ("Client", "Agent"), "client": ("Agent", "Client")}
 _FOLDERS = ("benchmarks", "docs", "examples", "kit", "tests")
 _WORDS = (r"\w+", r'"[\w-]+"')
@@ -62,6 +67,13 @@ def objects(schema: Any) -> Iterator[Schema]:
     children: Any = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
     for each in children:
         yield from objects(each)
+
+
+def target_of(schema: Any) -> str:
+    """Return the name of the definition that a property or its items refer to; empty if they refer to none."""
+    schema = schema.get("items", schema)
+    parts = (schema, *schema.get("allOf", ()), *schema.get("anyOf", ()))
+    return next((str(part["$ref"]).rsplit("/", 1)[-1] for part in parts if "$ref" in part), "")
 
 
 def add_method(side: str, wire: str, name: str, *, has_result: bool) -> Change:
@@ -105,18 +117,25 @@ def rename_definition(schema: Schema) -> None:
             each["$ref"] = f"#/$defs/{new}"
 
 
-def _unnamed() -> Iterator[str]:
-    """Yield the objects that no code names, without empty ones and those that a member of a union derives from."""
+def _unnamed() -> str:
+    """Return the object that no code names, and whose properties code writes as JSON least often.
+
+    Without empty ones and those that a member of a union derives from.
+    """
     members = (member for each in _stable().values() for key in ("anyOf", "oneOf") for member in each.get(key, ()))
     wrapped = set(map(target_of, members))
-    for name, each in _stable().items():
-        if "required" in each and not _words()[name] and name not in wrapped:
-            yield name
+    unnamed = {name: each for name, each in _stable().items() if not _words()[name] and name not in wrapped}
+    written = {
+        name: min(_words()[f'"{key}"'] for key in each["required"])
+        for name, each in unnamed.items()
+        if "required" in each
+    }
+    return min(written, key=written.__getitem__)
 
 
 def require_property(schema: Schema) -> None:
     """Add a required property to an object."""
-    if found := schema["$defs"].get(next(_unnamed())):
+    if found := schema["$defs"].get(_unnamed()):
         found["properties"]["added"] = STRING
         found["required"] = [*found.get("required", ()), "added"]
 
@@ -146,7 +165,7 @@ def forbid_null(schema: Schema) -> None:
 
 def add_member(schema: Schema) -> None:
     """Add a member to the first closed union that has a tag."""
-    _add_member(schema, next(name for name, each in _stable().items() if "discriminator" in each), next(_unnamed()))
+    _add_member(schema, next(name for name, each in _stable().items() if "discriminator" in each), _unnamed())
 
 
 def add_update(schema: Schema) -> None:
@@ -160,6 +179,29 @@ def _add_member(schema: Schema, name: str, *bases: str) -> None:
         found["oneOf"].append(tagged(found["discriminator"]["propertyName"], "added", *bases))
 
 
+def add_recursion(schema: Schema) -> None:
+    """Add a property to a part of an object that holds this object again."""
+    objects = {name: each for name, each in _stable().items() if "properties" in each and "x-method" not in each}
+    inside = ((name, target_of(part)) for name, each in objects.items() for part in each["properties"].values())
+    whole, part = next((name, part) for name, part in inside if part in objects and part != name)
+    if found := schema["$defs"].get(part):
+        found["properties"]["whole"] = {"type": "array", "items": ref(whole)}
+
+
+def add_error_code(schema: Schema) -> None:
+    """Add an error code, first in the list."""
+    code = {"title": "Busy", "type": "integer", "format": "int32", "const": -32097}
+    schema["$defs"]["ErrorCode"]["anyOf"].insert(0, code | {"description": "The agent is busy."})
+
+
+def add_names_of_pydantic(schema: Schema) -> None:
+    """Add an object and an enum with names that pydantic and typing have, too."""
+    values = [{"type": "string", "const": each} for each in ("once", "twice")]
+    schema["$defs"] |= {"RootModel": model(["label"], label=STRING), "Optional": {"oneOf": values}}
+    if found := schema["$defs"].get(_unnamed()):
+        found["properties"] |= {"root": ref("RootModel"), "option": {"anyOf": [ref("Optional"), {"type": "null"}]}}
+
+
 CHANGES: dict[str, Change] = {
     "a request to agents": add_method("agent", "session/rewind", "RewindSession", has_result=True),
     "a notification to agents": add_method("agent", "session/hint", "SessionHint", has_result=False),
@@ -171,6 +213,9 @@ CHANGES: dict[str, Change] = {
     "no null": forbid_null,
     "a new member": add_member,
     "a new update": add_update,
+    "a recursive property": add_recursion,
+    "a new error code": add_error_code,
+    "names of pydantic": add_names_of_pydantic,
 }
 ALL = "all at once"
 ROWS: dict[str, tuple[Change, ...]] = {
@@ -221,9 +266,17 @@ def _write_changed(folder: Path, row: str) -> Path:
     return folder
 
 
+def real_report() -> str:
+    """Return the report of an upgrade that was made, as its page shows it."""
+    old, new = (replace(side_of(release), label=f"{PACKAGE} {release}") for release in REAL)
+    title = f"# A real upgrade: {REAL[0]} to {REAL[1]}\n\nWritten by `python -m tests.support.codegen.simulated`.\n\n"
+    return title + markdown(compare(old, new))
+
+
 def write_reports() -> None:
-    """Write the reports of three upgrades for reading."""
+    """Write the reports of a real upgrade and of three simulated ones for reading."""
     REPORTS.mkdir(exist_ok=True)
+    (REPORTS / "real.md").write_text(real_report(), "utf-8")
     for row in ("a request to agents", "a renamed definition", ALL):
         with tempfile.TemporaryDirectory() as temporary:
             upgrade(row, Path(temporary))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from codegen.names import pascal
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request
 
 # Where a change is: the definition, and the direction in which it is sent.
@@ -98,3 +99,19 @@ BLOCK = holds(ref("Block"))
 
 def kinds(old: Schema, new: Schema) -> dict[str, Any]:
     return {"old_extra": {"Kind": old}, "new_extra": {"Kind": new}}
+
+
+def prefix(case: Case) -> str:
+    """Return what the names of a case's definitions begin with, where all cases are in one schema."""
+    return pascal(f"{case.name} {case.place}".replace("'", ""))
+
+
+def prefixed(definitions: Any, start: str) -> Any:
+    """Prefix the names of definitions, and remove their methods."""
+    if isinstance(definitions, dict):
+        kept = {key: value for key, value in definitions.items() if key not in ("x-side", "x-method")}
+        return {
+            key: value.replace("#/$defs/", f"#/$defs/{start}") if key == "$ref" else prefixed(value, start)
+            for key, value in kept.items()
+        }
+    return [prefixed(each, start) for each in definitions] if isinstance(definitions, list) else definitions

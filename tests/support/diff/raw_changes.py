@@ -111,7 +111,7 @@ def covers(finding: Finding, following: Places, change: Change) -> bool:
     return any(
         place and (pointer == place or pointer.startswith(f"{place}/"))
         for pointer, others in ((change.old, following.old), (change.new, following.new))
-        for place in (finding.old, finding.new, *others)
+        for place in (*(each.old for each in finding.places), *(each.new for each in finding.places), *others)
     )
 
 

@@ -11,6 +11,16 @@ from acp_runtime.models.markers import DefaultOnError
 from acp_runtime.models.model import Model
 from acp_runtime.models.scalars import Int64
 
+__all__ = [
+    "EnvVariable",
+    "MessageId",
+    "RequestId",
+    "Role",
+    "SessionId",
+    "TerminalId",
+    "ToolCallId",
+]
+
 RequestId: TypeAlias = Int64 | str | None
 """JSON RPC Request Id
 

@@ -14,6 +14,46 @@ from acp_runtime.models.unions import ByTag
 
 from .common import RequestId
 
+__all__ = [
+    "AgentAuthCapabilities",
+    "AgentCapabilities",
+    "AuthCapabilities",
+    "AuthMethod",
+    "AuthMethodAgent",
+    "AuthMethodId",
+    "AuthMethodTerminal",
+    "AuthenticateRequest",
+    "AuthenticateResponse",
+    "BooleanConfigOptionCapabilities",
+    "CancelRequestNotification",
+    "ClientCapabilities",
+    "ClientSessionCapabilities",
+    "CompactionCapabilities",
+    "ElicitationCapabilities",
+    "ElicitationFormCapabilities",
+    "ElicitationUrlCapabilities",
+    "Error",
+    "ErrorCode",
+    "FileSystemCapabilities",
+    "Implementation",
+    "InitializeRequest",
+    "InitializeResponse",
+    "LogoutCapabilities",
+    "LogoutRequest",
+    "LogoutResponse",
+    "McpCapabilities",
+    "NoticeCapabilities",
+    "PromptCapabilities",
+    "ProtocolVersion",
+    "SessionAdditionalDirectoriesCapabilities",
+    "SessionCapabilities",
+    "SessionCloseCapabilities",
+    "SessionConfigOptionsCapabilities",
+    "SessionDeleteCapabilities",
+    "SessionListCapabilities",
+    "SessionResumeCapabilities",
+]
+
 ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
 """Protocol version identifier.
 
@@ -139,9 +179,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
-    additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, DefaultOnError
-    ] = absent()
+    additional_directories: Annotated[SessionAdditionalDirectoriesCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -219,9 +257,7 @@ class AgentCapabilities(Model):
     )
     """Session lifecycle and prompt capabilities advertised by the agent."""
 
-    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = absent(
-        default_factory=lambda: AgentAuthCapabilities()
-    )
+    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = absent(default_factory=lambda: AgentAuthCapabilities())
     """Authentication-related capabilities supported by the agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -336,9 +372,7 @@ class InitializeResponse(Model):
     agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AgentCapabilities(
             load_session=False,
-            prompt_capabilities=PromptCapabilities(
-                image=False, audio=False, embedded_context=False
-            ),
+            prompt_capabilities=PromptCapabilities(image=False, audio=False, embedded_context=False),
             mcp_capabilities=McpCapabilities(http=False, sse=False),
             session_capabilities=SessionCapabilities(),
             auth=AgentAuthCapabilities(),
@@ -346,9 +380,7 @@ class InitializeResponse(Model):
     )
     """Capabilities supported by the agent."""
 
-    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent(
-        default_factory=lambda: []
-    )
+    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent(default_factory=lambda: [])
     """Authentication methods supported by the agent."""
 
     agent_info: Annotated[Implementation | None, DefaultOnError] = absent()
@@ -372,9 +404,7 @@ class LogoutResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-ErrorCode: TypeAlias = (
-    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002] | Int32
-)
+ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002] | Int32
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
 Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
@@ -583,9 +613,7 @@ class ClientCapabilities(Model):
     session-related extensions.
     """
 
-    auth: Annotated[AuthCapabilities, DefaultOnError] = absent(
-        default_factory=lambda: AuthCapabilities(terminal=False)
-    )
+    auth: Annotated[AuthCapabilities, DefaultOnError] = absent(default_factory=lambda: AuthCapabilities(terminal=False))
     """Authentication capabilities supported by the client.
     Determines which authentication method types the agent may include
     in its `InitializeResponse`.

@@ -14,6 +14,24 @@ from acp_runtime.models.unions import ByTag, FirstMatch
 
 from .common import Role
 
+__all__ = [
+    "Annotations",
+    "AudioContent",
+    "BlobResourceContents",
+    "ContentBlock",
+    "ContentBlockAudio",
+    "ContentBlockImage",
+    "ContentBlockResource",
+    "ContentBlockResourceLink",
+    "ContentBlockText",
+    "EmbeddedResource",
+    "EmbeddedResourceResource",
+    "ImageContent",
+    "ResourceLink",
+    "TextContent",
+    "TextResourceContents",
+]
+
 
 class Annotations(Model):
     """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
@@ -169,9 +187,7 @@ class BlobResourceContents(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-EmbeddedResourceResource: TypeAlias = Annotated[
-    TextResourceContents | BlobResourceContents, FirstMatch
-]
+EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FirstMatch]
 """Resource content that can be embedded in a message.
 
 `TextResourceContents`: Text resource contents embedded directly in the message.
@@ -204,11 +220,7 @@ class ContentBlockResource(EmbeddedResource):
 
 
 ContentBlock: TypeAlias = Annotated[
-    ContentBlockText
-    | ContentBlockImage
-    | ContentBlockAudio
-    | ContentBlockResourceLink
-    | ContentBlockResource,
+    ContentBlockText | ContentBlockImage | ContentBlockAudio | ContentBlockResourceLink | ContentBlockResource,
     ByTag("type"),
 ]
 """Content blocks represent displayable information in the Agent Client Protocol.

@@ -14,6 +14,57 @@ from acp_runtime.models.unions import ByTag, FirstMatch
 
 from .common import RequestId, SessionId, ToolCallId
 
+__all__ = [
+    "BooleanPropertySchema",
+    "CompleteElicitationNotification",
+    "CreateElicitationRequest",
+    "CreateElicitationRequestForm",
+    "CreateElicitationRequestFormRequest",
+    "CreateElicitationRequestFormSession",
+    "CreateElicitationRequestOther",
+    "CreateElicitationRequestOtherRequest",
+    "CreateElicitationRequestOtherSession",
+    "CreateElicitationRequestUrl",
+    "CreateElicitationRequestUrlRequest",
+    "CreateElicitationRequestUrlSession",
+    "CreateElicitationResponse",
+    "CreateElicitationResponseAccept",
+    "CreateElicitationResponseCancel",
+    "CreateElicitationResponseDecline",
+    "CreateElicitationResponseOther",
+    "ElicitationAcceptAction",
+    "ElicitationContentValue",
+    "ElicitationFormMode",
+    "ElicitationFormModeRequest",
+    "ElicitationFormModeSession",
+    "ElicitationId",
+    "ElicitationPropertySchema",
+    "ElicitationPropertySchemaArray",
+    "ElicitationPropertySchemaBoolean",
+    "ElicitationPropertySchemaInteger",
+    "ElicitationPropertySchemaNumber",
+    "ElicitationPropertySchemaOther",
+    "ElicitationPropertySchemaString",
+    "ElicitationRequestScope",
+    "ElicitationSchema",
+    "ElicitationSchemaType",
+    "ElicitationSessionScope",
+    "ElicitationUrlMode",
+    "ElicitationUrlModeRequest",
+    "ElicitationUrlModeSession",
+    "EnumOption",
+    "IntegerPropertySchema",
+    "MultiSelectItems",
+    "MultiSelectItemsOther",
+    "MultiSelectItemsString",
+    "MultiSelectPropertySchema",
+    "NumberPropertySchema",
+    "StringFormat",
+    "StringMultiSelectItems",
+    "StringPropertySchema",
+    "TitledMultiSelectItems",
+]
+
 
 class ElicitationSessionScope(Model):
     """Session-scoped elicitation, optionally tied to a specific tool call.
@@ -445,9 +496,7 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
     """A JSON Schema describing the form fields to present to the user."""
 
 
-ElicitationFormMode: TypeAlias = Annotated[
-    ElicitationFormModeSession | ElicitationFormModeRequest, FirstMatch
-]
+ElicitationFormMode: TypeAlias = Annotated[ElicitationFormModeSession | ElicitationFormModeRequest, FirstMatch]
 """Form-based elicitation mode where the client renders a form from the provided schema."""
 
 
@@ -503,9 +552,7 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
     """The URL to direct the user to."""
 
 
-ElicitationUrlMode: TypeAlias = Annotated[
-    ElicitationUrlModeSession | ElicitationUrlModeRequest, FirstMatch
-]
+ElicitationUrlMode: TypeAlias = Annotated[ElicitationUrlModeSession | ElicitationUrlModeRequest, FirstMatch]
 """URL-based elicitation mode where the client directs the user to a URL."""
 
 
@@ -587,8 +634,7 @@ They MUST NOT render it as a known elicitation mode.
 
 
 CreateElicitationRequest: TypeAlias = Annotated[
-    CreateElicitationRequestForm | CreateElicitationRequestUrl | CreateElicitationRequestOther,
-    ByTag("mode"),
+    CreateElicitationRequestForm | CreateElicitationRequestUrl | CreateElicitationRequestOther, ByTag("mode")
 ]
 """Request from the agent to elicit structured user input.
 

@@ -13,6 +13,13 @@ from acp_runtime.models.scalars import Uint32
 
 from .common import SessionId
 
+__all__ = [
+    "ReadTextFileRequest",
+    "ReadTextFileResponse",
+    "WriteTextFileRequest",
+    "WriteTextFileResponse",
+]
+
 
 class WriteTextFileRequest(Model):
     """Request to write content to a text file.

@@ -13,6 +13,14 @@ from acp_runtime.models.unions import ByTag
 
 from .common import EnvVariable
 
+__all__ = [
+    "HttpHeader",
+    "McpServer",
+    "McpServerHttp",
+    "McpServerSse",
+    "McpServerStdio",
+]
+
 
 class HttpHeader(Model):
     """An HTTP header to set when making requests to the MCP server."""

@@ -7,19 +7,33 @@ Sessions from the first message to the last: new ones and stored ones, and promp
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import (
-    DefaultOnError,
-    DefaultOnNull,
-    EmptyOnError,
-    EmptyOnNull,
-    SkipInvalidItems,
-)
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, EmptyOnNull, SkipInvalidItems
 from acp_runtime.models.model import Model
 
 from .common import SessionId
 from .content import ContentBlock
 from .mcp import McpServer
 from .settings import SessionConfigOption, SessionModeState
+
+__all__ = [
+    "CancelNotification",
+    "CloseSessionRequest",
+    "CloseSessionResponse",
+    "DeleteSessionRequest",
+    "DeleteSessionResponse",
+    "ListSessionsRequest",
+    "ListSessionsResponse",
+    "LoadSessionRequest",
+    "LoadSessionResponse",
+    "NewSessionRequest",
+    "NewSessionResponse",
+    "PromptRequest",
+    "PromptResponse",
+    "ResumeSessionRequest",
+    "ResumeSessionResponse",
+    "SessionInfo",
+    "StopReason",
+]
 
 
 class NewSessionResponse(Model):
@@ -40,9 +54,7 @@ class NewSessionResponse(Model):
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
-    config_options: Annotated[
-        list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = absent()
+    config_options: Annotated[list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Initial session configuration options if supported by the Agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -57,9 +69,7 @@ class LoadSessionResponse(Model):
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
-    config_options: Annotated[
-        list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = absent()
+    config_options: Annotated[list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Initial session configuration options if supported by the Agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -120,9 +130,7 @@ class ResumeSessionResponse(Model):
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
-    config_options: Annotated[
-        list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = absent()
+    config_options: Annotated[list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Initial session configuration options if supported by the Agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -134,9 +142,7 @@ class CloseSessionResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-StopReason: TypeAlias = Literal[
-    "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"
-]
+StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 """Reasons why an agent stops processing a prompt turn.
 
 See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons)

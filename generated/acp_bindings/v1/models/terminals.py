@@ -13,6 +13,20 @@ from acp_runtime.models.scalars import Uint32, Uint64
 
 from .common import EnvVariable, SessionId, TerminalId
 
+__all__ = [
+    "CreateTerminalRequest",
+    "CreateTerminalResponse",
+    "KillTerminalRequest",
+    "KillTerminalResponse",
+    "ReleaseTerminalRequest",
+    "ReleaseTerminalResponse",
+    "TerminalExitStatus",
+    "TerminalOutputRequest",
+    "TerminalOutputResponse",
+    "WaitForTerminalExitRequest",
+    "WaitForTerminalExitResponse",
+]
+
 
 class CreateTerminalRequest(Model):
     """Request to create a new terminal and execute a command."""

@@ -18,6 +18,43 @@ from .content import ContentBlock
 from .settings import ConfigOptionUpdate, CurrentModeUpdate
 from .tool_calls import ToolCall, ToolCallUpdate
 
+__all__ = [
+    "AvailableCommand",
+    "AvailableCommandInput",
+    "AvailableCommandsUpdate",
+    "CompactionId",
+    "CompactionStatus",
+    "CompactionSummaryChunk",
+    "CompactionUpdate",
+    "ContentChunk",
+    "Cost",
+    "Notice",
+    "NoticeSeverity",
+    "Plan",
+    "PlanEntry",
+    "PlanEntryPriority",
+    "PlanEntryStatus",
+    "SessionInfoUpdate",
+    "SessionNotification",
+    "SessionUpdate",
+    "SessionUpdateAgentMessageChunk",
+    "SessionUpdateAgentThoughtChunk",
+    "SessionUpdateAvailableCommandsUpdate",
+    "SessionUpdateCompactionSummaryChunk",
+    "SessionUpdateCompactionUpdate",
+    "SessionUpdateConfigOptionUpdate",
+    "SessionUpdateCurrentModeUpdate",
+    "SessionUpdateNotice",
+    "SessionUpdatePlan",
+    "SessionUpdateSessionInfoUpdate",
+    "SessionUpdateToolCall",
+    "SessionUpdateToolCallUpdate",
+    "SessionUpdateUsageUpdate",
+    "SessionUpdateUserMessageChunk",
+    "UnstructuredCommandInput",
+    "UsageUpdate",
+]
+
 
 class ContentChunk(Model):
     """A streamed item of content"""

@@ -6,357 +6,18 @@ from typing import TYPE_CHECKING
 from acp_runtime.stubs.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from .common import (
-        EnvVariable as EnvVariable,
-        MessageId as MessageId,
-        RequestId as RequestId,
-        Role as Role,
-        SessionId as SessionId,
-        TerminalId as TerminalId,
-        ToolCallId as ToolCallId,
-    )
-    from .connection import (
-        AgentAuthCapabilities as AgentAuthCapabilities,
-        AgentCapabilities as AgentCapabilities,
-        AuthAccount as AuthAccount,
-        AuthCapabilities as AuthCapabilities,
-        AuthenticateRequest as AuthenticateRequest,
-        AuthenticateResponse as AuthenticateResponse,
-        AuthMethod as AuthMethod,
-        AuthMethodAgent as AuthMethodAgent,
-        AuthMethodId as AuthMethodId,
-        AuthMethodTerminal as AuthMethodTerminal,
-        AuthState as AuthState,
-        AuthStatusCapabilities as AuthStatusCapabilities,
-        AuthStatusRequest as AuthStatusRequest,
-        AuthStatusResponse as AuthStatusResponse,
-        AuthStatusUpdateNotification as AuthStatusUpdateNotification,
-        BooleanConfigOptionCapabilities as BooleanConfigOptionCapabilities,
-        CancelRequestNotification as CancelRequestNotification,
-        ClientCapabilities as ClientCapabilities,
-        ClientSessionCapabilities as ClientSessionCapabilities,
-        CompactionCapabilities as CompactionCapabilities,
-        DisableProviderRequest as DisableProviderRequest,
-        DisableProviderResponse as DisableProviderResponse,
-        ElicitationCapabilities as ElicitationCapabilities,
-        ElicitationFormCapabilities as ElicitationFormCapabilities,
-        ElicitationUrlCapabilities as ElicitationUrlCapabilities,
-        Error as Error,
-        ErrorCode as ErrorCode,
-        FileSystemCapabilities as FileSystemCapabilities,
-        Implementation as Implementation,
-        InitializeProxyRequest as InitializeProxyRequest,
-        InitializeProxyResponse as InitializeProxyResponse,
-        InitializeRequest as InitializeRequest,
-        InitializeResponse as InitializeResponse,
-        ListProvidersRequest as ListProvidersRequest,
-        ListProvidersResponse as ListProvidersResponse,
-        LlmProtocol as LlmProtocol,
-        LogoutCapabilities as LogoutCapabilities,
-        LogoutRequest as LogoutRequest,
-        LogoutResponse as LogoutResponse,
-        McpCapabilities as McpCapabilities,
-        NoticeCapabilities as NoticeCapabilities,
-        PlanCapabilities as PlanCapabilities,
-        PromptCapabilities as PromptCapabilities,
-        ProtocolVersion as ProtocolVersion,
-        ProviderCurrentConfig as ProviderCurrentConfig,
-        ProviderId as ProviderId,
-        ProviderInfo as ProviderInfo,
-        ProvidersCapabilities as ProvidersCapabilities,
-        ProxySuccessorNotification as ProxySuccessorNotification,
-        ProxySuccessorRequest as ProxySuccessorRequest,
-        ProxySuccessorResponse as ProxySuccessorResponse,
-        SessionAdditionalDirectoriesCapabilities as SessionAdditionalDirectoriesCapabilities,
-        SessionArchiveCapabilities as SessionArchiveCapabilities,
-        SessionCapabilities as SessionCapabilities,
-        SessionCloseCapabilities as SessionCloseCapabilities,
-        SessionConfigOptionsCapabilities as SessionConfigOptionsCapabilities,
-        SessionDeleteCapabilities as SessionDeleteCapabilities,
-        SessionForkCapabilities as SessionForkCapabilities,
-        SessionListCapabilities as SessionListCapabilities,
-        SessionResumeCapabilities as SessionResumeCapabilities,
-        SessionStatusCapabilities as SessionStatusCapabilities,
-        SessionSystemPromptCapabilities as SessionSystemPromptCapabilities,
-        SessionSystemPromptModeCapabilities as SessionSystemPromptModeCapabilities,
-        SessionSystemPromptOverrideCapabilities as SessionSystemPromptOverrideCapabilities,
-        SessionTitleCapabilities as SessionTitleCapabilities,
-        SetProviderRequest as SetProviderRequest,
-        SetProviderResponse as SetProviderResponse,
-        SubagentCapabilities as SubagentCapabilities,
-    )
-    from .content import (
-        Annotations as Annotations,
-        AudioContent as AudioContent,
-        BlobResourceContents as BlobResourceContents,
-        ContentBlock as ContentBlock,
-        ContentBlockAudio as ContentBlockAudio,
-        ContentBlockImage as ContentBlockImage,
-        ContentBlockResource as ContentBlockResource,
-        ContentBlockResourceLink as ContentBlockResourceLink,
-        ContentBlockText as ContentBlockText,
-        EmbeddedResource as EmbeddedResource,
-        EmbeddedResourceResource as EmbeddedResourceResource,
-        ImageContent as ImageContent,
-        ResourceLink as ResourceLink,
-        TextContent as TextContent,
-        TextResourceContents as TextResourceContents,
-    )
-    from .elicitation import (
-        BooleanPropertySchema as BooleanPropertySchema,
-        CompleteElicitationNotification as CompleteElicitationNotification,
-        CreateElicitationRequest as CreateElicitationRequest,
-        CreateElicitationRequestForm as CreateElicitationRequestForm,
-        CreateElicitationRequestFormRequest as CreateElicitationRequestFormRequest,
-        CreateElicitationRequestFormSession as CreateElicitationRequestFormSession,
-        CreateElicitationRequestOther as CreateElicitationRequestOther,
-        CreateElicitationRequestOtherRequest as CreateElicitationRequestOtherRequest,
-        CreateElicitationRequestOtherSession as CreateElicitationRequestOtherSession,
-        CreateElicitationRequestUrl as CreateElicitationRequestUrl,
-        CreateElicitationRequestUrlRequest as CreateElicitationRequestUrlRequest,
-        CreateElicitationRequestUrlSession as CreateElicitationRequestUrlSession,
-        CreateElicitationResponse as CreateElicitationResponse,
-        CreateElicitationResponseAccept as CreateElicitationResponseAccept,
-        CreateElicitationResponseCancel as CreateElicitationResponseCancel,
-        CreateElicitationResponseDecline as CreateElicitationResponseDecline,
-        CreateElicitationResponseOther as CreateElicitationResponseOther,
-        ElicitationAcceptAction as ElicitationAcceptAction,
-        ElicitationContentValue as ElicitationContentValue,
-        ElicitationFormMode as ElicitationFormMode,
-        ElicitationFormModeRequest as ElicitationFormModeRequest,
-        ElicitationFormModeSession as ElicitationFormModeSession,
-        ElicitationId as ElicitationId,
-        ElicitationPropertySchema as ElicitationPropertySchema,
-        ElicitationPropertySchemaArray as ElicitationPropertySchemaArray,
-        ElicitationPropertySchemaBoolean as ElicitationPropertySchemaBoolean,
-        ElicitationPropertySchemaInteger as ElicitationPropertySchemaInteger,
-        ElicitationPropertySchemaNumber as ElicitationPropertySchemaNumber,
-        ElicitationPropertySchemaOther as ElicitationPropertySchemaOther,
-        ElicitationPropertySchemaString as ElicitationPropertySchemaString,
-        ElicitationRequestScope as ElicitationRequestScope,
-        ElicitationSchema as ElicitationSchema,
-        ElicitationSchemaType as ElicitationSchemaType,
-        ElicitationSessionScope as ElicitationSessionScope,
-        ElicitationUrlMode as ElicitationUrlMode,
-        ElicitationUrlModeRequest as ElicitationUrlModeRequest,
-        ElicitationUrlModeSession as ElicitationUrlModeSession,
-        EnumOption as EnumOption,
-        IntegerPropertySchema as IntegerPropertySchema,
-        MultiSelectItems as MultiSelectItems,
-        MultiSelectItemsOther as MultiSelectItemsOther,
-        MultiSelectItemsString as MultiSelectItemsString,
-        MultiSelectPropertySchema as MultiSelectPropertySchema,
-        NumberPropertySchema as NumberPropertySchema,
-        StringFormat as StringFormat,
-        StringMultiSelectItems as StringMultiSelectItems,
-        StringPropertySchema as StringPropertySchema,
-        TitledMultiSelectItems as TitledMultiSelectItems,
-    )
-    from .files import (
-        ReadTextFileRequest as ReadTextFileRequest,
-        ReadTextFileResponse as ReadTextFileResponse,
-        WriteTextFileRequest as WriteTextFileRequest,
-        WriteTextFileResponse as WriteTextFileResponse,
-    )
-    from .mcp import (
-        HttpHeader as HttpHeader,
-        McpError as McpError,
-        McpRequestId as McpRequestId,
-        McpServer as McpServer,
-        McpServerAcp as McpServerAcp,
-        McpServerAcpId as McpServerAcpId,
-        McpServerHttp as McpServerHttp,
-        McpServerSse as McpServerSse,
-        McpServerStdio as McpServerStdio,
-        MessageMcpNotification as MessageMcpNotification,
-        MessageMcpRequest as MessageMcpRequest,
-        MessageMcpResponse as MessageMcpResponse,
-        MessageMcpResponseError as MessageMcpResponseError,
-        MessageMcpResponseResult as MessageMcpResponseResult,
-    )
-    from .other import (
-        ExtNotification as ExtNotification,
-        ExtRequest as ExtRequest,
-        ExtResponse as ExtResponse,
-    )
-    from .sessions import (
-        ArchiveSessionRequest as ArchiveSessionRequest,
-        ArchiveSessionResponse as ArchiveSessionResponse,
-        CancelNotification as CancelNotification,
-        CloseSessionRequest as CloseSessionRequest,
-        CloseSessionResponse as CloseSessionResponse,
-        DeleteSessionRequest as DeleteSessionRequest,
-        DeleteSessionResponse as DeleteSessionResponse,
-        ForkSessionRequest as ForkSessionRequest,
-        ForkSessionResponse as ForkSessionResponse,
-        ListSessionsRequest as ListSessionsRequest,
-        ListSessionsResponse as ListSessionsResponse,
-        LoadSessionRequest as LoadSessionRequest,
-        LoadSessionResponse as LoadSessionResponse,
-        NewSessionRequest as NewSessionRequest,
-        NewSessionResponse as NewSessionResponse,
-        PromptRequest as PromptRequest,
-        PromptResponse as PromptResponse,
-        ResumeSessionRequest as ResumeSessionRequest,
-        ResumeSessionResponse as ResumeSessionResponse,
-        SessionArchiveFilter as SessionArchiveFilter,
-        SessionInfo as SessionInfo,
-        SessionStatus as SessionStatus,
-        SessionStatusRequest as SessionStatusRequest,
-        SessionStatusResponse as SessionStatusResponse,
-        SetSessionTitleRequest as SetSessionTitleRequest,
-        SetSessionTitleResponse as SetSessionTitleResponse,
-        StopReason as StopReason,
-        SystemPrompt as SystemPrompt,
-        SystemPromptMode as SystemPromptMode,
-        UnarchiveSessionRequest as UnarchiveSessionRequest,
-        UnarchiveSessionResponse as UnarchiveSessionResponse,
-    )
-    from .settings import (
-        ConfigOptionUpdate as ConfigOptionUpdate,
-        CurrentModeUpdate as CurrentModeUpdate,
-        SessionConfigBoolean as SessionConfigBoolean,
-        SessionConfigGroupId as SessionConfigGroupId,
-        SessionConfigId as SessionConfigId,
-        SessionConfigOption as SessionConfigOption,
-        SessionConfigOptionBoolean as SessionConfigOptionBoolean,
-        SessionConfigOptionCategory as SessionConfigOptionCategory,
-        SessionConfigOptionSelect as SessionConfigOptionSelect,
-        SessionConfigSelect as SessionConfigSelect,
-        SessionConfigSelectGroup as SessionConfigSelectGroup,
-        SessionConfigSelectOption as SessionConfigSelectOption,
-        SessionConfigSelectOptions as SessionConfigSelectOptions,
-        SessionConfigValueId as SessionConfigValueId,
-        SessionMode as SessionMode,
-        SessionModeId as SessionModeId,
-        SessionModeState as SessionModeState,
-        SetSessionConfigOptionRequest as SetSessionConfigOptionRequest,
-        SetSessionConfigOptionRequestBoolean as SetSessionConfigOptionRequestBoolean,
-        SetSessionConfigOptionRequestValueId as SetSessionConfigOptionRequestValueId,
-        SetSessionConfigOptionResponse as SetSessionConfigOptionResponse,
-        SetSessionModeRequest as SetSessionModeRequest,
-        SetSessionModeResponse as SetSessionModeResponse,
-    )
-    from .terminals import (
-        CreateTerminalRequest as CreateTerminalRequest,
-        CreateTerminalResponse as CreateTerminalResponse,
-        KillTerminalRequest as KillTerminalRequest,
-        KillTerminalResponse as KillTerminalResponse,
-        ReleaseTerminalRequest as ReleaseTerminalRequest,
-        ReleaseTerminalResponse as ReleaseTerminalResponse,
-        TerminalExitStatus as TerminalExitStatus,
-        TerminalOutputRequest as TerminalOutputRequest,
-        TerminalOutputResponse as TerminalOutputResponse,
-        WaitForTerminalExitRequest as WaitForTerminalExitRequest,
-        WaitForTerminalExitResponse as WaitForTerminalExitResponse,
-    )
-    from .tool_calls import (
-        Content as Content,
-        Diff as Diff,
-        PermissionOption as PermissionOption,
-        PermissionOptionId as PermissionOptionId,
-        PermissionOptionKind as PermissionOptionKind,
-        RequestPermissionOutcome as RequestPermissionOutcome,
-        RequestPermissionOutcomeCancelled as RequestPermissionOutcomeCancelled,
-        RequestPermissionOutcomeSelected as RequestPermissionOutcomeSelected,
-        RequestPermissionRequest as RequestPermissionRequest,
-        RequestPermissionResponse as RequestPermissionResponse,
-        SelectedPermissionOutcome as SelectedPermissionOutcome,
-        Terminal as Terminal,
-        ToolCall as ToolCall,
-        ToolCallContent as ToolCallContent,
-        ToolCallContentContent as ToolCallContentContent,
-        ToolCallContentDiff as ToolCallContentDiff,
-        ToolCallContentTerminal as ToolCallContentTerminal,
-        ToolCallLocation as ToolCallLocation,
-        ToolCallStatus as ToolCallStatus,
-        ToolCallUpdate as ToolCallUpdate,
-        ToolKind as ToolKind,
-    )
-    from .updates import (
-        AvailableCommand as AvailableCommand,
-        AvailableCommandInput as AvailableCommandInput,
-        AvailableCommandsUpdate as AvailableCommandsUpdate,
-        CompactionId as CompactionId,
-        CompactionStatus as CompactionStatus,
-        CompactionSummaryChunk as CompactionSummaryChunk,
-        CompactionUpdate as CompactionUpdate,
-        ContentChunk as ContentChunk,
-        Cost as Cost,
-        ErrorStopReason as ErrorStopReason,
-        IdleStateUpdate as IdleStateUpdate,
-        IdleStateUpdateCancelled as IdleStateUpdateCancelled,
-        IdleStateUpdateEndTurn as IdleStateUpdateEndTurn,
-        IdleStateUpdateError as IdleStateUpdateError,
-        IdleStateUpdateMaxTokens as IdleStateUpdateMaxTokens,
-        IdleStateUpdateMaxTurnRequests as IdleStateUpdateMaxTurnRequests,
-        IdleStateUpdateNone as IdleStateUpdateNone,
-        IdleStateUpdateOther as IdleStateUpdateOther,
-        IdleStateUpdateRefusal as IdleStateUpdateRefusal,
-        Notice as Notice,
-        NoticeSeverity as NoticeSeverity,
-        Plan as Plan,
-        PlanEntry as PlanEntry,
-        PlanEntryPriority as PlanEntryPriority,
-        PlanEntryStatus as PlanEntryStatus,
-        PlanFile as PlanFile,
-        PlanId as PlanId,
-        PlanItems as PlanItems,
-        PlanMarkdown as PlanMarkdown,
-        PlanRemoved as PlanRemoved,
-        PlanUpdate as PlanUpdate,
-        PlanUpdateContent as PlanUpdateContent,
-        PlanUpdateContentFile as PlanUpdateContentFile,
-        PlanUpdateContentItems as PlanUpdateContentItems,
-        PlanUpdateContentMarkdown as PlanUpdateContentMarkdown,
-        RequiresActionStateUpdate as RequiresActionStateUpdate,
-        RunningStateUpdate as RunningStateUpdate,
-        SessionCancelCapabilities as SessionCancelCapabilities,
-        SessionInfoUpdate as SessionInfoUpdate,
-        SessionMessage as SessionMessage,
-        SessionMessageChunk as SessionMessageChunk,
-        SessionNotification as SessionNotification,
-        SessionUpdate as SessionUpdate,
-        SessionUpdateAgentMessageChunk as SessionUpdateAgentMessageChunk,
-        SessionUpdateAgentThoughtChunk as SessionUpdateAgentThoughtChunk,
-        SessionUpdateAvailableCommandsUpdate as SessionUpdateAvailableCommandsUpdate,
-        SessionUpdateCompactionSummaryChunk as SessionUpdateCompactionSummaryChunk,
-        SessionUpdateCompactionUpdate as SessionUpdateCompactionUpdate,
-        SessionUpdateConfigOptionUpdate as SessionUpdateConfigOptionUpdate,
-        SessionUpdateCurrentModeUpdate as SessionUpdateCurrentModeUpdate,
-        SessionUpdateNotice as SessionUpdateNotice,
-        SessionUpdatePlan as SessionUpdatePlan,
-        SessionUpdatePlanRemoved as SessionUpdatePlanRemoved,
-        SessionUpdatePlanUpdate as SessionUpdatePlanUpdate,
-        SessionUpdateSessionInfoUpdate as SessionUpdateSessionInfoUpdate,
-        SessionUpdateSessionMessage as SessionUpdateSessionMessage,
-        SessionUpdateSessionMessageChunk as SessionUpdateSessionMessageChunk,
-        SessionUpdateSubagentUpdate as SessionUpdateSubagentUpdate,
-        SessionUpdateToolCall as SessionUpdateToolCall,
-        SessionUpdateToolCallUpdate as SessionUpdateToolCallUpdate,
-        SessionUpdateUsageUpdate as SessionUpdateUsageUpdate,
-        SessionUpdateUserMessageChunk as SessionUpdateUserMessageChunk,
-        StateUpdate as StateUpdate,
-        StateUpdateIdle as StateUpdateIdle,
-        StateUpdateIdleCancelled as StateUpdateIdleCancelled,
-        StateUpdateIdleEndTurn as StateUpdateIdleEndTurn,
-        StateUpdateIdleError as StateUpdateIdleError,
-        StateUpdateIdleMaxTokens as StateUpdateIdleMaxTokens,
-        StateUpdateIdleMaxTurnRequests as StateUpdateIdleMaxTurnRequests,
-        StateUpdateIdleNone as StateUpdateIdleNone,
-        StateUpdateIdleOther as StateUpdateIdleOther,
-        StateUpdateIdleRefusal as StateUpdateIdleRefusal,
-        StateUpdateOther as StateUpdateOther,
-        StateUpdateRequiresAction as StateUpdateRequiresAction,
-        StateUpdateRunning as StateUpdateRunning,
-        StateUpdateUnknown as StateUpdateUnknown,
-        SubagentSessionCapabilities as SubagentSessionCapabilities,
-        SubagentUpdate as SubagentUpdate,
-        UnknownStateUpdate as UnknownStateUpdate,
-        UnstructuredCommandInput as UnstructuredCommandInput,
-        Usage as Usage,
-        UsageUpdate as UsageUpdate,
-    )
+    from .common import *
+    from .connection import *
+    from .content import *
+    from .elicitation import *
+    from .files import *
+    from .mcp import *
+    from .other import *
+    from .sessions import *
+    from .settings import *
+    from .terminals import *
+    from .tool_calls import *
+    from .updates import *
 else:
     _TOPICS = {
         "common": [
@@ -711,18 +372,17 @@ else:
             "ExtResponse",
         ],
     }
-    __all__ = [name for names in _TOPICS.values() for name in names]
     __getattr__ = lazy_exports(__name__, _TOPICS)
 
-# Upstream's descriptions of `_meta` and of the messages as a whole:
+# Upstream's descriptions of `_meta`:
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP to allow clients and agents to attach additional
+# The _meta property is reserved by ACP to allow clients and agents to attach additional
 # metadata to their interactions. Implementations MUST NOT make assumptions about values at
 # these keys.
 #
 # See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP to allow clients and agents to attach additional
+# The _meta property is reserved by ACP to allow clients and agents to attach additional
 # metadata to their interactions. Implementations MUST NOT make assumptions about values at
 # these keys.
 #
@@ -730,45 +390,17 @@ else:
 #
 # See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP to allow clients and agents to attach additional
+# The _meta property is reserved by ACP to allow clients and agents to attach additional
 # metadata to their interactions. Implementations MUST NOT make assumptions about values at
 # these keys.
 #
 # See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 # Omitted means unchanged. `null` removes the metadata.
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP to allow clients and agents to attach additional
+# The _meta property is reserved by ACP to allow clients and agents to attach additional
 # metadata to their interactions. Implementations MUST NOT make assumptions about values at
 # these keys.
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP for additional metadata.
+# The _meta property is reserved by ACP for additional metadata.
 # Implementations MUST NOT make assumptions about values at these keys.
 # Optional. Omitted and `null` mean no metadata for this state snapshot.
-#
-# `Agent`, `Client`, `Proxy`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
-# [required by JSON-RPC 2.0 Specification][1].
-#
-# [1]: https://www.jsonrpc.org/specification#compatibility
-#
-# `ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
-# [required by JSON-RPC 2.0 Specification][1].
-#
-# [1]: https://www.jsonrpc.org/specification#compatibility
-#
-# Upstream's documentation omits it.
-#
-# `method` of `ProtocolLevel`, `str`: The notification method name.
-#
-# `params` of `ProtocolLevel`, `CancelRequestNotification | None`: Method-specific notification parameters.
-#
-# General protocol-level notifications that all sides are expected to
-# implement.
-#
-# Notifications whose methods start with '$/' are messages which
-# are protocol implementation dependent and might not be implementable in all
-# clients or agents. For example if the implementation uses a single threaded
-# synchronous programming language then there is little it can do to react to
-# a `$/cancel_request` notification. If an agent or client receives
-# notifications starting with '$/' it is free to ignore the notification.
-#
-# Notifications do not expect a response.

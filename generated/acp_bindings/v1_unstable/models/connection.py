@@ -14,6 +14,77 @@ from acp_runtime.models.unions import ByTag
 
 from .common import RequestId
 
+__all__ = [
+    "AgentAuthCapabilities",
+    "AgentCapabilities",
+    "AuthAccount",
+    "AuthCapabilities",
+    "AuthMethod",
+    "AuthMethodAgent",
+    "AuthMethodId",
+    "AuthMethodTerminal",
+    "AuthState",
+    "AuthStatusCapabilities",
+    "AuthStatusRequest",
+    "AuthStatusResponse",
+    "AuthStatusUpdateNotification",
+    "AuthenticateRequest",
+    "AuthenticateResponse",
+    "BooleanConfigOptionCapabilities",
+    "CancelRequestNotification",
+    "ClientCapabilities",
+    "ClientSessionCapabilities",
+    "CompactionCapabilities",
+    "DisableProviderRequest",
+    "DisableProviderResponse",
+    "ElicitationCapabilities",
+    "ElicitationFormCapabilities",
+    "ElicitationUrlCapabilities",
+    "Error",
+    "ErrorCode",
+    "FileSystemCapabilities",
+    "Implementation",
+    "InitializeProxyRequest",
+    "InitializeProxyResponse",
+    "InitializeRequest",
+    "InitializeResponse",
+    "ListProvidersRequest",
+    "ListProvidersResponse",
+    "LlmProtocol",
+    "LogoutCapabilities",
+    "LogoutRequest",
+    "LogoutResponse",
+    "McpCapabilities",
+    "NoticeCapabilities",
+    "PlanCapabilities",
+    "PromptCapabilities",
+    "ProtocolVersion",
+    "ProviderCurrentConfig",
+    "ProviderId",
+    "ProviderInfo",
+    "ProvidersCapabilities",
+    "ProxySuccessorNotification",
+    "ProxySuccessorRequest",
+    "ProxySuccessorResponse",
+    "SessionAdditionalDirectoriesCapabilities",
+    "SessionArchiveCapabilities",
+    "SessionCapabilities",
+    "SessionCloseCapabilities",
+    "SessionConfigOptionsCapabilities",
+    "SessionDeleteCapabilities",
+    "SessionForkCapabilities",
+    "SessionListCapabilities",
+    "SessionResumeCapabilities",
+    "SessionStatusCapabilities",
+    "SessionSystemPromptCapabilities",
+    "SessionSystemPromptModeCapabilities",
+    "SessionSystemPromptOverrideCapabilities",
+    "SessionTitleCapabilities",
+    "SetProviderRequest",
+    "SetProviderResponse",
+    "SubagentCapabilities",
+]
+
 ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
 """Protocol version identifier.
 
@@ -257,9 +328,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
-    additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, DefaultOnError
-    ] = absent()
+    additional_directories: Annotated[SessionAdditionalDirectoriesCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
     Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -433,9 +502,7 @@ class AgentCapabilities(Model):
     )
     """Session lifecycle and prompt capabilities advertised by the agent."""
 
-    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = absent(
-        default_factory=lambda: AgentAuthCapabilities()
-    )
+    auth: Annotated[AgentAuthCapabilities, DefaultOnError] = absent(default_factory=lambda: AgentAuthCapabilities())
     """Authentication-related capabilities supported by the agent."""
 
     providers: Annotated[ProvidersCapabilities | None, DefaultOnError] = absent()
@@ -561,9 +628,7 @@ class InitializeResponse(Model):
     agent_capabilities: Annotated[AgentCapabilities, DefaultOnError] = absent(
         default_factory=lambda: AgentCapabilities(
             load_session=False,
-            prompt_capabilities=PromptCapabilities(
-                image=False, audio=False, embedded_context=False
-            ),
+            prompt_capabilities=PromptCapabilities(image=False, audio=False, embedded_context=False),
             mcp_capabilities=McpCapabilities(http=False, sse=False, acp=False),
             session_capabilities=SessionCapabilities(),
             auth=AgentAuthCapabilities(),
@@ -571,9 +636,7 @@ class InitializeResponse(Model):
     )
     """Capabilities supported by the agent."""
 
-    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent(
-        default_factory=lambda: []
-    )
+    auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent(default_factory=lambda: [])
     """Authentication methods supported by the agent."""
 
     agent_info: Annotated[Implementation | None, DefaultOnError] = absent()
@@ -809,9 +872,7 @@ class AuthStatusResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-ErrorCode: TypeAlias = (
-    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002] | Int32
-)
+ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002] | Int32
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
 Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
@@ -1101,9 +1162,7 @@ class ClientCapabilities(Model):
     Supplying `{}` means the client can receive both update types.
     """
 
-    auth: Annotated[AuthCapabilities, DefaultOnError] = absent(
-        default_factory=lambda: AuthCapabilities(terminal=False)
-    )
+    auth: Annotated[AuthCapabilities, DefaultOnError] = absent(default_factory=lambda: AuthCapabilities(terminal=False))
     """Authentication capabilities supported by the client.
     Determines which authentication method types the agent may include
     in its `InitializeResponse`.

@@ -14,6 +14,23 @@ from acp_runtime.models.unions import ByTag, FirstMatch
 
 from .common import EnvVariable
 
+__all__ = [
+    "HttpHeader",
+    "McpError",
+    "McpRequestId",
+    "McpServer",
+    "McpServerAcp",
+    "McpServerAcpId",
+    "McpServerHttp",
+    "McpServerSse",
+    "McpServerStdio",
+    "MessageMcpNotification",
+    "MessageMcpRequest",
+    "MessageMcpResponse",
+    "MessageMcpResponseError",
+    "MessageMcpResponseResult",
+]
+
 McpServerAcpId: TypeAlias = str
 """**UNSTABLE**
 
@@ -151,9 +168,7 @@ class McpServerStdio(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-McpServer: TypeAlias = Annotated[
-    McpServerHttp | McpServerSse | McpServerAcp | McpServerStdio, ByTag("type")
-]
+McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | McpServerAcp | McpServerStdio, ByTag("type")]
 """Configuration for connecting to an MCP (Model Context Protocol) server.
 
 MCP servers provide tools and context that the agent can use when
@@ -206,9 +221,7 @@ class MessageMcpResponseError(Model):
     """Optional ACP carrier metadata."""
 
 
-MessageMcpResponse: TypeAlias = Annotated[
-    MessageMcpResponseResult | MessageMcpResponseError, FirstMatch
-]
+MessageMcpResponse: TypeAlias = Annotated[MessageMcpResponseResult | MessageMcpResponseError, FirstMatch]
 """**UNSTABLE**
 
 The successful outer ACP `mcp/message` response carries exactly one

@@ -6,6 +6,12 @@ The params and results of extension methods, and types that belong to no topic.
 
 from typing import Any, TypeAlias
 
+__all__ = [
+    "ExtNotification",
+    "ExtRequest",
+    "ExtResponse",
+]
+
 ExtRequest: TypeAlias = Any
 """Allows for sending an arbitrary request that is not part of the ACP spec.
 Extension methods provide a way to add custom functionality while maintaining

@@ -7,13 +7,7 @@ Sessions from the first message to the last: new ones and stored ones, and promp
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import (
-    DefaultOnError,
-    DefaultOnNull,
-    EmptyOnError,
-    EmptyOnNull,
-    SkipInvalidItems,
-)
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, EmptyOnNull, SkipInvalidItems
 from acp_runtime.models.model import Model
 
 from .common import SessionId
@@ -21,6 +15,40 @@ from .content import ContentBlock
 from .mcp import McpServer
 from .settings import SessionConfigOption, SessionModeState
 from .updates import Usage
+
+__all__ = [
+    "ArchiveSessionRequest",
+    "ArchiveSessionResponse",
+    "CancelNotification",
+    "CloseSessionRequest",
+    "CloseSessionResponse",
+    "DeleteSessionRequest",
+    "DeleteSessionResponse",
+    "ForkSessionRequest",
+    "ForkSessionResponse",
+    "ListSessionsRequest",
+    "ListSessionsResponse",
+    "LoadSessionRequest",
+    "LoadSessionResponse",
+    "NewSessionRequest",
+    "NewSessionResponse",
+    "PromptRequest",
+    "PromptResponse",
+    "ResumeSessionRequest",
+    "ResumeSessionResponse",
+    "SessionArchiveFilter",
+    "SessionInfo",
+    "SessionStatus",
+    "SessionStatusRequest",
+    "SessionStatusResponse",
+    "SetSessionTitleRequest",
+    "SetSessionTitleResponse",
+    "StopReason",
+    "SystemPrompt",
+    "SystemPromptMode",
+    "UnarchiveSessionRequest",
+    "UnarchiveSessionResponse",
+]
 
 
 class NewSessionResponse(Model):
@@ -41,9 +69,7 @@ class NewSessionResponse(Model):
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
-    config_options: Annotated[
-        list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = absent()
+    config_options: Annotated[list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Initial session configuration options if supported by the Agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -58,9 +84,7 @@ class LoadSessionResponse(Model):
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
-    config_options: Annotated[
-        list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = absent()
+    config_options: Annotated[list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Initial session configuration options if supported by the Agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -140,9 +164,7 @@ class ForkSessionResponse(Model):
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
-    config_options: Annotated[
-        list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = absent()
+    config_options: Annotated[list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Initial session configuration options if supported by the Agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -244,9 +266,7 @@ class ResumeSessionResponse(Model):
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/draft/session-modes)
     """
 
-    config_options: Annotated[
-        list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError
-    ] = absent()
+    config_options: Annotated[list[SessionConfigOption] | None, SkipInvalidItems, DefaultOnError] = absent()
     """Initial session configuration options if supported by the Agent."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -258,9 +278,7 @@ class CloseSessionResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-StopReason: TypeAlias = Literal[
-    "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"
-]
+StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 """Reasons why an agent stops processing a prompt turn.
 
 See protocol docs: [Stop Reasons](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#stop-reasons)

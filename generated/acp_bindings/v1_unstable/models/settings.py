@@ -13,6 +13,32 @@ from acp_runtime.models.unions import ByTag, FirstMatch
 
 from .common import SessionId
 
+__all__ = [
+    "ConfigOptionUpdate",
+    "CurrentModeUpdate",
+    "SessionConfigBoolean",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionBoolean",
+    "SessionConfigOptionCategory",
+    "SessionConfigOptionSelect",
+    "SessionConfigSelect",
+    "SessionConfigSelectGroup",
+    "SessionConfigSelectOption",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
+    "SessionMode",
+    "SessionModeId",
+    "SessionModeState",
+    "SetSessionConfigOptionRequest",
+    "SetSessionConfigOptionRequestBoolean",
+    "SetSessionConfigOptionRequestValueId",
+    "SetSessionConfigOptionResponse",
+    "SetSessionModeRequest",
+    "SetSessionModeResponse",
+]
+
 SessionModeId: TypeAlias = str
 """Unique identifier for a Session Mode."""
 
@@ -110,9 +136,7 @@ SessionConfigId: TypeAlias = str
 """Unique identifier for a session configuration option."""
 
 
-SessionConfigOptionCategory: TypeAlias = (
-    Literal["mode", "model", "model_config", "thought_level"] | str
-)
+SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
 """Semantic category for a session configuration option.
 
 This is intended to help Clients distinguish broadly common selectors (e.g. model selector vs
@@ -180,9 +204,7 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-SessionConfigOption: TypeAlias = Annotated[
-    SessionConfigOptionSelect | SessionConfigOptionBoolean, ByTag("type")
-]
+SessionConfigOption: TypeAlias = Annotated[SessionConfigOptionSelect | SessionConfigOptionBoolean, ByTag("type")]
 """A session configuration option selector and its current state."""
 
 

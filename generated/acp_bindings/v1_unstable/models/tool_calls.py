@@ -15,6 +15,30 @@ from acp_runtime.models.unions import ByTag
 from .common import SessionId, TerminalId, ToolCallId
 from .content import ContentBlock
 
+__all__ = [
+    "Content",
+    "Diff",
+    "PermissionOption",
+    "PermissionOptionId",
+    "PermissionOptionKind",
+    "RequestPermissionOutcome",
+    "RequestPermissionOutcomeCancelled",
+    "RequestPermissionOutcomeSelected",
+    "RequestPermissionRequest",
+    "RequestPermissionResponse",
+    "SelectedPermissionOutcome",
+    "Terminal",
+    "ToolCall",
+    "ToolCallContent",
+    "ToolCallContentContent",
+    "ToolCallContentDiff",
+    "ToolCallContentTerminal",
+    "ToolCallLocation",
+    "ToolCallStatus",
+    "ToolCallUpdate",
+    "ToolKind",
+]
+
 ToolKind: TypeAlias = Literal[
     "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"
 ]
@@ -199,9 +223,7 @@ PermissionOptionId: TypeAlias = str
 """Unique identifier for a permission option."""
 
 
-PermissionOptionKind: TypeAlias = Literal[
-    "allow_once", "allow_always", "reject_once", "reject_always"
-]
+PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 """The type of permission option being presented to the user.
 
 Helps clients choose appropriate icons and UI treatment.

@@ -7,13 +7,7 @@ What an agent reports while it works: messages, plans, commands, usage.
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import (
-    DefaultOnError,
-    EmptyOnError,
-    NoTag,
-    OtherThan,
-    SkipInvalidItems,
-)
+from acp_runtime.models.markers import DefaultOnError, EmptyOnError, NoTag, OtherThan, SkipInvalidItems
 from acp_runtime.models.model import Model, OpenModel, tag
 from acp_runtime.models.scalars import Double, Uint64
 from acp_runtime.models.unions import ByTag
@@ -24,6 +18,91 @@ from .connection import Error
 from .content import ContentBlock
 from .settings import ConfigOptionUpdate, CurrentModeUpdate
 from .tool_calls import ToolCall, ToolCallUpdate
+
+__all__ = [
+    "AvailableCommand",
+    "AvailableCommandInput",
+    "AvailableCommandsUpdate",
+    "CompactionId",
+    "CompactionStatus",
+    "CompactionSummaryChunk",
+    "CompactionUpdate",
+    "ContentChunk",
+    "Cost",
+    "ErrorStopReason",
+    "IdleStateUpdate",
+    "IdleStateUpdateCancelled",
+    "IdleStateUpdateEndTurn",
+    "IdleStateUpdateError",
+    "IdleStateUpdateMaxTokens",
+    "IdleStateUpdateMaxTurnRequests",
+    "IdleStateUpdateNone",
+    "IdleStateUpdateOther",
+    "IdleStateUpdateRefusal",
+    "Notice",
+    "NoticeSeverity",
+    "Plan",
+    "PlanEntry",
+    "PlanEntryPriority",
+    "PlanEntryStatus",
+    "PlanFile",
+    "PlanId",
+    "PlanItems",
+    "PlanMarkdown",
+    "PlanRemoved",
+    "PlanUpdate",
+    "PlanUpdateContent",
+    "PlanUpdateContentFile",
+    "PlanUpdateContentItems",
+    "PlanUpdateContentMarkdown",
+    "RequiresActionStateUpdate",
+    "RunningStateUpdate",
+    "SessionCancelCapabilities",
+    "SessionInfoUpdate",
+    "SessionMessage",
+    "SessionMessageChunk",
+    "SessionNotification",
+    "SessionUpdate",
+    "SessionUpdateAgentMessageChunk",
+    "SessionUpdateAgentThoughtChunk",
+    "SessionUpdateAvailableCommandsUpdate",
+    "SessionUpdateCompactionSummaryChunk",
+    "SessionUpdateCompactionUpdate",
+    "SessionUpdateConfigOptionUpdate",
+    "SessionUpdateCurrentModeUpdate",
+    "SessionUpdateNotice",
+    "SessionUpdatePlan",
+    "SessionUpdatePlanRemoved",
+    "SessionUpdatePlanUpdate",
+    "SessionUpdateSessionInfoUpdate",
+    "SessionUpdateSessionMessage",
+    "SessionUpdateSessionMessageChunk",
+    "SessionUpdateSubagentUpdate",
+    "SessionUpdateToolCall",
+    "SessionUpdateToolCallUpdate",
+    "SessionUpdateUsageUpdate",
+    "SessionUpdateUserMessageChunk",
+    "StateUpdate",
+    "StateUpdateIdle",
+    "StateUpdateIdleCancelled",
+    "StateUpdateIdleEndTurn",
+    "StateUpdateIdleError",
+    "StateUpdateIdleMaxTokens",
+    "StateUpdateIdleMaxTurnRequests",
+    "StateUpdateIdleNone",
+    "StateUpdateIdleOther",
+    "StateUpdateIdleRefusal",
+    "StateUpdateOther",
+    "StateUpdateRequiresAction",
+    "StateUpdateRunning",
+    "StateUpdateUnknown",
+    "SubagentSessionCapabilities",
+    "SubagentUpdate",
+    "UnknownStateUpdate",
+    "UnstructuredCommandInput",
+    "Usage",
+    "UsageUpdate",
+]
 
 
 class Usage(Model):
@@ -744,8 +823,7 @@ class IdleStateUpdateOther(OpenModel):
     """
 
     stop_reason: Annotated[
-        str,
-        OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+        str, OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
     ]
     """Unrecognized stop reason."""
 
@@ -847,11 +925,7 @@ class StateUpdateOther(OpenModel):
 
 
 StateUpdate: TypeAlias = Annotated[
-    StateUpdateRunning
-    | StateUpdateIdle
-    | StateUpdateRequiresAction
-    | StateUpdateUnknown
-    | StateUpdateOther,
+    StateUpdateRunning | StateUpdateIdle | StateUpdateRequiresAction | StateUpdateUnknown | StateUpdateOther,
     ByTag("state"),
 ]
 """**UNSTABLE**

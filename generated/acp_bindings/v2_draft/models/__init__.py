@@ -6,336 +6,17 @@ from typing import TYPE_CHECKING
 from acp_runtime.stubs.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from .common import (
-        AbsolutePath as AbsolutePath,
-        EnvVariable as EnvVariable,
-        Icon as Icon,
-        IconTheme as IconTheme,
-        MediaType as MediaType,
-        MessageId as MessageId,
-        RequestId as RequestId,
-        Role as Role,
-        SessionId as SessionId,
-        TerminalId as TerminalId,
-        ToolCallId as ToolCallId,
-    )
-    from .connection import (
-        AgentAuthCapabilities as AgentAuthCapabilities,
-        AgentCapabilities as AgentCapabilities,
-        AuthMethod as AuthMethod,
-        AuthMethodAgent as AuthMethodAgent,
-        AuthMethodId as AuthMethodId,
-        AuthMethodOther as AuthMethodOther,
-        AuthMethodTerminal as AuthMethodTerminal,
-        CancelRequestNotification as CancelRequestNotification,
-        ClientAuthCapabilities as ClientAuthCapabilities,
-        ClientCapabilities as ClientCapabilities,
-        ElicitationCapabilities as ElicitationCapabilities,
-        ElicitationFormCapabilities as ElicitationFormCapabilities,
-        ElicitationUrlCapabilities as ElicitationUrlCapabilities,
-        Error as Error,
-        ErrorCode as ErrorCode,
-        ErrorData as ErrorData,
-        Implementation as Implementation,
-        InitializeRequest as InitializeRequest,
-        InitializeResponse as InitializeResponse,
-        LoginAuthRequest as LoginAuthRequest,
-        LoginAuthResponse as LoginAuthResponse,
-        LogoutAuthRequest as LogoutAuthRequest,
-        LogoutAuthResponse as LogoutAuthResponse,
-        McpCapabilities as McpCapabilities,
-        McpHttpCapabilities as McpHttpCapabilities,
-        McpStdioCapabilities as McpStdioCapabilities,
-        PromptAudioCapabilities as PromptAudioCapabilities,
-        PromptCapabilities as PromptCapabilities,
-        PromptEmbeddedContextCapabilities as PromptEmbeddedContextCapabilities,
-        PromptImageCapabilities as PromptImageCapabilities,
-        ProtocolVersion as ProtocolVersion,
-        SessionAdditionalDirectoriesCapabilities as SessionAdditionalDirectoriesCapabilities,
-        SessionCapabilities as SessionCapabilities,
-        SessionDeleteCapabilities as SessionDeleteCapabilities,
-        SessionNotFoundErrorData as SessionNotFoundErrorData,
-        TerminalAuthCapabilities as TerminalAuthCapabilities,
-        UnsupportedProtocolVersionErrorData as UnsupportedProtocolVersionErrorData,
-    )
-    from .content import (
-        Annotations as Annotations,
-        AudioContent as AudioContent,
-        BlobResourceContents as BlobResourceContents,
-        ContentBlock as ContentBlock,
-        ContentBlockAudio as ContentBlockAudio,
-        ContentBlockImage as ContentBlockImage,
-        ContentBlockOther as ContentBlockOther,
-        ContentBlockResource as ContentBlockResource,
-        ContentBlockResourceLink as ContentBlockResourceLink,
-        ContentBlockText as ContentBlockText,
-        EmbeddedResource as EmbeddedResource,
-        EmbeddedResourceResource as EmbeddedResourceResource,
-        ImageContent as ImageContent,
-        ResourceLink as ResourceLink,
-        TextContent as TextContent,
-        TextResourceContents as TextResourceContents,
-    )
-    from .elicitation import (
-        BooleanPropertySchema as BooleanPropertySchema,
-        CompleteElicitationNotification as CompleteElicitationNotification,
-        CreateElicitationRequest as CreateElicitationRequest,
-        CreateElicitationRequestForm as CreateElicitationRequestForm,
-        CreateElicitationRequestFormRequest as CreateElicitationRequestFormRequest,
-        CreateElicitationRequestFormSession as CreateElicitationRequestFormSession,
-        CreateElicitationRequestOther as CreateElicitationRequestOther,
-        CreateElicitationRequestOtherRequest as CreateElicitationRequestOtherRequest,
-        CreateElicitationRequestOtherSession as CreateElicitationRequestOtherSession,
-        CreateElicitationRequestUrl as CreateElicitationRequestUrl,
-        CreateElicitationRequestUrlRequest as CreateElicitationRequestUrlRequest,
-        CreateElicitationRequestUrlSession as CreateElicitationRequestUrlSession,
-        CreateElicitationResponse as CreateElicitationResponse,
-        CreateElicitationResponseAccept as CreateElicitationResponseAccept,
-        CreateElicitationResponseCancel as CreateElicitationResponseCancel,
-        CreateElicitationResponseDecline as CreateElicitationResponseDecline,
-        CreateElicitationResponseOther as CreateElicitationResponseOther,
-        ElicitationAcceptAction as ElicitationAcceptAction,
-        ElicitationContentValue as ElicitationContentValue,
-        ElicitationFormMode as ElicitationFormMode,
-        ElicitationFormModeRequest as ElicitationFormModeRequest,
-        ElicitationFormModeSession as ElicitationFormModeSession,
-        ElicitationId as ElicitationId,
-        ElicitationPropertySchema as ElicitationPropertySchema,
-        ElicitationPropertySchemaArray as ElicitationPropertySchemaArray,
-        ElicitationPropertySchemaBoolean as ElicitationPropertySchemaBoolean,
-        ElicitationPropertySchemaInteger as ElicitationPropertySchemaInteger,
-        ElicitationPropertySchemaNumber as ElicitationPropertySchemaNumber,
-        ElicitationPropertySchemaOther as ElicitationPropertySchemaOther,
-        ElicitationPropertySchemaString as ElicitationPropertySchemaString,
-        ElicitationRequestScope as ElicitationRequestScope,
-        ElicitationSchema as ElicitationSchema,
-        ElicitationSchemaType as ElicitationSchemaType,
-        ElicitationSessionScope as ElicitationSessionScope,
-        ElicitationUrlMode as ElicitationUrlMode,
-        ElicitationUrlModeRequest as ElicitationUrlModeRequest,
-        ElicitationUrlModeSession as ElicitationUrlModeSession,
-        EnumOption as EnumOption,
-        IntegerPropertySchema as IntegerPropertySchema,
-        MultiSelectItems as MultiSelectItems,
-        MultiSelectItemsOther as MultiSelectItemsOther,
-        MultiSelectItemsString as MultiSelectItemsString,
-        MultiSelectPropertySchema as MultiSelectPropertySchema,
-        NumberPropertySchema as NumberPropertySchema,
-        StringFormat as StringFormat,
-        StringMultiSelectItems as StringMultiSelectItems,
-        StringPropertySchema as StringPropertySchema,
-        TitledMultiSelectItems as TitledMultiSelectItems,
-    )
-    from .mcp import (
-        HttpHeader as HttpHeader,
-        McpServer as McpServer,
-        McpServerHttp as McpServerHttp,
-        McpServerOther as McpServerOther,
-        McpServerStdio as McpServerStdio,
-    )
-    from .other import (
-        ExtNotification as ExtNotification,
-        ExtRequest as ExtRequest,
-        ExtResponse as ExtResponse,
-    )
-    from .sessions import (
-        CancelSessionNotification as CancelSessionNotification,
-        CloseSessionRequest as CloseSessionRequest,
-        CloseSessionResponse as CloseSessionResponse,
-        DeleteSessionRequest as DeleteSessionRequest,
-        DeleteSessionResponse as DeleteSessionResponse,
-        ListSessionsRequest as ListSessionsRequest,
-        ListSessionsResponse as ListSessionsResponse,
-        NewSessionRequest as NewSessionRequest,
-        NewSessionResponse as NewSessionResponse,
-        PromptRequest as PromptRequest,
-        PromptResponse as PromptResponse,
-        ReplayFrom as ReplayFrom,
-        ReplayFromOther as ReplayFromOther,
-        ReplayFromStart as ReplayFromStart,
-        ResumeSessionRequest as ResumeSessionRequest,
-        ResumeSessionResponse as ResumeSessionResponse,
-        SessionInfo as SessionInfo,
-        SessionListCursor as SessionListCursor,
-    )
-    from .settings import (
-        ConfigOptionUpdate as ConfigOptionUpdate,
-        SessionConfigBoolean as SessionConfigBoolean,
-        SessionConfigGroupId as SessionConfigGroupId,
-        SessionConfigId as SessionConfigId,
-        SessionConfigOption as SessionConfigOption,
-        SessionConfigOptionBoolean as SessionConfigOptionBoolean,
-        SessionConfigOptionCategory as SessionConfigOptionCategory,
-        SessionConfigOptionOther as SessionConfigOptionOther,
-        SessionConfigOptionSelect as SessionConfigOptionSelect,
-        SessionConfigSelect as SessionConfigSelect,
-        SessionConfigSelectGroup as SessionConfigSelectGroup,
-        SessionConfigSelectOption as SessionConfigSelectOption,
-        SessionConfigSelectOptions as SessionConfigSelectOptions,
-        SessionConfigValueId as SessionConfigValueId,
-        SetSessionConfigOptionRequest as SetSessionConfigOptionRequest,
-        SetSessionConfigOptionRequestBoolean as SetSessionConfigOptionRequestBoolean,
-        SetSessionConfigOptionRequestId as SetSessionConfigOptionRequestId,
-        SetSessionConfigOptionRequestOther as SetSessionConfigOptionRequestOther,
-        SetSessionConfigOptionResponse as SetSessionConfigOptionResponse,
-    )
-    from .terminals import (
-        CancelTerminalRequest as CancelTerminalRequest,
-        CancelTerminalResponse as CancelTerminalResponse,
-        TerminalCancelCapabilities as TerminalCancelCapabilities,
-        TerminalCapabilities as TerminalCapabilities,
-        TerminalExitStatus as TerminalExitStatus,
-        TerminalOutput as TerminalOutput,
-        TerminalOutputChunk as TerminalOutputChunk,
-        TerminalSize as TerminalSize,
-        TerminalUpdate as TerminalUpdate,
-    )
-    from .tool_calls import (
-        CancelledPermissionOutcome as CancelledPermissionOutcome,
-        CancelToolCallRequest as CancelToolCallRequest,
-        CancelToolCallResponse as CancelToolCallResponse,
-        CommandPermissionSubject as CommandPermissionSubject,
-        Content as Content,
-        Diff as Diff,
-        DiffChange as DiffChange,
-        DiffChangeAdd as DiffChangeAdd,
-        DiffChangeCopy as DiffChangeCopy,
-        DiffChangeDelete as DiffChangeDelete,
-        DiffChangeModify as DiffChangeModify,
-        DiffChangeMove as DiffChangeMove,
-        DiffChangeOther as DiffChangeOther,
-        DiffFileType as DiffFileType,
-        DiffPatch as DiffPatch,
-        DiffPatchFormat as DiffPatchFormat,
-        DiffPathChange as DiffPathChange,
-        DiffPathPairChange as DiffPathPairChange,
-        PermissionOption as PermissionOption,
-        PermissionOptionId as PermissionOptionId,
-        PermissionOptionKind as PermissionOptionKind,
-        RequestPermissionOutcome as RequestPermissionOutcome,
-        RequestPermissionOutcomeCancelled as RequestPermissionOutcomeCancelled,
-        RequestPermissionOutcomeOther as RequestPermissionOutcomeOther,
-        RequestPermissionOutcomeSelected as RequestPermissionOutcomeSelected,
-        RequestPermissionRequest as RequestPermissionRequest,
-        RequestPermissionResponse as RequestPermissionResponse,
-        RequestPermissionSubject as RequestPermissionSubject,
-        RequestPermissionSubjectCommand as RequestPermissionSubjectCommand,
-        RequestPermissionSubjectOther as RequestPermissionSubjectOther,
-        RequestPermissionSubjectToolCall as RequestPermissionSubjectToolCall,
-        SelectedPermissionOutcome as SelectedPermissionOutcome,
-        Terminal as Terminal,
-        ToolCallCancelCapabilities as ToolCallCancelCapabilities,
-        ToolCallCapabilities as ToolCallCapabilities,
-        ToolCallContent as ToolCallContent,
-        ToolCallContentChunk as ToolCallContentChunk,
-        ToolCallContentContent as ToolCallContentContent,
-        ToolCallContentDiff as ToolCallContentDiff,
-        ToolCallContentOther as ToolCallContentOther,
-        ToolCallContentTerminal as ToolCallContentTerminal,
-        ToolCallLocation as ToolCallLocation,
-        ToolCallPermissionSubject as ToolCallPermissionSubject,
-        ToolCallStatus as ToolCallStatus,
-        ToolCallUpdate as ToolCallUpdate,
-        ToolKind as ToolKind,
-    )
-    from .updates import (
-        AgentMessage as AgentMessage,
-        AgentThought as AgentThought,
-        AvailableCommand as AvailableCommand,
-        AvailableCommandCommand as AvailableCommandCommand,
-        AvailableCommandInput as AvailableCommandInput,
-        AvailableCommandInputOther as AvailableCommandInputOther,
-        AvailableCommandInputText as AvailableCommandInputText,
-        AvailableCommandOther as AvailableCommandOther,
-        AvailableCommandsUpdate as AvailableCommandsUpdate,
-        BackgroundTerminal as BackgroundTerminal,
-        BackgroundToolCall as BackgroundToolCall,
-        BackgroundWork as BackgroundWork,
-        BackgroundWorkOther as BackgroundWorkOther,
-        BackgroundWorkTerminal as BackgroundWorkTerminal,
-        BackgroundWorkToolCall as BackgroundWorkToolCall,
-        Command as Command,
-        CompactionId as CompactionId,
-        CompactionStatus as CompactionStatus,
-        CompactionSummaryChunk as CompactionSummaryChunk,
-        CompactionUpdate as CompactionUpdate,
-        ContentChunk as ContentChunk,
-        Cost as Cost,
-        ErrorStopReason as ErrorStopReason,
-        IdleStateUpdate as IdleStateUpdate,
-        IdleStateUpdateCancelled as IdleStateUpdateCancelled,
-        IdleStateUpdateEndTurn as IdleStateUpdateEndTurn,
-        IdleStateUpdateError as IdleStateUpdateError,
-        IdleStateUpdateMaxTokens as IdleStateUpdateMaxTokens,
-        IdleStateUpdateMaxTurnRequests as IdleStateUpdateMaxTurnRequests,
-        IdleStateUpdateNone as IdleStateUpdateNone,
-        IdleStateUpdateOther as IdleStateUpdateOther,
-        IdleStateUpdateRefusal as IdleStateUpdateRefusal,
-        Notice as Notice,
-        NoticeSeverity as NoticeSeverity,
-        PlanEntry as PlanEntry,
-        PlanEntryPriority as PlanEntryPriority,
-        PlanEntryStatus as PlanEntryStatus,
-        PlanId as PlanId,
-        PlanItems as PlanItems,
-        PlanUpdate as PlanUpdate,
-        PlanUpdateContent as PlanUpdateContent,
-        PlanUpdateContentItems as PlanUpdateContentItems,
-        PlanUpdateContentOther as PlanUpdateContentOther,
-        RequiresActionStateUpdate as RequiresActionStateUpdate,
-        RunningStateUpdate as RunningStateUpdate,
-        SessionInfoUpdate as SessionInfoUpdate,
-        SessionUpdate as SessionUpdate,
-        SessionUpdateAgentMessage as SessionUpdateAgentMessage,
-        SessionUpdateAgentMessageChunk as SessionUpdateAgentMessageChunk,
-        SessionUpdateAgentThought as SessionUpdateAgentThought,
-        SessionUpdateAgentThoughtChunk as SessionUpdateAgentThoughtChunk,
-        SessionUpdateAvailableCommandsUpdate as SessionUpdateAvailableCommandsUpdate,
-        SessionUpdateCompactionSummaryChunk as SessionUpdateCompactionSummaryChunk,
-        SessionUpdateCompactionUpdate as SessionUpdateCompactionUpdate,
-        SessionUpdateConfigOptionUpdate as SessionUpdateConfigOptionUpdate,
-        SessionUpdateNotice as SessionUpdateNotice,
-        SessionUpdateOther as SessionUpdateOther,
-        SessionUpdatePlanUpdate as SessionUpdatePlanUpdate,
-        SessionUpdateSessionInfoUpdate as SessionUpdateSessionInfoUpdate,
-        SessionUpdateStateUpdate as SessionUpdateStateUpdate,
-        SessionUpdateStateUpdateIdle as SessionUpdateStateUpdateIdle,
-        SessionUpdateStateUpdateIdleCancelled as SessionUpdateStateUpdateIdleCancelled,
-        SessionUpdateStateUpdateIdleEndTurn as SessionUpdateStateUpdateIdleEndTurn,
-        SessionUpdateStateUpdateIdleError as SessionUpdateStateUpdateIdleError,
-        SessionUpdateStateUpdateIdleMaxTokens as SessionUpdateStateUpdateIdleMaxTokens,
-        SessionUpdateStateUpdateIdleMaxTurnRequests as SessionUpdateStateUpdateIdleMaxTurnRequests,
-        SessionUpdateStateUpdateIdleNone as SessionUpdateStateUpdateIdleNone,
-        SessionUpdateStateUpdateIdleOther as SessionUpdateStateUpdateIdleOther,
-        SessionUpdateStateUpdateIdleRefusal as SessionUpdateStateUpdateIdleRefusal,
-        SessionUpdateStateUpdateOther as SessionUpdateStateUpdateOther,
-        SessionUpdateStateUpdateRequiresAction as SessionUpdateStateUpdateRequiresAction,
-        SessionUpdateStateUpdateRunning as SessionUpdateStateUpdateRunning,
-        SessionUpdateTerminalOutputChunk as SessionUpdateTerminalOutputChunk,
-        SessionUpdateTerminalUpdate as SessionUpdateTerminalUpdate,
-        SessionUpdateToolCallContentChunk as SessionUpdateToolCallContentChunk,
-        SessionUpdateToolCallUpdate as SessionUpdateToolCallUpdate,
-        SessionUpdateUsageUpdate as SessionUpdateUsageUpdate,
-        SessionUpdateUserMessage as SessionUpdateUserMessage,
-        SessionUpdateUserMessageChunk as SessionUpdateUserMessageChunk,
-        StateUpdate as StateUpdate,
-        StateUpdateIdle as StateUpdateIdle,
-        StateUpdateIdleCancelled as StateUpdateIdleCancelled,
-        StateUpdateIdleEndTurn as StateUpdateIdleEndTurn,
-        StateUpdateIdleError as StateUpdateIdleError,
-        StateUpdateIdleMaxTokens as StateUpdateIdleMaxTokens,
-        StateUpdateIdleMaxTurnRequests as StateUpdateIdleMaxTurnRequests,
-        StateUpdateIdleNone as StateUpdateIdleNone,
-        StateUpdateIdleOther as StateUpdateIdleOther,
-        StateUpdateIdleRefusal as StateUpdateIdleRefusal,
-        StateUpdateOther as StateUpdateOther,
-        StateUpdateRequiresAction as StateUpdateRequiresAction,
-        StateUpdateRunning as StateUpdateRunning,
-        TextCommandInput as TextCommandInput,
-        UpdateSessionNotification as UpdateSessionNotification,
-        UsageUpdate as UsageUpdate,
-        UserMessage as UserMessage,
-    )
+    from .common import *
+    from .connection import *
+    from .content import *
+    from .elicitation import *
+    from .mcp import *
+    from .other import *
+    from .sessions import *
+    from .settings import *
+    from .terminals import *
+    from .tool_calls import *
+    from .updates import *
 else:
     _TOPICS = {
         "common": [
@@ -669,18 +350,17 @@ else:
             "ExtResponse",
         ],
     }
-    __all__ = [name for names in _TOPICS.values() for name in names]
     __getattr__ = lazy_exports(__name__, _TOPICS)
 
-# Upstream's descriptions of `_meta` and of the messages as a whole:
+# Upstream's descriptions of `_meta`:
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP to allow clients and agents to attach additional
+# The _meta property is reserved by ACP to allow clients and agents to attach additional
 # metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
 # Implementations MUST NOT assign meaning to keys they do not recognize.
 #
 # See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP to allow clients and agents to attach additional
+# The _meta property is reserved by ACP to allow clients and agents to attach additional
 # metadata to their interactions. Omitted leaves the stored metadata unchanged. `null`
 # clears it. An object patches the stored metadata by top-level key: keys it omits are
 # unchanged, a key set to `null` is removed, and any other value replaces that key's
@@ -689,37 +369,9 @@ else:
 #
 # See protocol docs: [Metadata Patches](https://agentclientprotocol.com/protocol/v2/extensibility#metadata-patches)
 #
-# `_meta`, the attribute `meta`: The _meta property is reserved by ACP to allow clients and agents to attach additional
+# The _meta property is reserved by ACP to allow clients and agents to attach additional
 # metadata to their interactions. Omitted and `null` are equivalent and mean no metadata.
 # Implementations MUST NOT assign meaning to keys they do not recognize.
 # This metadata is scoped to the chunk and does not patch stored metadata.
 #
 # See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
-#
-# `Agent`, `Client`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
-# [required by JSON-RPC 2.0 Specification][1].
-#
-# [1]: https://www.jsonrpc.org/specification#compatibility
-#
-# `ProtocolLevel`: A message (request, response, or notification) with `"jsonrpc": "2.0"` specified as
-# [required by JSON-RPC 2.0 Specification][1].
-#
-# [1]: https://www.jsonrpc.org/specification#compatibility
-#
-# Upstream's documentation omits it.
-#
-# `method` of `ProtocolLevel`, `str`: The notification method name.
-#
-# `params` of `ProtocolLevel`, `CancelRequestNotification | None`: Method-specific notification parameters.
-#
-# General protocol-level notifications that all sides are expected to
-# implement.
-#
-# Notifications whose methods start with '$/' are messages which
-# are protocol implementation dependent and might not be implementable in all
-# clients or agents. For example if the implementation uses a single threaded
-# synchronous programming language then there is little it can do to react to
-# a `$/cancel_request` notification. If an agent or client receives
-# notifications starting with '$/' it is free to ignore the notification.
-#
-# Notifications do not expect a response.

@@ -11,6 +11,20 @@ from acp_runtime.models.markers import DefaultOnError, SkipInvalidItems
 from acp_runtime.models.model import Model
 from acp_runtime.models.scalars import Int64, Uri
 
+__all__ = [
+    "AbsolutePath",
+    "EnvVariable",
+    "Icon",
+    "IconTheme",
+    "MediaType",
+    "MessageId",
+    "RequestId",
+    "Role",
+    "SessionId",
+    "TerminalId",
+    "ToolCallId",
+]
+
 RequestId: TypeAlias = Int64 | str
 """A JSON-RPC request ID: a string or an integer. Unlike base JSON-RPC, it MUST NOT be `null`.
 

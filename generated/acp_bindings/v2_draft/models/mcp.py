@@ -14,6 +14,14 @@ from acp_runtime.models.unions import ByTag
 
 from .common import AbsolutePath, EnvVariable
 
+__all__ = [
+    "HttpHeader",
+    "McpServer",
+    "McpServerHttp",
+    "McpServerOther",
+    "McpServerStdio",
+]
+
 
 class HttpHeader(Model):
     """An HTTP header to set when making requests to the MCP server."""

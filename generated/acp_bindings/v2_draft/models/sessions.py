@@ -7,13 +7,7 @@ Sessions from the first message to the last: new ones and stored ones, and promp
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import (
-    DefaultOnError,
-    DefaultOnNull,
-    EmptyOnError,
-    OtherThan,
-    SkipInvalidItems,
-)
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, OtherThan, SkipInvalidItems
 from acp_runtime.models.model import Model, OpenModel, tag
 from acp_runtime.models.scalars import DateTime
 from acp_runtime.models.unions import ByTag
@@ -24,6 +18,27 @@ from .content import ContentBlock
 from .mcp import McpServer
 from .settings import SessionConfigOption
 from .updates import AvailableCommand
+
+__all__ = [
+    "CancelSessionNotification",
+    "CloseSessionRequest",
+    "CloseSessionResponse",
+    "DeleteSessionRequest",
+    "DeleteSessionResponse",
+    "ListSessionsRequest",
+    "ListSessionsResponse",
+    "NewSessionRequest",
+    "NewSessionResponse",
+    "PromptRequest",
+    "PromptResponse",
+    "ReplayFrom",
+    "ReplayFromOther",
+    "ReplayFromStart",
+    "ResumeSessionRequest",
+    "ResumeSessionResponse",
+    "SessionInfo",
+    "SessionListCursor",
+]
 
 
 class NewSessionResponse(Model):
@@ -42,9 +57,7 @@ class NewSessionResponse(Model):
     Used in all subsequent requests for this conversation.
     """
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
-        []
-    )
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -52,9 +65,7 @@ class NewSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
-        absent([])
-    )
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
@@ -132,9 +143,7 @@ class ResumeSessionResponse(Model):
     See protocol docs: [Current-State Synchronization](https://agentclientprotocol.com/protocol/v2/session-setup#current-state-synchronization)
     """
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
-        []
-    )
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -142,9 +151,7 @@ class ResumeSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
-        absent([])
-    )
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.

@@ -13,6 +13,18 @@ from acp_runtime.models.scalars import Base64, Int64, Integer, Uint16
 
 from .common import AbsolutePath, SessionId, TerminalId
 
+__all__ = [
+    "CancelTerminalRequest",
+    "CancelTerminalResponse",
+    "TerminalCancelCapabilities",
+    "TerminalCapabilities",
+    "TerminalExitStatus",
+    "TerminalOutput",
+    "TerminalOutputChunk",
+    "TerminalSize",
+    "TerminalUpdate",
+]
+
 
 class CancelTerminalResponse(Model):
     """Response from cancelling a terminal."""

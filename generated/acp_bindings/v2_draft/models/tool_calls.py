@@ -16,20 +16,57 @@ from pydantic import Field
 from .common import AbsolutePath, MediaType, SessionId, TerminalId, ToolCallId
 from .content import ContentBlock
 
+__all__ = [
+    "CancelToolCallRequest",
+    "CancelToolCallResponse",
+    "CancelledPermissionOutcome",
+    "CommandPermissionSubject",
+    "Content",
+    "Diff",
+    "DiffChange",
+    "DiffChangeAdd",
+    "DiffChangeCopy",
+    "DiffChangeDelete",
+    "DiffChangeModify",
+    "DiffChangeMove",
+    "DiffChangeOther",
+    "DiffFileType",
+    "DiffPatch",
+    "DiffPatchFormat",
+    "DiffPathChange",
+    "DiffPathPairChange",
+    "PermissionOption",
+    "PermissionOptionId",
+    "PermissionOptionKind",
+    "RequestPermissionOutcome",
+    "RequestPermissionOutcomeCancelled",
+    "RequestPermissionOutcomeOther",
+    "RequestPermissionOutcomeSelected",
+    "RequestPermissionRequest",
+    "RequestPermissionResponse",
+    "RequestPermissionSubject",
+    "RequestPermissionSubjectCommand",
+    "RequestPermissionSubjectOther",
+    "RequestPermissionSubjectToolCall",
+    "SelectedPermissionOutcome",
+    "Terminal",
+    "ToolCallCancelCapabilities",
+    "ToolCallCapabilities",
+    "ToolCallContent",
+    "ToolCallContentChunk",
+    "ToolCallContentContent",
+    "ToolCallContentDiff",
+    "ToolCallContentOther",
+    "ToolCallContentTerminal",
+    "ToolCallLocation",
+    "ToolCallPermissionSubject",
+    "ToolCallStatus",
+    "ToolCallUpdate",
+    "ToolKind",
+]
+
 ToolKind: TypeAlias = (
-    Literal[
-        "read",
-        "edit",
-        "delete",
-        "move",
-        "search",
-        "execute",
-        "think",
-        "fetch",
-        "switch_mode",
-        "other",
-    ]
-    | str
+    Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
 )
 """Categories of tools that can be invoked.
 
@@ -66,9 +103,7 @@ future ACP variants. Clients display an unrecognized kind as `other`.
 """
 
 
-ToolCallStatus: TypeAlias = (
-    Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"] | str
-)
+ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"] | str
 """Execution status of a tool call.
 
 Tool calls progress through different statuses during their lifecycle.
@@ -275,12 +310,7 @@ class DiffChangeOther(OpenModel):
 
 
 DiffChange: TypeAlias = Annotated[
-    DiffChangeAdd
-    | DiffChangeDelete
-    | DiffChangeModify
-    | DiffChangeMove
-    | DiffChangeCopy
-    | DiffChangeOther,
+    DiffChangeAdd | DiffChangeDelete | DiffChangeModify | DiffChangeMove | DiffChangeCopy | DiffChangeOther,
     ByTag("operation"),
 ]
 """One file-level change described by a `Diff`.
@@ -399,8 +429,7 @@ class ToolCallContentOther(OpenModel):
 
 
 ToolCallContent: TypeAlias = Annotated[
-    ToolCallContentContent | ToolCallContentDiff | ToolCallContentTerminal | ToolCallContentOther,
-    ByTag("type"),
+    ToolCallContentContent | ToolCallContentDiff | ToolCallContentTerminal | ToolCallContentOther, ByTag("type")
 ]
 """Content produced by a tool call.
 
@@ -601,10 +630,7 @@ class RequestPermissionSubjectOther(OpenModel):
 
 
 RequestPermissionSubject: TypeAlias = Annotated[
-    RequestPermissionSubjectToolCall
-    | RequestPermissionSubjectCommand
-    | RequestPermissionSubjectOther,
-    ByTag("type"),
+    RequestPermissionSubjectToolCall | RequestPermissionSubjectCommand | RequestPermissionSubjectOther, ByTag("type")
 ]
 """The operation requiring permission."""
 
@@ -613,9 +639,7 @@ PermissionOptionId: TypeAlias = str
 """Unique identifier for a permission option."""
 
 
-PermissionOptionKind: TypeAlias = (
-    Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
-)
+PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
 """The type of permission option being presented to the user.
 
 Helps clients choose appropriate icons and UI treatment.
@@ -803,9 +827,7 @@ class RequestPermissionOutcomeOther(OpenModel):
 
 
 RequestPermissionOutcome: TypeAlias = Annotated[
-    RequestPermissionOutcomeCancelled
-    | RequestPermissionOutcomeSelected
-    | RequestPermissionOutcomeOther,
+    RequestPermissionOutcomeCancelled | RequestPermissionOutcomeSelected | RequestPermissionOutcomeOther,
     ByTag("outcome"),
 ]
 """The outcome of a permission request."""

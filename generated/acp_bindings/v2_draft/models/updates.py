@@ -20,6 +20,105 @@ from .settings import ConfigOptionUpdate
 from .terminals import TerminalOutputChunk, TerminalUpdate
 from .tool_calls import ToolCallContentChunk, ToolCallUpdate
 
+__all__ = [
+    "AgentMessage",
+    "AgentThought",
+    "AvailableCommand",
+    "AvailableCommandCommand",
+    "AvailableCommandInput",
+    "AvailableCommandInputOther",
+    "AvailableCommandInputText",
+    "AvailableCommandOther",
+    "AvailableCommandsUpdate",
+    "BackgroundTerminal",
+    "BackgroundToolCall",
+    "BackgroundWork",
+    "BackgroundWorkOther",
+    "BackgroundWorkTerminal",
+    "BackgroundWorkToolCall",
+    "Command",
+    "CompactionId",
+    "CompactionStatus",
+    "CompactionSummaryChunk",
+    "CompactionUpdate",
+    "ContentChunk",
+    "Cost",
+    "ErrorStopReason",
+    "IdleStateUpdate",
+    "IdleStateUpdateCancelled",
+    "IdleStateUpdateEndTurn",
+    "IdleStateUpdateError",
+    "IdleStateUpdateMaxTokens",
+    "IdleStateUpdateMaxTurnRequests",
+    "IdleStateUpdateNone",
+    "IdleStateUpdateOther",
+    "IdleStateUpdateRefusal",
+    "Notice",
+    "NoticeSeverity",
+    "PlanEntry",
+    "PlanEntryPriority",
+    "PlanEntryStatus",
+    "PlanId",
+    "PlanItems",
+    "PlanUpdate",
+    "PlanUpdateContent",
+    "PlanUpdateContentItems",
+    "PlanUpdateContentOther",
+    "RequiresActionStateUpdate",
+    "RunningStateUpdate",
+    "SessionInfoUpdate",
+    "SessionUpdate",
+    "SessionUpdateAgentMessage",
+    "SessionUpdateAgentMessageChunk",
+    "SessionUpdateAgentThought",
+    "SessionUpdateAgentThoughtChunk",
+    "SessionUpdateAvailableCommandsUpdate",
+    "SessionUpdateCompactionSummaryChunk",
+    "SessionUpdateCompactionUpdate",
+    "SessionUpdateConfigOptionUpdate",
+    "SessionUpdateNotice",
+    "SessionUpdateOther",
+    "SessionUpdatePlanUpdate",
+    "SessionUpdateSessionInfoUpdate",
+    "SessionUpdateStateUpdate",
+    "SessionUpdateStateUpdateIdle",
+    "SessionUpdateStateUpdateIdleCancelled",
+    "SessionUpdateStateUpdateIdleEndTurn",
+    "SessionUpdateStateUpdateIdleError",
+    "SessionUpdateStateUpdateIdleMaxTokens",
+    "SessionUpdateStateUpdateIdleMaxTurnRequests",
+    "SessionUpdateStateUpdateIdleNone",
+    "SessionUpdateStateUpdateIdleOther",
+    "SessionUpdateStateUpdateIdleRefusal",
+    "SessionUpdateStateUpdateOther",
+    "SessionUpdateStateUpdateRequiresAction",
+    "SessionUpdateStateUpdateRunning",
+    "SessionUpdateTerminalOutputChunk",
+    "SessionUpdateTerminalUpdate",
+    "SessionUpdateToolCallContentChunk",
+    "SessionUpdateToolCallUpdate",
+    "SessionUpdateUsageUpdate",
+    "SessionUpdateUserMessage",
+    "SessionUpdateUserMessageChunk",
+    "StateUpdate",
+    "StateUpdateIdle",
+    "StateUpdateIdleCancelled",
+    "StateUpdateIdleEndTurn",
+    "StateUpdateIdleError",
+    "StateUpdateIdleMaxTokens",
+    "StateUpdateIdleMaxTurnRequests",
+    "StateUpdateIdleNone",
+    "StateUpdateIdleOther",
+    "StateUpdateIdleRefusal",
+    "StateUpdateOther",
+    "StateUpdateRequiresAction",
+    "StateUpdateRunning",
+    "TextCommandInput",
+    "UpdateSessionNotification",
+    "UsageUpdate",
+    "UserMessage",
+]
+
 
 class TextCommandInput(Model):
     """All text that was typed after the command name is provided as input."""
@@ -58,9 +157,7 @@ class AvailableCommandInputOther(OpenModel):
     """
 
 
-AvailableCommandInput: TypeAlias = Annotated[
-    AvailableCommandInputText | AvailableCommandInputOther, ByTag("type")
-]
+AvailableCommandInput: TypeAlias = Annotated[AvailableCommandInputText | AvailableCommandInputOther, ByTag("type")]
 """The input specification for a command."""
 
 
@@ -124,9 +221,7 @@ class AvailableCommandOther(OpenModel):
     """Human-readable description of what the command does."""
 
 
-AvailableCommand: TypeAlias = Annotated[
-    AvailableCommandCommand | AvailableCommandOther, ByTag("type")
-]
+AvailableCommand: TypeAlias = Annotated[AvailableCommandCommand | AvailableCommandOther, ByTag("type")]
 """A command the agent advertises to the client.
 
 The `type` field acts as the discriminator in the serialized JSON form.
@@ -590,8 +685,7 @@ class IdleStateUpdateOther(OpenModel):
     """
 
     stop_reason: Annotated[
-        str,
-        OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+        str, OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
     ]
     """Custom or future stop reason.
 
@@ -884,9 +978,7 @@ class PlanUpdateContentOther(OpenModel):
     """The plan ID to update."""
 
 
-PlanUpdateContent: TypeAlias = Annotated[
-    PlanUpdateContentItems | PlanUpdateContentOther, ByTag("type")
-]
+PlanUpdateContent: TypeAlias = Annotated[PlanUpdateContentItems | PlanUpdateContentOther, ByTag("type")]
 """Updated content for a plan."""
 
 
@@ -1241,8 +1333,7 @@ StateUpdateIdle: TypeAlias = Annotated[
 
 
 StateUpdate: TypeAlias = Annotated[
-    StateUpdateRunning | StateUpdateIdle | StateUpdateRequiresAction | StateUpdateOther,
-    ByTag("state"),
+    StateUpdateRunning | StateUpdateIdle | StateUpdateRequiresAction | StateUpdateOther, ByTag("state")
 ]
 """A snapshot of the session's aggregate foreground activity.
 

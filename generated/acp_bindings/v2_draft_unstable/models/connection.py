@@ -7,18 +7,82 @@ What agents and clients tell each other about themselves, how users log in, and 
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import (
-    DefaultOnError,
-    DefaultOnNull,
-    EmptyOnError,
-    OtherThan,
-    SkipInvalidItems,
-)
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, OtherThan, SkipInvalidItems
 from acp_runtime.models.model import Model, OpenModel, tag
 from acp_runtime.models.scalars import Int32, Integer, Uint16, Uri
 from acp_runtime.models.unions import ByTag, FirstMatch
 
 from .common import EnvVariable, RequestId, SessionId
+
+__all__ = [
+    "AgentAuthCapabilities",
+    "AgentCapabilities",
+    "AuthAccount",
+    "AuthMethod",
+    "AuthMethodAgent",
+    "AuthMethodId",
+    "AuthMethodOther",
+    "AuthMethodTerminal",
+    "AuthState",
+    "AuthStatusCapabilities",
+    "AuthStatusRequest",
+    "AuthStatusResponse",
+    "AuthStatusUpdateNotification",
+    "CancelRequestNotification",
+    "ClientAuthCapabilities",
+    "ClientCapabilities",
+    "DisableProviderRequest",
+    "DisableProviderResponse",
+    "ElicitationCapabilities",
+    "ElicitationFormCapabilities",
+    "ElicitationUrlCapabilities",
+    "Error",
+    "ErrorCode",
+    "ErrorData",
+    "Implementation",
+    "InitializeProxyRequest",
+    "InitializeProxyResponse",
+    "InitializeRequest",
+    "InitializeResponse",
+    "ListProvidersRequest",
+    "ListProvidersResponse",
+    "LlmProtocol",
+    "LoginAuthRequest",
+    "LoginAuthResponse",
+    "LogoutAuthRequest",
+    "LogoutAuthResponse",
+    "McpAcpCapabilities",
+    "McpCapabilities",
+    "McpHttpCapabilities",
+    "McpStdioCapabilities",
+    "PromptAudioCapabilities",
+    "PromptCapabilities",
+    "PromptEmbeddedContextCapabilities",
+    "PromptImageCapabilities",
+    "ProtocolVersion",
+    "ProviderCurrentConfig",
+    "ProviderId",
+    "ProviderInfo",
+    "ProvidersCapabilities",
+    "ProxySuccessorNotification",
+    "ProxySuccessorRequest",
+    "ProxySuccessorResponse",
+    "SessionAdditionalDirectoriesCapabilities",
+    "SessionArchiveCapabilities",
+    "SessionCapabilities",
+    "SessionDeleteCapabilities",
+    "SessionForkCapabilities",
+    "SessionNotFoundErrorData",
+    "SessionStatusCapabilities",
+    "SessionSystemPromptCapabilities",
+    "SessionSystemPromptModeCapabilities",
+    "SessionSystemPromptOverrideCapabilities",
+    "SessionTitleCapabilities",
+    "SetProviderRequest",
+    "SetProviderResponse",
+    "TerminalAuthCapabilities",
+    "UnsupportedProtocolVersionErrorData",
+]
 
 ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
 """Protocol version identifier.
@@ -354,9 +418,7 @@ class SessionCapabilities(Model):
     Supplying `{}` means the agent supports deleting sessions from `session/list`.
     """
 
-    additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, DefaultOnError
-    ] = absent()
+    additional_directories: Annotated[SessionAdditionalDirectoriesCapabilities | None, DefaultOnError] = absent()
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests.
 
     Optional. Omitted and `null` are equivalent and mean the agent does not advertise support.
@@ -607,9 +669,7 @@ class AuthMethodOther(OpenModel):
     """Human-readable name of the authentication method."""
 
 
-AuthMethod: TypeAlias = Annotated[
-    AuthMethodTerminal | AuthMethodAgent | AuthMethodOther, ByTag("type")
-]
+AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent | AuthMethodOther, ByTag("type")]
 """Describes an available authentication method.
 
 The `type` field acts as the discriminator in the serialized JSON form.
@@ -636,9 +696,7 @@ class InitializeResponse(Model):
     info: Implementation
     """Information about the implementation sending this initialize response."""
 
-    capabilities: Annotated[AgentCapabilities, DefaultOnError] = absent(
-        default_factory=lambda: AgentCapabilities()
-    )
+    capabilities: Annotated[AgentCapabilities, DefaultOnError] = absent(default_factory=lambda: AgentCapabilities())
     """Capabilities supported by the agent."""
 
     auth_methods: Annotated[list[AuthMethod], SkipInvalidItems, DefaultOnError] = absent([])
@@ -880,9 +938,7 @@ class AuthStatusResponse(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-ErrorCode: TypeAlias = (
-    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022] | Int32
-)
+ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022] | Int32
 """Predefined error codes for common JSON-RPC and ACP-specific errors.
 
 Standard errors use the JSON-RPC 2.0 codes. ACP-specific errors use the JSON-RPC
@@ -942,9 +998,7 @@ class SessionNotFoundErrorData(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-ErrorData: TypeAlias = Annotated[
-    UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, FirstMatch
-]
+ErrorData: TypeAlias = Annotated[UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, FirstMatch]
 """Schema for [`Error::data`]: the shapes ACP defines, or any other value.
 
 `UnsupportedProtocolVersion`
@@ -1126,9 +1180,7 @@ class InitializeRequest(Model):
     info: Implementation
     """Information about the implementation sending this initialize request."""
 
-    capabilities: Annotated[ClientCapabilities, DefaultOnError] = absent(
-        default_factory=lambda: ClientCapabilities()
-    )
+    capabilities: Annotated[ClientCapabilities, DefaultOnError] = absent(default_factory=lambda: ClientCapabilities())
     """Capabilities supported by the client."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()

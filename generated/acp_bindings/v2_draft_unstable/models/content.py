@@ -14,6 +14,25 @@ from acp_runtime.models.unions import ByTag, FirstMatch
 
 from .common import Icon, MediaType, Role
 
+__all__ = [
+    "Annotations",
+    "AudioContent",
+    "BlobResourceContents",
+    "ContentBlock",
+    "ContentBlockAudio",
+    "ContentBlockImage",
+    "ContentBlockOther",
+    "ContentBlockResource",
+    "ContentBlockResourceLink",
+    "ContentBlockText",
+    "EmbeddedResource",
+    "EmbeddedResourceResource",
+    "ImageContent",
+    "ResourceLink",
+    "TextContent",
+    "TextResourceContents",
+]
+
 
 class Annotations(Model):
     """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
@@ -221,9 +240,7 @@ class BlobResourceContents(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-EmbeddedResourceResource: TypeAlias = Annotated[
-    TextResourceContents | BlobResourceContents, FirstMatch
-]
+EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FirstMatch]
 """Resource content that can be embedded in a message.
 
 `TextResourceContents`: Text resource contents embedded directly in the message.

@@ -15,6 +15,57 @@ from pydantic import Field
 
 from .common import RequestId, SessionId, ToolCallId
 
+__all__ = [
+    "BooleanPropertySchema",
+    "CompleteElicitationNotification",
+    "CreateElicitationRequest",
+    "CreateElicitationRequestForm",
+    "CreateElicitationRequestFormRequest",
+    "CreateElicitationRequestFormSession",
+    "CreateElicitationRequestOther",
+    "CreateElicitationRequestOtherRequest",
+    "CreateElicitationRequestOtherSession",
+    "CreateElicitationRequestUrl",
+    "CreateElicitationRequestUrlRequest",
+    "CreateElicitationRequestUrlSession",
+    "CreateElicitationResponse",
+    "CreateElicitationResponseAccept",
+    "CreateElicitationResponseCancel",
+    "CreateElicitationResponseDecline",
+    "CreateElicitationResponseOther",
+    "ElicitationAcceptAction",
+    "ElicitationContentValue",
+    "ElicitationFormMode",
+    "ElicitationFormModeRequest",
+    "ElicitationFormModeSession",
+    "ElicitationId",
+    "ElicitationPropertySchema",
+    "ElicitationPropertySchemaArray",
+    "ElicitationPropertySchemaBoolean",
+    "ElicitationPropertySchemaInteger",
+    "ElicitationPropertySchemaNumber",
+    "ElicitationPropertySchemaOther",
+    "ElicitationPropertySchemaString",
+    "ElicitationRequestScope",
+    "ElicitationSchema",
+    "ElicitationSchemaType",
+    "ElicitationSessionScope",
+    "ElicitationUrlMode",
+    "ElicitationUrlModeRequest",
+    "ElicitationUrlModeSession",
+    "EnumOption",
+    "IntegerPropertySchema",
+    "MultiSelectItems",
+    "MultiSelectItemsOther",
+    "MultiSelectItemsString",
+    "MultiSelectPropertySchema",
+    "NumberPropertySchema",
+    "StringFormat",
+    "StringMultiSelectItems",
+    "StringPropertySchema",
+    "TitledMultiSelectItems",
+]
+
 
 class ElicitationSessionScope(Model):
     """Session-scoped elicitation, optionally tied to a specific tool call.
@@ -453,9 +504,7 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
     """A JSON Schema describing the form fields to present to the user."""
 
 
-ElicitationFormMode: TypeAlias = Annotated[
-    ElicitationFormModeSession | ElicitationFormModeRequest, ExactlyOne
-]
+ElicitationFormMode: TypeAlias = Annotated[ElicitationFormModeSession | ElicitationFormModeRequest, ExactlyOne]
 """Form-based elicitation mode where the client renders a form from the provided schema."""
 
 
@@ -511,9 +560,7 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
     """The URL to direct the user to."""
 
 
-ElicitationUrlMode: TypeAlias = Annotated[
-    ElicitationUrlModeSession | ElicitationUrlModeRequest, ExactlyOne
-]
+ElicitationUrlMode: TypeAlias = Annotated[ElicitationUrlModeSession | ElicitationUrlModeRequest, ExactlyOne]
 """URL-based elicitation mode where the client directs the user to a URL."""
 
 
@@ -595,8 +642,7 @@ They MUST NOT render it as a known elicitation mode.
 
 
 CreateElicitationRequest: TypeAlias = Annotated[
-    CreateElicitationRequestForm | CreateElicitationRequestUrl | CreateElicitationRequestOther,
-    ByTag("mode"),
+    CreateElicitationRequestForm | CreateElicitationRequestUrl | CreateElicitationRequestOther, ByTag("mode")
 ]
 """Request from the agent to elicit structured user input.
 
@@ -630,9 +676,7 @@ class CompleteElicitationNotification(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-ElicitationContentValue: TypeAlias = Annotated[
-    str | Int64 | Double | bool | list[str] | Any, FirstMatch
-]
+ElicitationContentValue: TypeAlias = Annotated[str | Int64 | Double | bool | list[str] | Any, FirstMatch]
 """Allowed wire representations for `ElicitationContentValue`.
 
 `String`: String value accepted in elicitation response content.

@@ -14,6 +14,23 @@ from acp_runtime.models.unions import ByTag, FirstMatch
 
 from .common import AbsolutePath, EnvVariable
 
+__all__ = [
+    "HttpHeader",
+    "McpError",
+    "McpRequestId",
+    "McpServer",
+    "McpServerAcp",
+    "McpServerAcpId",
+    "McpServerHttp",
+    "McpServerOther",
+    "McpServerStdio",
+    "MessageMcpNotification",
+    "MessageMcpRequest",
+    "MessageMcpResponse",
+    "MessageMcpResponseError",
+    "MessageMcpResponseResult",
+]
+
 McpServerAcpId: TypeAlias = str
 """**UNSTABLE**
 
@@ -154,9 +171,7 @@ class McpServerOther(OpenModel):
     """
 
 
-McpServer: TypeAlias = Annotated[
-    McpServerHttp | McpServerAcp | McpServerStdio | McpServerOther, ByTag("type")
-]
+McpServer: TypeAlias = Annotated[McpServerHttp | McpServerAcp | McpServerStdio | McpServerOther, ByTag("type")]
 """Configuration for connecting to an MCP (Model Context Protocol) server.
 
 MCP servers provide tools and context that the agent can use when
@@ -203,9 +218,7 @@ class MessageMcpResponseError(Model):
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
 
-MessageMcpResponse: TypeAlias = Annotated[
-    MessageMcpResponseResult | MessageMcpResponseError, FirstMatch
-]
+MessageMcpResponse: TypeAlias = Annotated[MessageMcpResponseResult | MessageMcpResponseError, FirstMatch]
 """**UNSTABLE**
 
 The successful outer ACP `mcp/message` response carries exactly one

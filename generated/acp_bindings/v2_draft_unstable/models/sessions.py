@@ -7,13 +7,7 @@ Sessions from the first message to the last: new ones and stored ones, and promp
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import (
-    DefaultOnError,
-    DefaultOnNull,
-    EmptyOnError,
-    OtherThan,
-    SkipInvalidItems,
-)
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, OtherThan, SkipInvalidItems
 from acp_runtime.models.model import Model, OpenModel, tag
 from acp_runtime.models.scalars import DateTime
 from acp_runtime.models.unions import ByTag
@@ -24,6 +18,41 @@ from .content import ContentBlock
 from .mcp import McpServer
 from .settings import SessionConfigOption
 from .updates import AvailableCommand, StateUpdate
+
+__all__ = [
+    "ArchiveSessionRequest",
+    "ArchiveSessionResponse",
+    "CancelSessionNotification",
+    "CloseSessionRequest",
+    "CloseSessionResponse",
+    "DeleteSessionRequest",
+    "DeleteSessionResponse",
+    "ForkSessionRequest",
+    "ForkSessionResponse",
+    "ListSessionsRequest",
+    "ListSessionsResponse",
+    "NewSessionRequest",
+    "NewSessionResponse",
+    "PromptRequest",
+    "PromptResponse",
+    "ReplayFrom",
+    "ReplayFromOther",
+    "ReplayFromStart",
+    "ResumeSessionRequest",
+    "ResumeSessionResponse",
+    "SessionArchiveFilter",
+    "SessionInfo",
+    "SessionListCursor",
+    "SessionStatus",
+    "SessionStatusRequest",
+    "SessionStatusResponse",
+    "SetSessionTitleRequest",
+    "SetSessionTitleResponse",
+    "SystemPrompt",
+    "SystemPromptMode",
+    "UnarchiveSessionRequest",
+    "UnarchiveSessionResponse",
+]
 
 
 class NewSessionResponse(Model):
@@ -42,9 +71,7 @@ class NewSessionResponse(Model):
     Used in all subsequent requests for this conversation.
     """
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
-        []
-    )
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -52,9 +79,7 @@ class NewSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
-        absent([])
-    )
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
@@ -144,9 +169,7 @@ class ForkSessionResponse(Model):
     session_id: SessionId
     """Unique identifier for the newly created forked session."""
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
-        []
-    )
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -154,9 +177,7 @@ class ForkSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
-        absent([])
-    )
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.
@@ -274,9 +295,7 @@ class ResumeSessionResponse(Model):
     See protocol docs: [Current-State Synchronization](https://agentclientprotocol.com/protocol/v2/draft/session-setup#current-state-synchronization)
     """
 
-    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent(
-        []
-    )
+    config_options: Annotated[list[SessionConfigOption], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial session configuration options.
 
     Optional. Omitted or empty means no config options are advertised.
@@ -284,9 +303,7 @@ class ResumeSessionResponse(Model):
     Later `config_option_update` notifications replace this list.
     """
 
-    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = (
-        absent([])
-    )
+    available_commands: Annotated[list[AvailableCommand], SkipInvalidItems, DefaultOnError] = absent([])
     """Initial commands the agent can execute in this session.
 
     Optional. Omitted or empty means no initial commands are advertised.

@@ -14,6 +14,28 @@ from pydantic import Field
 
 from .common import SessionId
 
+__all__ = [
+    "ConfigOptionUpdate",
+    "SessionConfigBoolean",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionBoolean",
+    "SessionConfigOptionCategory",
+    "SessionConfigOptionOther",
+    "SessionConfigOptionSelect",
+    "SessionConfigSelect",
+    "SessionConfigSelectGroup",
+    "SessionConfigSelectOption",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
+    "SetSessionConfigOptionRequest",
+    "SetSessionConfigOptionRequestBoolean",
+    "SetSessionConfigOptionRequestId",
+    "SetSessionConfigOptionRequestOther",
+    "SetSessionConfigOptionResponse",
+]
+
 SessionConfigValueId: TypeAlias = str
 """Unique identifier for a session configuration option value."""
 
@@ -49,11 +71,7 @@ class SessionConfigSelectGroup(Model):
     name: str
     """Human-readable label for this group."""
 
-    options: Annotated[
-        Annotated[list[SessionConfigSelectOption], Field(min_length=1)],
-        SkipInvalidItems,
-        EmptyOnError,
-    ]
+    options: Annotated[Annotated[list[SessionConfigSelectOption], Field(min_length=1)], SkipInvalidItems, EmptyOnError]
     """The set of option values in this group. MUST contain at least one value."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
@@ -88,9 +106,7 @@ SessionConfigId: TypeAlias = str
 """Unique identifier for a session configuration option."""
 
 
-SessionConfigOptionCategory: TypeAlias = (
-    Literal["mode", "model", "model_config", "thought_level"] | str
-)
+SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
 """Semantic category for a session configuration option.
 
 This is intended to help Clients distinguish broadly common selectors (e.g. model selector vs
@@ -300,9 +316,7 @@ class SetSessionConfigOptionRequestOther(OpenModel):
 
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
-    SetSessionConfigOptionRequestId
-    | SetSessionConfigOptionRequestBoolean
-    | SetSessionConfigOptionRequestOther,
+    SetSessionConfigOptionRequestId | SetSessionConfigOptionRequestBoolean | SetSessionConfigOptionRequestOther,
     ByTag("type"),
 ]
 """Request parameters for setting a session configuration option.

@@ -20,6 +20,125 @@ from .settings import ConfigOptionUpdate
 from .terminals import TerminalOutputChunk, TerminalUpdate
 from .tool_calls import ToolCallContentChunk, ToolCallUpdate
 
+__all__ = [
+    "AgentMessage",
+    "AgentThought",
+    "AvailableCommand",
+    "AvailableCommandCommand",
+    "AvailableCommandInput",
+    "AvailableCommandInputOther",
+    "AvailableCommandInputText",
+    "AvailableCommandOther",
+    "AvailableCommandsUpdate",
+    "BackgroundSubagent",
+    "BackgroundTerminal",
+    "BackgroundToolCall",
+    "BackgroundWork",
+    "BackgroundWorkOther",
+    "BackgroundWorkSubagent",
+    "BackgroundWorkTerminal",
+    "BackgroundWorkToolCall",
+    "Command",
+    "CompactionId",
+    "CompactionStatus",
+    "CompactionSummaryChunk",
+    "CompactionUpdate",
+    "ContentChunk",
+    "Cost",
+    "ErrorStopReason",
+    "IdleStateUpdate",
+    "IdleStateUpdateCancelled",
+    "IdleStateUpdateEndTurn",
+    "IdleStateUpdateError",
+    "IdleStateUpdateMaxTokens",
+    "IdleStateUpdateMaxTurnRequests",
+    "IdleStateUpdateNone",
+    "IdleStateUpdateOther",
+    "IdleStateUpdateRefusal",
+    "Notice",
+    "NoticeSeverity",
+    "PlanEntry",
+    "PlanEntryPriority",
+    "PlanEntryStatus",
+    "PlanFile",
+    "PlanId",
+    "PlanItems",
+    "PlanMarkdown",
+    "PlanRemoved",
+    "PlanUpdate",
+    "PlanUpdateContent",
+    "PlanUpdateContentFile",
+    "PlanUpdateContentItems",
+    "PlanUpdateContentMarkdown",
+    "PlanUpdateContentOther",
+    "RequiresActionStateUpdate",
+    "RunningStateUpdate",
+    "SessionCancelCapabilities",
+    "SessionInfoUpdate",
+    "SessionMessage",
+    "SessionMessageChunk",
+    "SessionUpdate",
+    "SessionUpdateAgentMessage",
+    "SessionUpdateAgentMessageChunk",
+    "SessionUpdateAgentThought",
+    "SessionUpdateAgentThoughtChunk",
+    "SessionUpdateAvailableCommandsUpdate",
+    "SessionUpdateCompactionSummaryChunk",
+    "SessionUpdateCompactionUpdate",
+    "SessionUpdateConfigOptionUpdate",
+    "SessionUpdateNotice",
+    "SessionUpdateOther",
+    "SessionUpdatePlanRemoved",
+    "SessionUpdatePlanUpdate",
+    "SessionUpdateSessionInfoUpdate",
+    "SessionUpdateSessionMessage",
+    "SessionUpdateSessionMessageChunk",
+    "SessionUpdateStateUpdate",
+    "SessionUpdateStateUpdateIdle",
+    "SessionUpdateStateUpdateIdleCancelled",
+    "SessionUpdateStateUpdateIdleEndTurn",
+    "SessionUpdateStateUpdateIdleError",
+    "SessionUpdateStateUpdateIdleMaxTokens",
+    "SessionUpdateStateUpdateIdleMaxTurnRequests",
+    "SessionUpdateStateUpdateIdleNone",
+    "SessionUpdateStateUpdateIdleOther",
+    "SessionUpdateStateUpdateIdleRefusal",
+    "SessionUpdateStateUpdateOther",
+    "SessionUpdateStateUpdateRequiresAction",
+    "SessionUpdateStateUpdateRunning",
+    "SessionUpdateStateUpdateUnknown",
+    "SessionUpdateSubagentUpdate",
+    "SessionUpdateTerminalOutputChunk",
+    "SessionUpdateTerminalUpdate",
+    "SessionUpdateToolCallContentChunk",
+    "SessionUpdateToolCallUpdate",
+    "SessionUpdateUsageUpdate",
+    "SessionUpdateUserMessage",
+    "SessionUpdateUserMessageChunk",
+    "StateUpdate",
+    "StateUpdateIdle",
+    "StateUpdateIdleCancelled",
+    "StateUpdateIdleEndTurn",
+    "StateUpdateIdleError",
+    "StateUpdateIdleMaxTokens",
+    "StateUpdateIdleMaxTurnRequests",
+    "StateUpdateIdleNone",
+    "StateUpdateIdleOther",
+    "StateUpdateIdleRefusal",
+    "StateUpdateOther",
+    "StateUpdateRequiresAction",
+    "StateUpdateRunning",
+    "StateUpdateUnknown",
+    "SubagentSessionCapabilities",
+    "SubagentUpdate",
+    "TextCommandInput",
+    "UnknownStateUpdate",
+    "UpdateSessionNotification",
+    "Usage",
+    "UsageUpdate",
+    "UserMessage",
+]
+
 
 class TextCommandInput(Model):
     """All text that was typed after the command name is provided as input."""
@@ -58,9 +177,7 @@ class AvailableCommandInputOther(OpenModel):
     """
 
 
-AvailableCommandInput: TypeAlias = Annotated[
-    AvailableCommandInputText | AvailableCommandInputOther, ByTag("type")
-]
+AvailableCommandInput: TypeAlias = Annotated[AvailableCommandInputText | AvailableCommandInputOther, ByTag("type")]
 """The input specification for a command."""
 
 
@@ -124,9 +241,7 @@ class AvailableCommandOther(OpenModel):
     """Human-readable description of what the command does."""
 
 
-AvailableCommand: TypeAlias = Annotated[
-    AvailableCommandCommand | AvailableCommandOther, ByTag("type")
-]
+AvailableCommand: TypeAlias = Annotated[AvailableCommandCommand | AvailableCommandOther, ByTag("type")]
 """A command the agent advertises to the client.
 
 The `type` field acts as the discriminator in the serialized JSON form.
@@ -215,8 +330,7 @@ class BackgroundWorkOther(OpenModel):
 
 
 BackgroundWork: TypeAlias = Annotated[
-    BackgroundWorkTerminal | BackgroundWorkToolCall | BackgroundWorkSubagent | BackgroundWorkOther,
-    ByTag("type"),
+    BackgroundWorkTerminal | BackgroundWorkToolCall | BackgroundWorkSubagent | BackgroundWorkOther, ByTag("type")
 ]
 """One piece of work running independently of the session's foreground work.
 
@@ -501,8 +615,7 @@ class IdleStateUpdateOther(OpenModel):
     """
 
     stop_reason: Annotated[
-        str,
-        OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+        str, OtherThan("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
     ]
     """Custom or future stop reason.
 
@@ -746,11 +859,7 @@ class StateUpdateOther(OpenModel):
 
 
 StateUpdate: TypeAlias = Annotated[
-    StateUpdateRunning
-    | StateUpdateIdle
-    | StateUpdateRequiresAction
-    | StateUpdateUnknown
-    | StateUpdateOther,
+    StateUpdateRunning | StateUpdateIdle | StateUpdateRequiresAction | StateUpdateUnknown | StateUpdateOther,
     ByTag("state"),
 ]
 """A snapshot of the session's aggregate foreground activity.
@@ -1230,11 +1339,7 @@ class PlanUpdateContentOther(OpenModel):
 
 
 PlanUpdateContent: TypeAlias = Annotated[
-    PlanUpdateContentItems
-    | PlanUpdateContentFile
-    | PlanUpdateContentMarkdown
-    | PlanUpdateContentOther,
-    ByTag("type"),
+    PlanUpdateContentItems | PlanUpdateContentFile | PlanUpdateContentMarkdown | PlanUpdateContentOther, ByTag("type")
 ]
 """Updated content for a plan."""
 

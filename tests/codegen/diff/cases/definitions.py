@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, model, ref, tagged
-from tests.support.diff.cases import BLOCK, Case, enum, holds
+from tests.support.diff.cases import BLOCK, LIST, Case, enum, holds, kinds
 
+PARTS = {"title": STRING, "text": STRING, "owner": STRING, "steps": LIST}
 CASES = [
     Case(
         "definition renamed",
@@ -34,6 +35,31 @@ CASES = [
     ),
     Case("definition added", "alone", model(), model(), "definition-added", "SSSSS", new_extra={"Kind": enum("a")}),
     Case("definition removed", "alone", model(), model(), "definition-removed", "SSBBS", old_extra={"Kind": enum("a")}),
+    Case(
+        "definition deprecated",
+        "update",
+        holds(ref("Kind")),
+        holds(ref("Kind")),
+        "definition-deprecated",
+        "SSSSS",
+        {"x": "a"},
+        {"x": "a"},
+        **kinds(enum("a"), {**enum("a"), "deprecated": True}),
+    ),
+    Case(
+        "definition split",
+        "alone",
+        model(),
+        model(),
+        "definition-split",
+        "SSBBS",
+        also=("definition-added",),
+        old_extra={"Plan": model(["title", "text", "owner", "steps"], **PARTS)},
+        new_extra={
+            "Head": model(["title", "text"], title=STRING, text=STRING),
+            "Body": model(["owner", "steps"], owner=STRING, steps=LIST),
+        },
+    ),
     Case(
         "unknown keys mentioned",
         "result",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from typing import Any
 
@@ -43,6 +44,13 @@ def shared(name: str, **keys: str) -> MethodCase:
     return MethodCase(name, SCHEMAS, SCHEMAS, "profile-properties-changed", "RRSRS", "both", table)
 
 
+def lost(name: str, rule: str, letters: str, definition: str, key: str, flow: str = "client->agent") -> MethodCase:
+    """Return a case in which the head's schema renames a property that a fact names."""
+    raw = json.dumps(SCHEMAS["v1"]["$defs"][definition]).replace(f'"{key}"', '"renamed"')
+    definitions = {**SCHEMAS["v1"]["$defs"], definition: json.loads(raw)}
+    return MethodCase(name, SCHEMAS, {"v1": {**SCHEMAS["v1"], "$defs": definitions}}, rule, letters, flow)
+
+
 STOPPED = {"by": "session/cancel", "result": {"stopReason": "stopped"}}
 
 CASES = [
@@ -76,6 +84,22 @@ CASES = [
         "method-content-lost",
         "RSSSS",
         content={"otherFolder": "agentCapabilities.folders"},
+    ),
+    lost("a path that the schema no longer has", "method-paths-changed", "SSRSS", "NewSessionRequest", "cwd"),
+    lost(
+        "an id that the schema no longer has",
+        "method-creates-changed",
+        "SSSRS",
+        "NewSessionResponse",
+        "sessionId",
+        "agent->client",
+    ),
+    lost(
+        "a cancelled result that the schema no longer has",
+        "method-cancelled-changed",
+        "RRSRR",
+        "PromptResponse",
+        "stopReason",
     ),
     shared("another property names sessions", session="otherId"),
     shared("another property has the version", version="otherVersion"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from codegen.read.methods import entry_of
-from codegen.read.renames_file import Rename
+from codegen.data.renames import Rename
+from codegen.read.methods import entries_of
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
 
@@ -102,22 +102,18 @@ KIND = {"Kind": model()}
 NONE, MODES, CLIENT = stable({}), stable(MODE), stable(TERMINAL)
 PROMPTS, BLOCKS = stable(PROMPT), stable(BLOCK)
 
+_OLD_MODES = set_mode()
+DEPRECATED = stable(_OLD_MODES | {"SetModeRequest": {**_OLD_MODES["SetModeRequest"], "deprecated": True}})
+
 CASES = [
     # Methods added and removed
     MethodCase(
         "method with a capability added", CLIENT, stable(TERMINAL | KILL), "method-added", "SSSSS", "agent->client"
     ),
     MethodCase("method without a capability added", NONE, MODES, "method-added-unannounced", "RSSSS"),
+    MethodCase("method deprecated", MODES, DEPRECATED, "method-deprecated", "SSSSS"),
     MethodCase("notification added", NONE, stable(CANCEL), "method-added-notification", "SSSSS"),
     MethodCase("baseline method added", NONE, CLIENT, "method-added-baseline", "BSSSB"),
-    MethodCase(
-        "an old name of a method is no longer kept",
-        MODES,
-        MODES,
-        "method-old-name-removed",
-        "SSBSS",
-        base_renames=(Rename("method", ("v1",), "session/change", "session/set_mode", "9.0.0", "agent"),),
-    ),
     MethodCase(
         "an old name of a definition is no longer kept",
         BLOCKS,
@@ -125,7 +121,7 @@ CASES = [
         "definition-old-name-removed",
         "SSBBS",
         "none",
-        base_renames=(Rename("definition", ("v1",), "Part", "Block", "9.0.0"),),
+        base_renames=(Rename(("v1",), "Part", "Block", "9.0.0"),),
     ),
     MethodCase(
         "an old name of a method's params is no longer kept",
@@ -133,7 +129,7 @@ CASES = [
         MODES,
         "definition-old-name-removed",
         "SSBBB",
-        base_renames=(Rename("definition", ("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
+        base_renames=(Rename(("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
     ),
     MethodCase("method removed", MODES, NONE, "method-removed", "SRBBB"),
     MethodCase("baseline method removed", CLIENT, NONE, "method-removed-baseline", "SBBBB"),
@@ -175,7 +171,7 @@ CASES = [
         "method-renamed",
         "BBBSB",
         "agent->client",
-        {"v1": {"client": {"fs/read_text_file": entry_of("v1", "client", "fs/write_text_file") or {}}}},
+        {"v1": {"client": {"fs/read_text_file": entries_of("v1", "client", "fs/write_text_file")[0][1]}}},
     ),
     MethodCase(
         "params became a definition that old peers refuse",

@@ -6,6 +6,7 @@ from tests.support.codegen.build import STRING, Schema, ref
 from tests.support.diff.cases import INT, KIND, LIST, LONG, MAYBE, ON_ERROR, SKIP, UINT, Case, holds, kinds, may
 
 SHORT: Schema = {"type": "integer", "minimum": 0, "maximum": 65535}
+URI: Schema = {**STRING, "format": "uri"}
 INTS: Schema = {"type": "array", "items": INT}
 EITHER: Schema = {"anyOf": [INT, STRING]}
 A, ONE, BIG = {"x": "a"}, {"x": 1}, {"x": 2**40}
@@ -98,6 +99,36 @@ CASES = [
         {"x": "b"},
     ),
     Case(
+        "another limit beside a pattern that no sample matches",
+        "request",
+        holds(STRING, pattern="^a[0-9]+$"),
+        holds(STRING, pattern="^a[0-9]+$", maxLength=3),
+        "constraint-tightened",
+        "SBRSS",
+        {"x": "a123"},
+        {"x": "a12"},
+    ),
+    Case(
+        "longer text",
+        "request",
+        holds(STRING, maxLength=5),
+        holds(STRING, maxLength=6),
+        "constraint-loosened",
+        "BSSSS",
+        {"x": "aaaaa"},
+        {"x": "aaaaaa"},
+    ),
+    Case(
+        "number's limit raised",
+        "request",
+        holds({"type": "number", "minimum": 0.25}),
+        holds({"type": "number", "minimum": 0.5}),
+        "constraint-tightened",
+        "SBRSS",
+        {"x": 0.25},
+        {"x": 0.5},
+    ),
+    Case(
         "narrower where invalid values are tolerated",
         "update",
         may(LONG, **ON_ERROR),
@@ -107,6 +138,19 @@ CASES = [
         BIG,
         ONE,
     ),
+    Case(
+        "integer constant became a boolean",
+        "update",
+        holds(INT, const=1),
+        holds({"type": "boolean", "const": True}),
+        "enum-closed-value-added",
+        "BSSBS",
+        ONE,
+        {"x": True},
+        also=("enum-closed-value-removed",),
+    ),
+    Case("format added", "request", holds(STRING), holds(URI), "type-respelled", "SSSSS", A, A),
+    Case("format removed", "update", holds(URI), holds(STRING), "type-respelled", "SSSSS", A, A),
     Case(
         "integer written differently",
         "request",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, model, other, ref, tagged
+from tests.support.codegen.build import STRING, Schema, model, other, ref, tagged, wraps
 from tests.support.diff.cases import BLOCK, SKIP, Case, holds
 
 TEXT: Schema = {"Text": model(["text"], text=STRING)}
@@ -21,9 +21,23 @@ def union(*tags: str, opened: bool = False) -> Schema:
 
 
 def titled(*titles: str) -> Schema:
-    """Return a union of two members without a tag: the first has the property `a`, the second `b`."""
-    keys = zip(titles, "ab", strict=True)
+    """Return a union of members without a tag: the first has the property `a`, the second `b`, the third `c`."""
+    keys = zip(titles, "abc", strict=False)
     return {"anyOf": [{"title": title, **model([key], **{key: STRING})} for title, key in keys]}
+
+
+def loose(union: Schema, key: str = "a") -> Schema:
+    """Return a union of titled members in which that with a property doesn't require it."""
+    ((keyword, members),) = union.items()
+    kept = [
+        {name: each[name] for name in each if name != "required" or key not in each["properties"]} for each in members
+    ]
+    return {keyword: kept}
+
+
+def fallback(*tags: str, last: Schema | None = None) -> Schema:
+    """Return a union of members with these tags, and of a last one, by default `Text` without a tag."""
+    return {"anyOf": [*(tagged("type", each, "Text") for each in tags), last or {"title": "Plain", **wraps("Text")}]}
 
 
 def inline(tag: str) -> Schema:
@@ -50,6 +64,18 @@ def case(
     return Case(name, place, on, on, rule, letters, *values, old_extra=old, new_extra=new)
 
 
+def blocks(old: Schema, new: Schema, **others: Schema) -> dict[str, Any]:
+    """Return the union on both sides, for a case."""
+    return {"old_extra": {**others, "Block": old}, "new_extra": {**others, "Block": new}}
+
+
+def texts(old: Schema, new: Schema) -> dict[str, Any]:
+    return blocks(old, new, **TEXT)
+
+
+PLAIN = tagged("type", "plain", "Text")
+EITHER = holds({"anyOf": [ref("One"), ref("Two")]})
+LISTS = holds({"anyOf": [{"type": "array", "items": ref(name)} for name in ("One", "Two")]})
 A, B = {"x": {"type": "a", "text": "t"}}, {"x": {"type": "b", "text": "t"}}
 AS, BS = {"x": [A["x"]]}, {"x": [B["x"]]}
 C, Z = {"x": {"type": "c", "text": "t"}}, {"x": {"type": "z"}}
@@ -75,7 +101,7 @@ CASES = [
     case("union opened", "union-opened", "BSSBS", (ONE, OPENED), (A, Z)),
     case("union closed", "union-closed", "SBBBS", (OPENED, ONE), (Z, A)),
     case("union's member retagged", "union-member-retagged", "BBBBS", (TWO, union("a", "c")), (B, C), "result"),
-    case("union's tag changed", "union-tag-changed", "BBBBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
+    case("union's tag changed", "union-tag-changed", "BBSBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
     case("union's member renamed", "union-member-renamed", "SSBBS", (PAIR, titled("One", "Three")), (KEY_B, KEY_B)),
     case(
         "union's members in another order",
@@ -91,6 +117,122 @@ CASES = [
         "RRSSS",
         (PAIR, {"oneOf": PAIR["anyOf"]}),
         (KEY_B, KEY_A),
+    ),
+    Case(
+        "an earlier member's property became optional",
+        "update",
+        BLOCK,
+        BLOCK,
+        "union-member-shadowed",
+        "SRSRS",
+        KEY_B,
+        {"x": {}},
+        also=("property-became-optional",),
+        **blocks(PAIR, loose(PAIR)),
+    ),
+    Case(
+        "another member's property became optional where exactly one matches",
+        "update",
+        BLOCK,
+        BLOCK,
+        "union-member-shadowed",
+        "SBSRS",
+        KEY_B,
+        {"x": {}},
+        also=("property-became-optional",),
+        **blocks({"oneOf": PAIR["anyOf"]}, loose({"oneOf": PAIR["anyOf"]})),
+    ),
+    Case(
+        "an earlier member shadows two",
+        "update",
+        BLOCK,
+        BLOCK,
+        "union-member-shadowed",
+        "SRSRS",
+        {"x": {"c": "t"}},
+        {"x": {}},
+        also=("property-became-optional",),
+        **blocks(titled("One", "Two", "Three"), loose(titled("One", "Two", "Three"))),
+    ),
+    Case(
+        "an earlier member of a property's union is loosened",
+        "update",
+        EITHER,
+        EITHER,
+        "union-member-shadowed",
+        "SRSRS",
+        {"x": {"b": "t"}},
+        {"x": {}},
+        also=("property-became-optional",),
+        old_extra={"One": model(["a"], a=STRING), "Two": model(["b"], b=STRING)},
+        new_extra={"One": model(a=STRING), "Two": model(["b"], b=STRING)},
+    ),
+    Case(
+        "an earlier list of a property's union is loosened",
+        "result",
+        LISTS,
+        LISTS,
+        "union-member-shadowed",
+        "SRSRS",
+        {"x": [{"b": "t"}]},
+        {"x": [{}]},
+        also=("property-became-optional",),
+        old_extra={"One": model(["a"], a=STRING), "Two": model(["b"], b=STRING)},
+        new_extra={"One": model(a=STRING), "Two": model(["b"], b=STRING)},
+    ),
+    Case(
+        "a new tag beside a member without one",
+        "result",
+        BLOCK,
+        BLOCK,
+        "union-closed-member-added",
+        "RSSBS",
+        A,
+        B,
+        also=("union-member-shadowed",),
+        **texts(fallback("a"), fallback("a", "b")),
+    ),
+    Case(
+        "a tag removed beside a member without one",
+        "result",
+        BLOCK,
+        BLOCK,
+        "union-closed-member-removed",
+        "SRBBS",
+        B,
+        A,
+        also=("union-member-shadowed",),
+        **texts(fallback("a", "b"), fallback("a")),
+    ),
+    case(
+        "the member without a tag gains one",
+        "union-member-retagged",
+        "SBBBS",
+        (fallback("a"), fallback("a", last=PLAIN)),
+        ({"x": {"text": "t"}}, {"x": {"type": "plain", "text": "t"}}),
+    ),
+    Case(
+        "a definition named like the member gains its tag",
+        "request",
+        BLOCK,
+        BLOCK,
+        "union-member-retagged",
+        "SBSSS",
+        {"x": {"text": "t"}},
+        {"x": {"type": "plain", "text": "t"}},
+        **blocks(
+            fallback("a", last={"title": "plain", **wraps("BlockPlain")}),
+            fallback("a", last=tagged("type", "plain", "BlockPlain")),
+            **TEXT,
+            BlockPlain=TEXT["Text"],
+        ),
+    ),
+    case(
+        "a member loses its tag",
+        "union-member-retagged",
+        "BSBBS",
+        (fallback("a", last=PLAIN), fallback("a")),
+        ({"x": {"type": "plain", "text": "t"}}, {"x": {"text": "t"}}),
     ),
     case(
         "member wraps a definition",

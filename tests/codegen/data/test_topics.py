@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import main
+from codegen.data import topics as topics_module
+from codegen.data.topics import TOPICS_TOML, Topic, find_topics, parse_topics, read_topics
 from codegen.errors import FileError
 from codegen.ir import Schema
 from codegen.pinned.pins import load
-from codegen.read import topics_file
-from codegen.read.topics import find_topics
-from codegen.read.topics_file import TOPICS_TOML, Topic, parse_topics, read_topics
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, acp_schema, model, part_of, ref
 from tests.support.paths import ROOT
@@ -48,7 +47,7 @@ def placed(definitions: dict[str, Any], topics: tuple[Topic, ...] = TOPICS) -> d
 @cache
 def pinned() -> dict[str, Schema]:
     found = load(ROOT / "schema", pinned=True)
-    return {each.profile.name: read_schema(each.schema, each.profile.table) for each in found}
+    return {each.profile.name: read_schema(each.schema, each.profile.facts) for each in found}
 
 
 # Where definitions are
@@ -151,7 +150,7 @@ def test_a_mistake_in_the_form_of_the_file_is_reported_in_a_sentence(content: by
 def other_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the file, which the generator reads instead."""
     path = Path(shutil.copy(TOPICS_TOML, tmp_path))
-    monkeypatch.setattr(topics_file, "TOPICS_TOML", path)
+    monkeypatch.setattr(topics_module, "TOPICS_TOML", path)
     read_topics.cache_clear()
     yield path
     read_topics.cache_clear()

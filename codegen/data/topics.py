@@ -1,11 +1,9 @@
-"""Reads `topics.toml`: the modules that generated models are divided into.
-
-Checks the form of the file. Independent of the schema: `codegen.read.topics` finds the topic of each definition.
-"""
+"""The topics of `topics.toml`, into which the models are divided, and which definitions each of them has."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
+from codegen.ir import Method, Schema
 from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/topics.toml"
@@ -73,3 +72,38 @@ def parse_topics(content: bytes) -> tuple[Topic, ...]:
         FileError: it is invalid.
     """
     return checked(_File, parse_toml(content, FILE), FILE).topics
+
+
+def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
+    """Return the topic of every definition: in the order of the topics, and a definition before what it consists of.
+
+    What a definition consists of is in the same topic or an earlier one. Whole messages have none: the runtime makes
+    them.
+    """
+    found: dict[str, Topic] = {}
+    for topic in topics:
+        _place(schema, found, topic, (*topic.types, *_payloads(schema, topic)))
+    _place(schema, found, topics[-1], (name for name in schema.definitions if name not in schema.envelopes))
+    return found
+
+
+def _payloads(schema: Schema, topic: Topic) -> Iterator[str]:
+    """Yield the params and results of a topic's methods."""
+    for wire in topic.methods:
+        for method in schema.methods:
+            if _is_listed(method, wire):
+                yield from (name for name in (method.params, method.result) if name)
+
+
+def _is_listed(method: Method, wire: str) -> bool:
+    return method.wire.startswith(wire) if wire.endswith("/") else method.wire == wire
+
+
+def _place(schema: Schema, found: dict[str, Topic], topic: Topic, names: Iterable[str]) -> None:
+    """Add definitions and everything that they consist of to a topic, except for what has a topic already."""
+    waiting = list(names)[::-1]
+    while waiting:
+        name = waiting.pop()
+        if name in schema.definitions and name not in found:
+            found[name] = topic
+            waiting += list(schema.uses(name))[::-1]

@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from codegen.compatibility.type_checker import Problem
 from codegen.diff.sources import Side
-from codegen.diff.user_code.type_checker import Problem
 from codegen.diff.verdict.findings import Finding
 from codegen.ir import Model, Schema
 from codegen.names import method_name
@@ -56,7 +56,11 @@ class Predictions:
         return candidates if best else []
 
     def _match(self, finding: Finding, names: set[str]) -> int:
-        return max(self._match_symbol(finding, each.split(".")[1:], names) for each in finding.symbols)
+        return max(
+            self._match_symbol(place, symbol.split(".")[1:], names)
+            for place in finding.places
+            for symbol in place.symbols
+        )
 
     def _match_symbol(self, finding: Finding, symbol: list[str], names: set[str]) -> int:
         if len(symbol) == 3:

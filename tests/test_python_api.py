@@ -1,4 +1,4 @@
-"""The report has what breaks for users of the hand-written packages, if both sides have them."""
+"""What breaks for users of the hand-written packages is found in their source."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codegen.__main__ import main
-from codegen.diff.python_api import PUBLIC, python_api_changes
-from tests.support.codegen.build import acp_schema, write_schema
 from tests.support.diff.repository import commit
 from tests.support.paths import ROOT
+from tests.support.python_api import PUBLIC, python_api_changes
 
 SOURCES = {
     "runtime/acp_runtime/__init__.py": "from acp_runtime.errors import Broken as Broken\n",
@@ -27,7 +25,6 @@ SOURCES = {
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository whose commit has small packages."""
-    write_schema(tmp_path / "schema", acp_schema({}))
     for name, text in SOURCES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
@@ -39,61 +36,36 @@ CHANGES = {
     "a parameter": (
         "kit/acp_kit/content.py",
         "def text(block): ...\n",
-        ("`acp_kit.content`: `text(strict)`: *Parameter was removed*",),
+        ["`acp_kit.content`: `text(strict)`: *Parameter was removed*"],
     ),
     "a method of a class": (
         "kit/acp_kit/client/parts.py",
         "class Part: ...\n",
-        ("`acp_kit.client`: `Part.run`: *Public object was removed*",),
+        ["`acp_kit.client`: `Part.run`: *Public object was removed*"],
     ),
     "a function that only has a default now": (
         "kit/acp_kit/content.py",
         "def text(block, strict=True, more=None): ...\n",
-        (),
+        [],
     ),
-    "a private module": ("kit/acp_kit/inner.py", "", ()),
+    "a private module": ("kit/acp_kit/inner.py", "", []),
 }
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), CHANGES.values(), ids=CHANGES)
-def test_a_change_of_a_public_name_is_found(repository: Path, name: str, text: str, expected: tuple[str, ...]) -> None:
+def test_a_change_of_a_public_name_is_found(repository: Path, name: str, text: str, expected: list[str]) -> None:
     (repository / name).write_text(text, "utf-8")
-    for head in (repository / "schema", repository):
-        assert python_api_changes("HEAD", str(head), repository) == expected
+    assert python_api_changes("HEAD", repository) == expected
 
 
 def test_a_name_that_two_public_modules_have_is_reported_once(repository: Path) -> None:
     (repository / "runtime/acp_runtime/errors.py").write_text("class Broken(Exception): ...\n", "utf-8")
-    commit(repository)
-    expected = ("`acp_runtime`: `Broken.code`: *Public object was removed*",)
-    assert python_api_changes("HEAD~", "HEAD", repository) == expected
+    assert python_api_changes("HEAD", repository) == ["`acp_runtime`: `Broken.code`: *Public object was removed*"]
 
 
 def test_a_public_module_that_is_gone_is_found(repository: Path) -> None:
     (repository / "kit/acp_kit/content.py").unlink()
-    assert python_api_changes("HEAD", str(repository), repository) == (
-        "`acp_kit.content`: *Public module was removed*",
-    )
-
-
-def test_folders_of_schemas_have_no_hand_written_api(
-    repository: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = write_schema(tmp_path_factory.mktemp("schemas"), acp_schema({}))
-    assert python_api_changes("HEAD", str(folder), repository) is None
-    assert python_api_changes(str(folder), "HEAD", repository) is None
-
-
-@pytest.mark.parametrize("style", ["markdown", "json"])
-def test_every_format_has_the_changes(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], style: str
-) -> None:
-    (repository / "kit/acp_kit/content.py").write_text("", "utf-8")
-    monkeypatch.setattr("codegen.diff.command.REPOSITORY", repository)
-    assert main(["diff", "--base", "HEAD", "--head", str(repository / "schema"), "--format", style]) == 0
-    out = capsys.readouterr().out
-    assert "`acp_kit.content`: `text`: *Public object was removed*" in out
-    assert "major" in out
+    assert python_api_changes("HEAD", repository) == ["`acp_kit.content`: *Public module was removed*"]
 
 
 def test_the_public_modules_are_those_that_are_promised() -> None:

@@ -1,7 +1,11 @@
-"""What breaks for users of the hand-written packages, acp_runtime and acp_kit. griffe finds it in their source."""
+"""What breaks for users of the hand-written packages, acp_runtime and acp_kit: `make api-changes`. griffe finds it.
+
+Some of what it lists breaks nobody, such as a method that a class has from a base class in another package now.
+"""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +13,7 @@ from pathlib import Path
 import griffe
 
 from codegen.diff import git
+from tests.support.paths import ROOT
 
 _PACKAGES = ("runtime/acp_runtime", "kit/acp_kit")
 # docs/project/compatibility-promise.md lists the public modules.
@@ -32,30 +37,11 @@ PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"a
 _IMPORTING = {"acp_runtime", "acp_runtime.transports"}
 
 
-def python_api_changes(base: str, head: str, repository: Path) -> tuple[str, ...] | None:
-    """Return a line of Markdown for each breaking change; None if a side has only schemas.
-
-    Args:
-        base: a git ref of the repository, or a folder: a checkout, or the folder `schema` of one.
-        head: likewise.
-        repository: the repository.
-    """
-    with tempfile.TemporaryDirectory(prefix="acp-api-") as temporary:
-        old = _checkout(base, repository, Path(temporary) / "base")
-        new = _checkout(head, repository, Path(temporary) / "head")
-        return tuple(_changes(old, new)) if old and new else None
-
-
-def _checkout(where: str, repository: Path, target: Path) -> Path | None:
-    """Return a folder with the packages of one side; None if it has none."""
-    folder = Path(where).resolve()
-    if folder.is_dir():
-        has_packages = (each for each in (folder, folder.parent) if all((each / path).is_dir() for path in _PACKAGES))
-        return next(has_packages, None)
-    if not all(git.has(where, repository, path) for path in _PACKAGES):
-        return None
-    git.extract(where, repository, target, *_PACKAGES)
-    return target
+def python_api_changes(base: str, repository: Path) -> list[str]:
+    """Return a line of Markdown for each breaking change from a git ref to the working tree."""
+    with tempfile.TemporaryDirectory(prefix="acp-api-") as folder:
+        git.extract(base, repository, Path(folder), *_PACKAGES)
+        return list(_changes(Path(folder), repository))
 
 
 def _changes(old: Path, new: Path) -> Iterator[str]:
@@ -86,3 +72,8 @@ def _public_modules(folder: Path) -> dict[str, griffe.Module]:
             if isinstance(member, griffe.Alias):
                 member.public = not name.startswith("_") and member.target_path.startswith("acp_runtime.")
     return modules
+
+
+if __name__ == "__main__":
+    for line in python_api_changes(sys.argv[1], ROOT):
+        print(line)

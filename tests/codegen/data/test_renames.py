@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from codegen.errors import FileError
-from codegen.read.renames_file import (
+from codegen.data.renames import (
     RENAMES_TOML,
     Rename,
     as_toml,
@@ -18,9 +17,10 @@ from codegen.read.renames_file import (
     package_version,
     parse_renames,
 )
+from codegen.errors import FileError
 
-DEFINITION = Rename("definition", ("v1", "v1_unstable"), "Old", "New", "1.0.0")
-METHOD = Rename("method", ("v1",), "session/old", "session/new_name", "2.10.0", "agent")
+DEFINITION = Rename(("v1", "v1_unstable"), "Old", "New", "1.0.0")
+OTHER = Rename(("v1",), "Älter", "Newest", "2.10.0")
 
 
 def written(*renames: Rename) -> bytes:
@@ -29,23 +29,23 @@ def written(*renames: Rename) -> bytes:
 
 def entry(**changes: Any) -> bytes:
     """Return an entry with other values. None removes a key."""
-    values = {"kind": "definition", "profiles": ["v1"], "old": "Old", "new": "New", "until": "1.0.0"} | changes
+    values = {"profiles": ["v1"], "old": "Old", "new": "New", "until": "1.0.0"} | changes
     lines = [f"{key} = {value!r}".replace("'", '"') for key, value in values.items() if value is not None]
     return "\n".join(["[[renamed]]", *lines]).encode()
 
 
 def renamed(old: str, new: str, *profiles: str) -> Rename:
-    return Rename("definition", profiles or ("v1",), old, new, "1.0.0")
+    return Rename(profiles or ("v1",), old, new, "1.0.0")
 
 
 def test_entries_are_read_as_they_are_written() -> None:
-    assert parse_renames(written(DEFINITION, METHOD)) == (DEFINITION, METHOD)
+    assert parse_renames(written(DEFINITION, OTHER)) == (DEFINITION, OTHER)
     assert parse_renames(b"") == ()
 
 
 def test_the_example_at_the_top_of_the_file_is_valid() -> None:
     example = re.findall(r"^#   (\[\[.*|\w+ = .*)", RENAMES_TOML.read_text("utf-8"), re.MULTILINE)
-    assert [each.kind for each in parse_renames("\n".join(example).encode())] == ["definition", "method"]
+    assert [each.new for each in parse_renames("\n".join(example).encode())] == ["SetSessionModeRequest"]
 
 
 MISTAKES = {
@@ -55,11 +55,7 @@ MISTAKES = {
         "#/renamed: Expected a list, found {'old': 'Old'}. The top of the file",
     ),
     "unknown key": (entry(since="1"), "#/renamed/0/since: There is no such key."),
-    "side of a definition": (entry(side="agent"), "#/renamed/0: Expected one of agent, client"),
-    "no side": (entry(kind="method"), "#/renamed/0: Expected one of agent, client"),
-    "unknown side": (entry(kind="method", side="server"), "as `side` of a method, and no `side` of a definition."),
     "missing key": (entry(new=None), "#/renamed/0/new: The key is missing."),
-    "unknown kind": (entry(kind="field"), "#/renamed/0/kind: String should match pattern '^(definition|method)$'"),
     "empty name": (entry(new=""), "#/renamed/0/new: String should have at least 1 character, found ''."),
     "no profiles": (entry(profiles=[]), "#/renamed/0/profiles: "),
     "unknown profile": (entry(profiles=["v9"]), "#/renamed/0: Expected some of v1, v1_unstable"),
@@ -91,13 +87,11 @@ def test_a_mistake_is_reported_in_one_line_that_names_the_file_and_the_entry(con
     assert "\n" not in text
 
 
-def test_the_same_name_in_other_profiles_sides_or_kinds_is_another_name() -> None:
+def test_the_same_name_in_other_profiles_is_another_name() -> None:
     entries = [
         renamed("Old", "New", "v1"),
         renamed("Old", "Newer", "v2_draft"),
         renamed("New", "Old", "v2_draft_unstable"),
-        Rename("method", ("v1",), "Old", "New", "1.0.0", "agent"),
-        Rename("method", ("v1",), "New", "Old", "1.0.0", "client"),
     ]
     assert parse_renames(written(*entries)) == tuple(entries)
 
@@ -109,8 +103,8 @@ def test_an_entry_that_is_due_is_refused(version: str) -> None:
 
 
 def test_an_entry_is_kept_before_its_version() -> None:
-    check_not_due([DEFINITION, METHOD], "0.99.9")
-    check_not_due([METHOD], "2.9.0")
+    check_not_due([DEFINITION, OTHER], "0.99.9")
+    check_not_due([OTHER], "2.9.0")
 
 
 def test_the_next_major_version_follows_that_of_the_package() -> None:
@@ -121,10 +115,10 @@ def test_the_next_major_version_follows_that_of_the_package() -> None:
 def test_entries_are_added_at_the_end_of_the_text() -> None:
     text = RENAMES_TOML.read_text("utf-8")
     once = extended(text, [DEFINITION])
-    twice = extended(once, [METHOD])
+    twice = extended(once, [OTHER])
     assert once.startswith(text)
     assert twice.startswith(once)
-    assert parse_renames(twice.encode()) == (*parse_renames(text.encode()), DEFINITION, METHOD)
+    assert parse_renames(twice.encode()) == (*parse_renames(text.encode()), DEFINITION, OTHER)
 
 
 def test_an_added_entry_can_not_start_a_chain() -> None:

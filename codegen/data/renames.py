@@ -1,13 +1,11 @@
-"""Reads and extends `renames.toml`: the old names that generated code keeps after upstream has changed them.
-
-Checks the form of every entry. Independent of the schema: `codegen.read.old_names` checks whether an entry fits it.
-"""
+"""Old names of definitions: reads and extends `renames.toml`, and adds its names to a schema that was read."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -15,8 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from codegen.errors import FileError
+from codegen.ir import OldName, Schema
+from codegen.names import is_class_name
 from codegen.pinned.profiles import PROFILES
-from codegen.read.methods import SIDES
+from codegen.read.normalise import RESERVED
 from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/renames.toml"
@@ -27,41 +27,35 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Rename:
-    """An entry: a name that upstream changed.
+    """An entry: a definition whose name upstream changed.
 
     Attributes:
-        kind: `definition` or `method`.
         profiles: the profiles in which it changed.
-        old: the old name: a class, or a method's name on the wire.
+        old: the old name.
         new: the new name.
         until: the version of this package that no longer has the old name.
-        side: the side that handles the method; empty for a definition.
     """
 
-    kind: Annotated[str, Field(pattern="^(definition|method)$")]
     profiles: Annotated[tuple[str, ...], Field(min_length=1)]
     old: Text
     new: Text
     until: Annotated[str, Field(pattern=f"^{_VERSION.pattern}$")]
-    side: str = ""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.side not in (SIDES if self.kind == "method" else ("",)):
-            raise ValueError(f"Expected one of {', '.join(SIDES)} as `side` of a method, and no `side` of a definition")
         if sorted(self.profiles) != sorted({*self.profiles} & {*PROFILES}):
             raise ValueError(f"Expected some of {', '.join(PROFILES)} in `profiles`, each once")
         if self.old == self.new:
             raise ValueError("`old` and `new` are the same name")
         return self
 
-    def keys(self, name: str) -> list[tuple[str, ...]]:
+    def keys(self, name: str) -> list[tuple[str, str]]:
         """Return what identifies a name of this entry in each profile."""
-        return [(profile, self.kind, self.side, name) for profile in self.profiles]
+        return [(profile, name) for profile in self.profiles]
 
     def error(self, sentence: str) -> FileError:
         """Return an error about this entry."""
-        return FileError("", f"{FILE}, {self.kind} {self.old!r}: {sentence}")
+        return FileError("", f"{FILE}, definition {self.old!r}: {sentence}")
 
 
 class _File(BaseModel, extra="forbid"):
@@ -101,9 +95,8 @@ def extended(text: str, renames: Iterable[Rename]) -> str:
 
 def as_toml(rename: Rename) -> str:
     """Return an entry as it is written in the file, without a line break at the end."""
-    keys = ("kind", "profiles", *(["side"] if rename.side else []), "old", "new", "until")
     # JSON's strings and arrays of strings are TOML's, too.
-    lines = (f"{key} = {json.dumps(getattr(rename, key), ensure_ascii=False)}" for key in keys)
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(rename).items())
     return "\n".join(("[[renamed]]", *lines))
 
 
@@ -148,7 +141,7 @@ def _parts(version: str) -> tuple[int, ...]:
 
 def _check_old_names(renames: tuple[Rename, ...]) -> None:
     """Check that every old name has one entry, and that no new name is itself an old one."""
-    targets: dict[tuple[str, ...], str] = {}
+    targets: dict[tuple[str, str], str] = {}
     for each in renames:
         for key in each.keys(each.old):
             if key in targets:
@@ -159,3 +152,63 @@ def _check_old_names(renames: tuple[Rename, ...]) -> None:
             if key in targets:
                 now = json.dumps(targets[key])
                 raise each.error(f"{each.new!r} was renamed, too, in {key[0]}. Write new = {now}, or remove an entry.")
+
+
+def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> Schema:
+    """Return a schema with the old names of a profile. Entries that don't fit the schema have no effect.
+
+    Raises:
+        FileError: an old name can't be a name in Python, or something else has it.
+    """
+    fitting = [rename for rename in renames if profile in rename.profiles and not _misfit(schema, rename)]
+    return replace(schema, old_names=tuple(_old_definitions(schema, fitting)))
+
+
+def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> list[str]:
+    """Return a line for each entry that has no effect in one of its profiles, with the reason.
+
+    That is no error: upstream may remove a definition, and other folders of schemas lack most of them.
+    """
+    found: list[str] = []
+    for each in renames:
+        for profile in each.profiles:
+            problem = _misfit(schemas[profile], each) if profile in schemas else "no schema is pinned"
+            if problem:
+                found.append(f"definition {each.old!r}: In {profile}, {problem}.")
+    return found
+
+
+def _misfit(schema: Schema, rename: Rename) -> str:
+    """Return why an entry doesn't fit a schema, as part of a sentence; empty if it does."""
+    if rename.new not in schema.definitions:
+        return f"there is no definition {rename.new!r}"
+    if rename.old in schema.definitions:
+        return "there is a definition of the old name"
+    return ""
+
+
+def _old_definitions(schema: Schema, renames: list[Rename]) -> Iterator[OldName]:
+    """Yield the old names of definitions, and those that the members of renamed unions had.
+
+    A name that the schema uses for something else is not the old name of a member: upstream's definitions come first.
+    """
+    explicit = {each.old for each in renames}
+    found: dict[str, str] = {}
+    for rename in renames:
+        if rename.old in RESERVED or not is_class_name(rename.old):
+            raise rename.error(f"{rename.old!r} can't be the name of a class here. Correct `old`.")
+        for name in _named_after(schema, rename.new):
+            old = rename.old + name.removeprefix(rename.new)
+            if name != rename.new and (old in explicit or old in schema.definitions or old in RESERVED):
+                continue
+            if found.setdefault(old, name) != name:
+                raise rename.error(f"{old} would be an old name of both {found[old]} and {name}. Remove an entry.")
+            yield OldName(old, name, rename.until)
+
+
+def _named_after(schema: Schema, name: str) -> Iterator[str]:
+    """Yield a definition and the inline members of unions that are named after it, nested ones included."""
+    own = schema.definitions[name].pointer
+    for each in schema.definitions.values():
+        if each.name.startswith(name) and (each.pointer == own or each.pointer.startswith(f"{own}/")):
+            yield each.name

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from codegen.compatibility.user_code import check_user_code
 from codegen.console import write_output
-from codegen.diff.python_api import python_api_changes
+from codegen.diff.render.github import github
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
-from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.accepted import read_accepted
-from codegen.diff.verdict.severity import Severity
+from codegen.diff.verdict.verdicts import Severity
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
+REPOSITORY = Path(__file__).resolve().parent.parent
 _FORMATS = {"markdown": markdown, "json": json_text}
 _THRESHOLDS = {"wire": Severity.WIRE, "breaking": Severity.PYTHON, "risky": Severity.RISKY, "never": None}
 
@@ -35,10 +34,9 @@ def run(options: argparse.Namespace) -> int:
     """
     base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
     report = compare(base, head, read_accepted(head.accepted))
-    report = replace(report, python_api=python_api_changes(options.base, options.head, REPOSITORY))
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
-    _print(_FORMATS[options.format](report))
+    _print(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))
     if report.stale:
         stale = ", ".join(report.stale)
         sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."

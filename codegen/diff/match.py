@@ -16,6 +16,8 @@ Key = TypeVar("Key", bound=Hashable)
 _SPELLING, _LONG = 0.85, 5
 # The least number of equal parts that are evidence.
 _SEVERAL = 2
+# The share of equal parts that is evidence enough without similar names.
+_MOST = 2 / 3
 # The markers in generated code for properties that tolerate invalid values, and their keywords in the schema.
 MARKERS = {
     "DefaultOnError": "x-deserialize-default-on-error",
@@ -152,8 +154,17 @@ class Structure(NamedTuple):
         equal, total = len(self.parts & other.parts), max(len(self.parts), len(other.parts))
         if self == other:
             return named or (distinctive and equal >= _SEVERAL)
-        least = 1 / 2 if named else 2 / 3
+        least = 1 / 2 if named else _MOST
         return self.noun == other.noun and equal >= _SEVERAL + (not named) and equal >= least * total
+
+
+def split(old: Schema, gone: Definition, new: Schema, added: list[Definition], names: dict[str, str]) -> list[str]:
+    """Return the new definitions that together have most parts of one that is gone; none if it is one or nothing."""
+    before = structure(old, gone, names)
+    shared = {each.name: before.parts & structure(new, each, {}).parts for each in added}
+    parts = [name for name, found in shared.items() if len(found) >= _SEVERAL]
+    equal = len(frozenset[object]().union(*(shared[each] for each in parts)))
+    return parts if len(parts) > 1 and equal >= _MOST * len(before.parts) else []
 
 
 def structure(schema: Schema, definition: Definition, names: dict[str, str]) -> Structure:

@@ -13,11 +13,12 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from codegen.compatibility.check import check_old_code
+from codegen.compatibility.predictions import Predictions
+from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.git import extract
-from codegen.diff.report import Report
+from codegen.diff.report import STABLE, Report
 from codegen.diff.sources import Side
-from codegen.diff.user_code.predictions import Predictions
-from codegen.diff.user_code.type_checker import Problem, check
 from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
@@ -54,6 +55,22 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         for each in report.findings
     )
     return replace(report, findings=findings, user_code=UserCode(folder, len(modules), len(found), unpredicted))
+
+
+def check_uses(report: Report, base: Side, head: Side, repository: Path) -> Report:
+    """Return the report with the failures that it doesn't predict of code generated from the stable schemas."""
+    assert report.user_code is not None
+    with tempfile.TemporaryDirectory(prefix="acp-uses-") as folder:
+        write_files(Path(folder) / PACKAGE, _package(base, head))
+        packages = [Path(folder), repository / _RUNTIME]
+        try:
+            results = check_old_code([("", base)], head, packages, (STABLE,))
+            found = [each for result in results for each in result.unpredicted]
+            failures = [Failure(f"<{each.use}>", each.line, each.source, each.message) for each in found]
+        except SourceError as error:  # code for the head fails with the head's own package
+            failures = [Failure(f"<uses of {STABLE}>", 1, "", str(error))]
+    unpredicted = (*report.user_code.unpredicted, *failures)
+    return replace(report, user_code=replace(report.user_code, unpredicted=unpredicted))
 
 
 def _failure(problem: Problem, module: Module) -> Failure:

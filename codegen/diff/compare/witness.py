@@ -1,0 +1,120 @@
+"""The smallest message that the other side refuses, and values as the smallest code that no longer works."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+from codegen.diff.compare.reach import LENIENT
+from codegen.ir import Definition, Model, Schema
+from codegen.nodes import is_array, is_object
+from codegen.types import Type
+from codegen.values import Samples, find_scalars, fits
+
+# Returns the JSON that contains a value.
+Around = Callable[[Any], Any]
+
+
+class Sender:
+    """One side, which sends messages to the other one, or the code that builds them."""
+
+    def __init__(self, schema: Schema, reader: Schema) -> None:
+        self._schema, self._reader = schema, reader
+        self._smallest = Samples(schema, ()).smallest
+        self._refused: dict[tuple[str, str, bool], list[Any]] = {}
+
+    def refused(self, sent: Definition, read: Definition, text: str, *, strict: bool = False) -> list[Any]:
+        """Return the smallest value of a definition that the other side refuses; none if there is none.
+
+        Args:
+            sent: the definition.
+            read: what the other side reads it as.
+            text: what the value should have in it, if that is refused.
+            strict: whether a constructor in Python refuses it.
+        """
+
+        def size(value: Any) -> tuple[bool, int]:
+            written = json.dumps(value)
+            return bool(text) and json.dumps(text) not in written, len(written)
+
+        key = sent.name, read.name, strict
+        if key not in self._refused:
+            self._refused[key] = self._find(Type("ref", sent.name), Type("ref", read.name), strict=strict)
+        return sorted(self._refused[key], key=size)[:1]
+
+    def _find(self, sent: Type, read: Type, *, strict: bool) -> list[Any]:
+        scalars = (*find_scalars(self._schema, [sent]), *find_scalars(self._reader, [read]))
+        made = Samples(self._schema, scalars).shallow(sent, 1)
+        return [each for each in made if not fits(self._reader, each, read, strict=strict)]
+
+    def source(self, value: Any, kind: Type) -> str:
+        """Return a Python expression for a value of a type."""
+        found = self._schema.definitions.get(kind.name)
+        if isinstance(found, Model):
+            fields = (each for each in self._schema.fields(found.name) if each.wire in value and each.tag is None)
+            keywords = (f"{each.name}={self.source(value[each.wire], each.type)}" for each in fields)
+            return f"{found.name}({', '.join(keywords)})"
+        if found:
+            return self.source(value, found.type)
+        if kind.kind == "union":
+            return self.source(value, next(part for part in kind.parts if fits(self._schema, value, part)))
+        items = value if is_array(value) else value.values() if is_object(value) else ()
+        written = [self.source(each, part) for part in kind.parts for each in items]
+        if not written:
+            return repr(value)
+        keys = (f"{key!r}: " for key in value) if is_object(value) else [""] * len(written)
+        inside = ", ".join(f"{key}{each}" for key, each in zip(keys, written, strict=True))
+        return f"{{{inside}}}" if is_object(value) else f"[{inside}]"
+
+    def message(self, definition: Definition, value: Any) -> str:
+        """Return the JSON of the smallest message with a value of a definition."""
+        return json.dumps(self._messages.get(definition.name, _itself)(value))
+
+    @cached_property
+    def _messages(self) -> dict[str, Around]:
+        """For each definition, what a message is around it. It is refused if the definition's value is."""
+        found: dict[str, Around] = {}
+        for method in self._schema.methods:
+            self._search(found, method.params, _property(_itself, {"method": method.wire}, "params"))
+            if method.result:
+                self._search(found, method.result, _property(_itself, {}, "result"))
+        return found
+
+    def _search(self, found: dict[str, Around], start: str, around: Around) -> None:
+        """Search breadth first."""
+        queue = [(start, around)]
+        for name, outside in queue:
+            if name not in found:
+                found[name] = outside
+                queue += self._inside(self._schema.definitions[name], outside)
+
+    def _inside(self, definition: Definition, around: Around) -> Iterator[tuple[str, Around]]:
+        if not isinstance(definition, Model):
+            yield from ((name, _within(definition.type, name, around)) for name in definition.type.names)
+            return
+        own = self._smallest(Type("ref", definition.name))
+        if definition.base:
+            yield definition.base, lambda value: around(own | value)
+        for field in definition.fields:
+            for name in () if LENIENT.intersection(field.markers) else field.type.names:
+                yield name, _within(field.type, name, _property(around, own, field.wire))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _property(around: Around, others: dict[str, Any], key: str) -> Around:
+    return lambda value: around({**others, key: value})
+
+
+def _within(found: Type, name: str, around: Around) -> Around:
+    """Return what is around a definition that a type refers to."""
+    if found.kind == "ref":
+        return around
+    part = next(each for each in found.parts if name in each.names)
+    if found.kind == "array":
+        return _within(part, name, lambda value: around([value]))
+    return _within(part, name, _property(around, {}, "key") if found.kind == "map" else around)

@@ -1,1 +1,0 @@
-"""Match the definitions and properties of one side to those of the other."""

@@ -1,1 +1,0 @@
-"""Check the base's user code with the head's package."""

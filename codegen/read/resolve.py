@@ -1,0 +1,190 @@
+"""Attaches the facts of `methods.toml` to the methods of a schema, and checks them against its definitions.
+
+A fact names properties of the schema. One about a property that this schema doesn't have is dropped, because the file
+covers every release, and the method says so (`Method.absent`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from codegen.errors import SchemaError
+from codegen.ir import Field, Method, Schema, Union
+from codegen.nodes import escape
+from codegen.read.facts_file import FILE, way_out
+from codegen.read.proposed_facts import proposed_entry
+from codegen.toml import MEANING
+
+# The entries that a method has, each with the name of its table. The most specific one is first.
+Entries: TypeAlias = list[tuple[str, dict[str, Any]]]
+# The message in which each side advertises its capabilities.
+ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
+CORRECT = "Correct the entry."
+_OF_REQUESTS, _OF_NOTIFICATIONS = frozenset({"opens", "creates", "gone", "cancelled"}), frozenset({"cancels"})
+
+
+class Resolver:
+    """Resolves the names of one schema in entries of `methods.toml`.
+
+    Args:
+        schema: the schema, whose methods may have no facts yet.
+        facts: the name of the profile's own tables in `methods.toml`.
+        properties: what all its methods share, as in `methods.toml`.
+    """
+
+    def __init__(self, schema: Schema, facts: str, properties: dict[str, str]) -> None:
+        self._schema, self._own_tables, self._properties = schema, facts, properties
+        self._notifications = {each.wire: each.params for each in schema.methods if each.result is None}
+        # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
+        self._both = self._notifications.keys() & {each.wire for each in schema.methods if each.result is not None}
+
+    def attach(self, entries_of: Callable[[Method], Entries]) -> Schema:
+        """Return the schema with the facts of its methods' entries."""
+        methods = [self.resolve(each, entries_of(each)) for each in self._schema.methods]
+        return replace(self._schema, methods=methods, properties=self._properties)
+
+    def resolve(self, method: Method, entries: Entries, *, checked: bool = True) -> Method:
+        """Return a method with the facts of the first of its entries of which this schema lacks the fewest names.
+
+        A method without entries gets the proposed one. Without `checked`, a capability may be missing here.
+        """
+        found = entries or [("", self._proposed(method))]
+        table, entry = min(found, key=lambda each: len(self.absent(method, each[1])))
+        capability, content = entry.get("capability"), entry.get("content", {})
+        content = {part: path for part, path in content.items() if has_part(self._schema, method, part)}
+        needed = {path: f"{method.wire} with {part}" for part, path in content.items()}
+        for path, what in (needed | ({capability: method.wire} if capability else {})).items() if checked else ():
+            self._check_path(method.side, path, what)
+        return replace(
+            method,
+            capability=capability,
+            baseline=entry.get("baseline", False),
+            content=tuple(content.items()),
+            offered=entry.get("offered", ""),
+            facts=tuple(self._facts(method, entry)),
+            entry=entry,
+            table=table,
+            absent=self.absent(method, entry),
+        )
+
+    def _proposed(self, method: Method) -> dict[str, Any]:
+        doc = f"{method.doc} {self._schema.definitions[method.params].doc}"
+        start = self._properties.get(f"{method.side}_capabilities", "")
+        paths = capability_paths(self._schema, ADVERTISED_IN.get(method.side, ""), start)
+        try:
+            return proposed_entry(list(paths), method.wire, doc)
+        except ValueError as error:
+            raise SchemaError(
+                f"/$defs/{method.params}/x-method",
+                f"{FILE} has no entry for the method {method.wire}, and none can be proposed. {error}",
+                next_step=f"Add an entry. {MEANING}",
+            ) from error
+
+    def absent(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+        """Return what an entry names and this schema lacks, each with the key in the entry."""
+        return tuple((key, name) for key, name, is_here in self._named(method, entry) if not is_here)
+
+    def _named(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+        """Yield what an entry names: its key, the name, and whether this schema has it."""
+        sent, returned = fields(self._schema, method.params), fields(self._schema, method.result or "")
+        content = entry.get("content", {})
+        for path in dict.fromkeys((entry.get("capability"), *content.values())):
+            if path is not None:
+                yield "capability", path, self._missing_step(ADVERTISED_IN[method.side], path) is None
+        yield from (("content", part, has_part(self._schema, method, part)) for part in content)
+        cancelled_requests = sent if method.result is None else {}
+        known = {"creates": returned, "ends": sent, "exempt": sent, "cancels": cancelled_requests}
+        yield from ((key, entry[key], entry[key] in there) for key, there in known.items() if key in entry)
+        yield from (("paths", path, path in sent) for path in entry.get("paths", ()))
+        if cancelled := entry.get("cancelled"):
+            yield "cancelled", cancelled["by"], cancelled["by"] in self._notifications
+            yield from (("cancelled", key, key in returned) for key in cancelled["result"])
+
+    def _facts(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the facts whose properties this schema has, as keywords of `Request` or `Notification`."""
+        place, result = f"{FILE} {method.wire!r}", method.result or ""
+        others = _OF_NOTIFICATIONS if result else _OF_REQUESTS
+        unfit = sorted(entry.keys() & others)
+        if unfit and method.wire not in self._both:
+            kind, other = ("request", "notification") if result else ("notification", "request")
+            raise _error(method.params, f"{place}: `{unfit[0]}` is for a {other}, but {method.wire} is a {kind}.")
+        own = {key: value for key, value in entry.items() if key not in others}
+        sent, returned = fields(self._schema, method.params), fields(self._schema, result)
+        yield from ((key, own[key]) for key in ("opens", "gone") if key in own)
+        if "gone" in own and (missing := [wire for wire, field in returned.items() if field.required]):
+            raise _error(result, f"{place}: `gone` gives callers an empty result, but {missing[0]!r} is required.")
+        for key, known in (("creates", returned), ("ends", sent), ("exempt", sent), ("cancels", sent)):
+            if own.get(key) in known:
+                yield key, known[own[key]].name
+        cancelled = own.get("cancelled")
+        if cancelled and cancelled["result"].keys() <= returned.keys():
+            self._check_cancelled(cancelled["by"], place, result)
+            result_json = json.dumps(cancelled["result"], separators=(",", ":"))
+            yield "cancelled", (cancelled["by"], result_json, cancelled.get("by_id", False))
+        if paths := tuple(sent[path].name for path in own.get("paths", ()) if path in sent):
+            yield "paths", paths
+
+    def _check_cancelled(self, by: str, place: str, result: str) -> None:
+        if by not in self._notifications:
+            known = ", ".join(sorted(self._notifications)) or "none"
+            raise _error(result, f"{place}: `cancelled` names {by!r}, but the notifications here are {known}.")
+        session, params = self._properties["session"], self._notifications[by]
+        if session not in fields(self._schema, params):
+            raise _error(params, f"{place}: `cancelled` names {by!r}, but its params have no {session!r}.")
+
+    def _check_path(self, side: str, path: str, what: str) -> None:
+        """Check that every step of a capability's path is a property in this schema."""
+        if missing := self._missing_step(ADVERTISED_IN[side], path):
+            pointer, step = missing
+            message = f"{FILE} says that {what} needs {path}, but there is no {step!r} here."
+            raise SchemaError(pointer, message, next_step=way_out(self._own_tables, side))
+
+    def _missing_step(self, start: str, path: str) -> tuple[str, str] | None:
+        """Return the first step of a capability's path that this schema doesn't have, and the place that lacks it."""
+        name, pointer = start, f"/$defs/{start}"
+        for step in path.split("."):
+            field = fields(self._schema, name).get(step)
+            if field is None:
+                return pointer, step
+            name = field.type.concrete.name
+            pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
+        return None
+
+
+def fields(schema: Schema, name: str) -> dict[str, Field]:
+    """Return the fields of a definition by their keys in JSON; of a union, those that all its members have."""
+    models = list(schema.concrete_models(name)) if name in schema.definitions else []
+    first, *others = [{each.wire: each for each in schema.fields(model.name)} for model in models] or [{}]
+    return {wire: field for wire, field in first.items() if all(wire in each for each in others)}
+
+
+def has_part(schema: Schema, method: Method, part: str) -> bool:
+    """Return whether params have a field whose items, or whether the params themselves, have a variant of this tag."""
+    wire, _, tag = part.partition(".")
+    own = [field for model in schema.concrete_models(method.params) for field in schema.fields(model.name)]
+    return any(each.wire == wire and (not tag or tag in {each.tag, *_item_tags(schema, each)}) for each in own)
+
+
+def _item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
+    items = (schema.definitions.get(part.name) for part in field.type.concrete.parts)
+    return (member.tag for each in items if isinstance(each, Union) for member in each.members)
+
+
+def capability_paths(schema: Schema, message: str, start: str) -> Iterator[str]:
+    """Yield the paths of all capabilities below a property of the message that advertises them."""
+    first = fields(schema, message).get(start)
+    return _below(schema, start, first.type.concrete.name, ()) if first else iter(())
+
+
+def _below(schema: Schema, path: str, name: str, seen: tuple[str, ...]) -> Iterator[str]:
+    for wire, field in fields(schema, name).items() if name not in seen else ():
+        if wire != "_meta":  # it holds extensions of the protocol, which unlock nothing in the schema
+            yield f"{path}.{wire}"
+            yield from _below(schema, f"{path}.{wire}", field.type.concrete.name, (*seen, name))
+
+
+def _error(definition: str, message: str) -> SchemaError:
+    return SchemaError(f"/$defs/{definition}", message, next_step=CORRECT)

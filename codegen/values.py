@@ -1,0 +1,171 @@
+"""JSON values of a schema's types: whether a type has a value, as the bindings read it, and samples of its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from codegen.escaping import quoted
+from codegen.ir import Field, Model, Schema, Union
+from codegen.nodes import is_array, is_object
+from codegen.types import Type
+
+# The Python types of the JSON values of each kind.
+_PYTHON: dict[str, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+    "array": (list,),
+    "map": (dict,),
+}
+# Values to choose samples from.
+_SCALARS = ("x", "/x", "", "a long text", 1, 0, -1, True, False, None, 1.5)
+# In models as deep as this inside of others, samples have only the required properties; deeper ones have one sample.
+_DEEP = 3
+
+
+def fits(schema: Schema, value: Any, kind: Type, *, strict: bool = False) -> bool:
+    """Return whether a value is one of a type. Invalid values that the schema tolerates are, and unknown names.
+
+    `strict`: neither is, as for constructors in Python.
+    """
+    match kind.kind:
+        case "ref":
+            found = _fits_definition(schema, value, kind.name, strict=strict)
+        case "union":
+            found = any(fits(schema, value, part, strict=strict) for part in kind.parts)
+        case "literal":
+            found = quoted(value) in kind.written_values
+        case "any":
+            found = True
+        case _:
+            items = value.values() if is_object(value) else value if is_array(value) else ()
+            found = type(value) in _PYTHON[kind.kind] and all(_is_within(value, *limit) for limit in kind.limits)
+            found = found and all(fits(schema, item, part, strict=strict) for item in items for part in kind.parts)
+    return found
+
+
+def _is_within(value: Any, name: str, limit: Any) -> bool:
+    if name == "pattern":
+        return _matches(limit, value)
+    size = len(value) if isinstance(value, str) or is_array(value) else value
+    return bool(size >= limit if name in ("minimum", "min_length") else size <= limit)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return bool(re.search(pattern, text))
+    except re.error:  # the patterns of JSON Schema have another syntax
+        return False
+
+
+def _fits_definition(schema: Schema, value: Any, name: str, *, strict: bool) -> bool:
+    found = schema.definitions[name]
+    if isinstance(found, Union) and found.exclusive:
+        return sum(fits(schema, value, part, strict=strict) for part in found.type.parts) == 1
+    if not isinstance(found, Model):
+        return fits(schema, value, found.type, strict=strict)
+    fields = schema.fields(name)
+    if not is_object(value) or (strict and value.keys() - {each.wire for each in fields}):
+        return False
+    return all(
+        _fits_field(schema, value[each.wire], each, strict=strict) if each.wire in value else not each.required
+        for each in fields
+    )
+
+
+def _fits_field(schema: Schema, value: Any, field: Field, *, strict: bool = False) -> bool:
+    if field.tag is not None:
+        return quoted(value) == quoted(field.tag)
+    if "NoTag" in field.markers:
+        return not isinstance(value, str)
+    if any(quoted(value) in marker for marker in field.markers if marker.startswith("OtherThan")):
+        return False
+    tolerated = {"DefaultOnNull": value is None, "DefaultOnError": True, "SkipInvalidItems": is_array(value)}
+    is_tolerated = not strict and any(tolerated.get(marker) for marker in field.markers)
+    return is_tolerated or fits(schema, value, field.type, strict=strict)
+
+
+class Samples:
+    """Makes samples of the values of one schema's types.
+
+    A model has one with its required properties, one with all, and one for each sample of each property. So who refuses
+    some values of a type most likely refuses one of its samples.
+
+    Args:
+        schema: the schema.
+        others: scalars to choose from, too: the limits and constants of the types that the samples are tried with.
+    """
+
+    def __init__(self, schema: Schema, others: Iterable[Any]) -> None:
+        self._schema = schema
+        self._scalars = tuple({quoted(each): each for each in (*_SCALARS, *others)}.values())
+
+    def smallest(self, kind: Type) -> Any:
+        """Return a sample whose objects have only the required properties; an empty object if there is none."""
+        return next(iter(self.shallow(kind, -1)), dict[str, Any]())
+
+    def shallow(self, kind: Type, depth: int) -> list[Any]:
+        """Return samples whose objects have only the required properties, except in definitions down to a depth."""
+        return self.make(kind, ("",) * (_DEEP - depth - 1))
+
+    def make(self, kind: Type, inside: tuple[str, ...] = ()) -> list[Any]:
+        """Return samples of a type. `inside` are the definitions that the type is in: they aren't repeated."""
+        match kind.kind:
+            case "ref":
+                found = self._of_definition(kind.name, inside)
+            case "union":
+                found = [value for part in kind.parts for value in self.make(part, inside)]
+            case "literal":
+                found = list(kind.values)
+            case "array":
+                size = max(1, kind.limit("min_length") or 0)
+                found = [[], *([item] * size for item in self.make(kind.parts[0], inside))]
+            case "map":
+                found = [{}, *({"key": value} for value in self.make(kind.parts[0], inside))]
+            case _:
+                found = list(self._scalars)
+        return [value for value in found if fits(self._schema, value, kind)]
+
+    def _of_definition(self, name: str, inside: tuple[str, ...]) -> list[Any]:
+        found, inside = self._schema.definitions[name], (*inside, name)
+        if name in inside[:-1]:
+            return []
+        return self._messages(found, inside) if isinstance(found, Model) else self.make(found.type, inside)
+
+    def _messages(self, model: Model, inside: tuple[str, ...]) -> list[Any]:
+        fields = [each for each in self._schema.fields(model.name) if each.required or len(inside) < _DEEP]
+        values = {each.wire: self._of_field(each, inside) for each in fields}
+        if not all(values[each.wire] for each in fields if each.required):
+            return []
+        least = {each.wire: values[each.wire][0] for each in fields if each.required}
+        if len(inside) > _DEEP:
+            return [least]
+        whole = {wire: found[0] for wire, found in values.items() if found}
+        return [least, whole, *({**least, wire: value} for wire, found in values.items() for value in found)]
+
+    def _of_field(self, field: Field, inside: tuple[str, ...]) -> list[Any]:
+        found = [field.tag] if field.tag is not None else self.make(field.type, inside)
+        return [value for value in found if _fits_field(self._schema, value, field)]
+
+
+def find_scalars(schema: Schema, kinds: Iterable[Type], depth: int = 1) -> Iterator[Any]:
+    """Yield the constants of types and the numbers around their limits; of a model, those of its properties."""
+    for kind in kinds:
+        yield from kind.values
+        for step in (-1, 0, 1):
+            limits = {
+                name: max(limit + step, 0) if name.endswith("length") else limit + step
+                for name, limit in kind.limits
+                if name != "pattern"
+            }
+            yield from ("x" * size if name.endswith("length") else size for name, size in limits.items())
+        yield from find_scalars(schema, kind.parts, depth)
+        found = schema.definitions.get(kind.name)
+        if isinstance(found, Model) and depth:
+            yield from find_scalars(schema, (field.type for field in schema.fields(kind.name)), depth - 1)
+        elif found and not isinstance(found, Model):
+            yield from find_scalars(schema, [found.type], depth)

@@ -1,0 +1,65 @@
+"""The same change in many places is one finding, with one fingerprint."""
+
+from __future__ import annotations
+
+import json
+
+from codegen.__main__ import SCHEMA
+from codegen.diff.render.markdown import markdown
+from codegen.diff.report import compare
+from codegen.diff.verdict.verdicts import Severity
+from tests.support.codegen.build import STRING, Schema, model, request
+from tests.support.codegen.simulated import objects
+from tests.support.diff.cases import MAYBE, holds
+from tests.support.diff.sides import side, side_of_schemas
+
+NULL, TEXT = holds(MAYBE), holds(STRING)
+
+
+def methods(definition: Schema, *wires: str) -> Schema:
+    """Return three methods, whose params are this definition or, without the named ones, an optional null."""
+    names = {"initialize": "Init", "session/prompt": "Prompt", "session/set_mode": "Mode"}
+    parts = (request(wire, name, definition if wire in wires else NULL) for wire, name in names.items())
+    return {key: each for part in parts for key, each in part.items()}
+
+
+def test_the_same_change_in_all_definitions_is_one_short_finding() -> None:
+    old = json.loads((SCHEMA / "v1/schema.json").read_text("utf-8"))
+    new = json.loads(json.dumps(old))
+    for each in objects(new):
+        if "null" in each.get("properties", {}).get("_meta", {}).get("type", ()):
+            each["properties"]["_meta"]["type"] = "object"
+    report = compare(side_of_schemas({"v1": old}), side_of_schemas({"v1": new}))
+    (finding,) = report.findings
+    assert len(finding.places) > 100
+    assert len(markdown(report)) < 5_000
+
+
+def test_a_folded_finding_is_as_bad_as_its_worst_place_which_comes_first() -> None:
+    after = methods(TEXT, "session/set_mode", "initialize")
+    (finding,) = compare(side(methods(NULL)), side(after)).findings
+    assert finding.subjects == ["InitRequest.x", "ModeRequest.x"]
+    assert finding.severity is Severity.EVERY_PEER
+    assert finding.methods == ("initialize", "session/set_mode")
+    assert finding.title == "InitRequest.x and 1 more"
+
+
+def test_another_place_of_the_same_change_has_another_fingerprint() -> None:
+    """So a maintainer accepts all places, and none that came later."""
+    fewer, more = (
+        compare(side(methods(NULL)), side(methods(TEXT, *wires))).findings[0]
+        for wires in (["initialize"], ["initialize", "session/prompt"])
+    )
+    assert fewer.fingerprint != more.fingerprint
+
+
+def test_new_definitions_are_findings_of_their_own() -> None:
+    found = compare(side({}), side({"One": model(a=STRING), "Two": model(b=STRING)})).findings
+    assert [each.subject for each in found] == ["One", "Two"]
+
+
+def test_a_definition_is_not_split_if_its_parts_are_too_few_or_in_one_definition() -> None:
+    whole = model(**dict.fromkeys("abcdef", STRING), m=STRING)
+    for parts in (["ab"], ["ab", "c"], ["ab", "xy"]):
+        after = {f"Part{each}": model(**dict.fromkeys(each, STRING)) for each in parts}
+        assert "definition-split" not in [each.rule for each in compare(side({"Whole": whole}), side(after)).findings]

@@ -1,0 +1,69 @@
+"""What datamodel-code-generator makes of a definition is what the IR says: bases, annotations and defaults."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from codegen.__main__ import SCHEMA
+from codegen.emit.models import write_definitions
+from codegen.ir import Definition, Field, Model, Schema, Union
+from codegen.pinned.pins import load
+from codegen.regen import read_schema
+from tests.support.codegen.made_up import made_up
+from tests.support.scale import count
+
+PINNED = {pinned.profile.name: pinned for pinned in load(SCHEMA, pinned=True)}
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_definitions_of_the_pinned_schemas_are_written_as_the_ir_says(name: str) -> None:
+    pinned = PINNED[name]
+    compare(read_schema(pinned.schema, pinned.profile.facts))
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("seed", range(count(20, 1000)))
+def test_definitions_of_made_up_schemas_are_written_as_the_ir_says(seed: int) -> None:
+    case = made_up(seed)
+    compare(read_schema(case.schema, case.profile.facts))
+
+
+def compare(schema: Schema) -> None:
+    sources = write_definitions(schema, list(schema.definitions))
+    assert sources.keys() == schema.definitions.keys()
+    for name, definition in schema.definitions.items():
+        assert without_texts(sources[name]) == without_texts("\n".join(expected(schema, definition))), name
+
+
+def expected(schema: Schema, definition: Definition) -> Iterator[str]:
+    """Yield what the IR says of a definition, as lines of Python without docstrings."""
+    if not isinstance(definition, Model):
+        marker = definition.marker if isinstance(definition, Union) else None
+        kind = f"Annotated[{definition.type.hint}, {marker}]" if marker else definition.type.annotation
+        yield f"{definition.name}: TypeAlias = {kind}"
+        return
+    is_open = definition.is_open and not (definition.base and schema.model(definition.base).is_open)
+    bases = filter(None, (definition.base, "OpenModel" if is_open else "" if definition.base else "Model"))
+    yield f"class {definition.name}({', '.join(bases)}):"
+    yield from (f"    {field.name}: {field.annotation}{default(field)}" for field in definition.fields)
+    yield "" if definition.fields else "    pass"
+
+
+def default(field: Field) -> str:
+    if field.assigned or not field.has_plain_default:
+        return f" = {field.assigned}" if field.assigned else ""
+    return f" = absent({'' if field.absent is None else repr(field.absent)})"
+
+
+def without_texts(source: str) -> str:
+    """Return code in one style, without docstrings and with annotations that are strings as code."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef)):
+            node.body = [child for child in node.body if not isinstance(child, (ast.Expr, ast.Pass))]
+        if isinstance(node, ast.AnnAssign) and isinstance(node.annotation, ast.Constant):
+            node.annotation = ast.parse(str(node.annotation.value), mode="eval").body
+    return ast.unparse(tree).replace("list_aliased[", "list[")  # in the module of a class with the field `list`
