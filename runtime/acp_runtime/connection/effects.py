@@ -13,7 +13,7 @@ from acp_runtime.stubs.methods import Request
 
 Method = Request[Any, Any]
 
-# In place of the result of a call or a handler that has none.
+# Stands for the result of a call or a handler that has failed.
 FAILED = object()
 
 

@@ -1,8 +1,7 @@
 """The guards, which refuse messages that the protocol forbids (rules 25, 27 and 28).
 
 A connection asks before it sends a call and before it handles a message: whether it comes too early, lacks a capability
-or has relative paths. The tables of methods say what each method needs; those of the profile, which methods open a
-connection and which properties their messages have.
+or has relative paths. The tables of methods say what each method needs.
 """
 
 from __future__ import annotations
