@@ -15,6 +15,7 @@ _PACKAGES = {
     "acp_runtime": _ROOT / "runtime" / "acp_runtime",
     "acp_bindings": _ROOT / "generated" / "acp_bindings",
     "acp_kit": _ROOT / "kit" / "acp_kit",
+    "acp_migrate": _ROOT / "migrate" / "acp_migrate",
     "codegen": _ROOT / "codegen",
 }
 
@@ -68,7 +69,7 @@ _LAYERS = {
         {"blocking", "extras", "frame_log", "lazy", "profiles", "telemetry", "threads", "uninterrupted"},
         {"confined", "content", "registry", "updates"},
         {"client", "history"},
-        {"agent", "migrate", "remote", "sync"},
+        {"agent", "remote", "sync"},
     ),
 }
 
@@ -138,7 +139,12 @@ def _layer(place: str, module: str) -> int:
 
 @pytest.mark.parametrize(
     ("package", "above"),
-    [("acp_runtime", {"acp_bindings", "acp_kit", "codegen"}), ("acp_bindings", {"acp_kit"})],
+    [
+        ("acp_runtime", {"acp_bindings", "acp_kit", "acp_migrate", "codegen"}),
+        ("acp_bindings", {"acp_kit", "acp_migrate", "codegen"}),
+        ("acp_kit", {"acp_migrate", "codegen"}),
+        ("acp_migrate", {"acp_runtime", "acp_bindings", "acp_kit", "codegen"}),
+    ],
 )
 def test_a_package_does_not_import_higher_packages(package: str, above: set[str]) -> None:
     imported = {each for file in _modules(package).values() for each in _imports(file, {})}
