@@ -66,7 +66,7 @@ _LAYERS = {
         {"render"},
     ),
     "acp_kit": (
-        {"blocking", "extras", "frame_log", "lazy", "profiles", "telemetry", "threads", "uninterrupted"},
+        {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
         {"confined", "content", "registry", "updates"},
         {"client", "history"},
         {"agent", "remote", "sync"},

@@ -10,6 +10,7 @@ from acp_bindings.v1 import ContentBlock, RemoteClient, SessionUpdate
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
 from acp_kit.agent.turns import Turn
+from acp_kit.sequences import not_a_text
 
 Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 
@@ -47,7 +48,10 @@ class Session:
         self.client = client
         self.id = session_id
         self.cwd: Path = Path(cwd)
-        self.roots: tuple[Path, ...] = (self.cwd, *map(Path, additional_directories))
+        self.roots: tuple[Path, ...] = (
+            self.cwd,
+            *map(Path, not_a_text("additional_directories", additional_directories)),
+        )
         self.permissions: PermissionMemory = PermissionMemory()
         self.files: SessionFiles = SessionFiles(client, session_id, self.roots)
         self._record = record

@@ -26,6 +26,7 @@ from acp_kit.client.open_sessions import OPEN, forget
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, UnfinishedTurn
 from acp_kit.profiles import like
+from acp_kit.sequences import not_a_text
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
 if TYPE_CHECKING:
@@ -229,7 +230,9 @@ async def open_session(
     if known_id is not None and known_id in sessions:
         raise ValueError(f"The session {known_id!r} is open already.")
     opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": mcp_servers}
-    opening["additional_directories"] = [*map(str, additional_directories)] or ABSENT
+    opening["additional_directories"] = [
+        *map(str, not_a_text("additional_directories", additional_directories))
+    ] or ABSENT
     # The history of a loaded session is received before the response.
     session = ClientSession(agent, known_id or "", opening)
     if known_id is not None:
