@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         UpdateHandlers as UpdateHandlers,
         client_capabilities as client_capabilities,
     )
-    from acp_kit.client.messages import Compaction as Compaction, Message as Message
     from acp_kit.client.open_sessions import (
         count_unknown as count_unknown,
         deliver_update as deliver_update,
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from acp_kit.client.terminals import Terminals as Terminals
     from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
     from acp_kit.client.workspace import Workspace as Workspace
+    from acp_kit.timeline import Message as Message
 else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
@@ -68,7 +68,6 @@ else:
                 "UpdateHandlers",
                 "client_capabilities",
             ),
-            "messages": ("Compaction", "Message"),
             "open_sessions": ("count_unknown", "deliver_update", "find_session"),
             "permissions": ("PermissionPolicy", "allow", "ask", "reject"),
             "sessions": ("ClientSession", "open_session"),
@@ -79,5 +78,6 @@ else:
             "terminals": ("Terminals",),
             "turns": ("Turn", "UnfinishedTurn"),
             "workspace": ("Workspace",),
+            ".timeline": ("Message",),
         },
     )
