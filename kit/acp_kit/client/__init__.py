@@ -27,13 +27,12 @@ if TYPE_CHECKING:
         FileHandlers as FileHandlers,
         PermissionHandlers as PermissionHandlers,
         TerminalHandlers as TerminalHandlers,
-        UpdateHandlers as UpdateHandlers,
         client_capabilities as client_capabilities,
     )
     from acp_kit.client.open_sessions import (
+        UpdateHandlers as UpdateHandlers,
         count_unknown as count_unknown,
         deliver_update as deliver_update,
-        find_session as find_session,
     )
     from acp_kit.client.permissions import (
         PermissionPolicy as PermissionPolicy,
@@ -41,7 +40,11 @@ if TYPE_CHECKING:
         ask as ask,
         reject as reject,
     )
-    from acp_kit.client.sessions import ClientSession as ClientSession, open_session as open_session
+    from acp_kit.client.sessions import (
+        ClientSession as ClientSession,
+        find_session as find_session,
+        open_session as open_session,
+    )
     from acp_kit.client.snapshots import Entry as Entry, Snapshot as Snapshot
     from acp_kit.client.state import SessionState as SessionState
     from acp_kit.client.supervised import (
@@ -65,12 +68,11 @@ else:
                 "FileHandlers",
                 "PermissionHandlers",
                 "TerminalHandlers",
-                "UpdateHandlers",
                 "client_capabilities",
             ),
-            "open_sessions": ("count_unknown", "deliver_update", "find_session"),
+            "open_sessions": ("UpdateHandlers", "count_unknown", "deliver_update"),
             "permissions": ("PermissionPolicy", "allow", "ask", "reject"),
-            "sessions": ("ClientSession", "open_session"),
+            "sessions": ("ClientSession", "find_session", "open_session"),
             "snapshots": ("Entry", "Snapshot"),
             "state": ("SessionState",),
             "supervised": ("AgentChange", "AgentFailed", "SessionLost", "Supervised"),
