@@ -30,6 +30,7 @@ from codegen.upgrade.data_files import (
     unconfirmed,
     unused_capabilities,
     unused_entries,
+    updates_without_effect,
     with_proposed,
 )
 from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas, read_text
@@ -98,7 +99,8 @@ def _changes(schemas: Schemas, repository: Path) -> Changes:
         log = with_entry(log, version, entry(report, release_name(schemas.old_source), release_name(schemas.source)))
     after = {VERSION: with_version(before[VERSION], version), CHANGELOG: log, METHODS: methods}
     texts = {name: text for name, text in after.items() if text != before[name]}
-    return Changes(report, version, texts, facts, unused_entries(head, table), unused_capabilities(base, head), codes)
+    unused, capabilities = unused_entries(head, table), unused_capabilities(base, head)
+    return Changes(report, version, texts, facts, unused, capabilities, codes, updates_without_effect(head))
 
 
 def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Report:

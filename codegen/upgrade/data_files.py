@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from acp_kit.updates import TABLE
 from acp_runtime.errors import RequestError
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
 from codegen.diff.compare.methods import renamed_methods
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
-from codegen.ir import Alias, Method, Schema
+from codegen.ir import Alias, Method, Schema, Union
 from codegen.nodes import is_object
 from codegen.pinned.profiles import facts_of
 from codegen.read.facts_file import Table, parse_facts
@@ -26,6 +27,8 @@ from codegen.read.methods import entries_of
 from codegen.read.resolve import ADVERTISED_IN, Entries, capability_paths
 
 _ERROR_CODES = "ErrorCode"
+_STABLE = "v1"
+_UPDATES = "SessionUpdate"
 _MARK = " # to be confirmed"
 
 
@@ -124,6 +127,13 @@ def codes_without_exception(head: Side) -> list[str]:
             if type(RequestError.of(code, "")) is RequestError:
                 found.setdefault(code, []).append(profile)
     return [f"{code} ({', '.join(profiles)})" for code, profiles in found.items()]
+
+
+def updates_without_effect(head: Side) -> list[str]:
+    """Return the tag of each kind of update in the stable profile that has no line in the kit's table."""
+    updates = head.profiles[_STABLE].schema.definitions.get(_UPDATES) if _STABLE in head.profiles else None
+    members = updates.members if isinstance(updates, Union) else ()
+    return [each.tag for each in members if each.tag is not None and each.tag not in TABLE]
 
 
 def unused_capabilities(base: Side, head: Side) -> list[str]:

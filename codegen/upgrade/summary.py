@@ -21,6 +21,7 @@ from codegen.upgrade.schemas import Schemas
 _WIDTH = 120
 _INDENT = " " * 3
 ERRORS = "runtime/acp_runtime/errors.py"
+UPDATES = "kit/acp_kit/updates.py"
 CAPABILITIES = "docs/guides/capabilities.md"
 
 
@@ -36,6 +37,7 @@ class Changes:
         unused: a line for each entry of `renames.toml` or `methods.toml` that has no effect.
         capabilities: new capabilities that no method requires, a line for each.
         codes: error codes that have no exception, a line for each.
+        updates: the tags of updates that have no line in the kit's table.
     """
 
     report: Report
@@ -45,6 +47,7 @@ class Changes:
     unused: list[str]
     capabilities: list[str]
     codes: list[str]
+    updates: list[str]
 
 
 def nothing_to_do(schemas: Schemas) -> str:
@@ -111,6 +114,8 @@ def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     if changes.codes:
         what = f"Add a class for each of these error codes to {ERRORS}, and export it from acp_runtime"
         yield [f"{what}:", *changes.codes]
+    if changes.updates:
+        yield [f"Say what these updates do, with a line each in TABLE of {UPDATES}:", *changes.updates]
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
     yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]

@@ -18,7 +18,7 @@ def lazy_exports(
 
     Args:
         package: the name of the package.
-        homes: its modules, and the names that it exports from each.
+        homes: its modules, and the names that it exports from each. A module of the package above begins with a dot.
         extras: names that need further packages, each with its extra and these packages. `dir` leaves out a name if
             one of its packages isn't installed.
     """
@@ -30,7 +30,7 @@ def lazy_exports(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if name in extras:
             require(name, *extras[name])
-        return getattr(import_module(f"{package}.{home_of[name]}"), name)
+        return getattr(import_module(f".{home_of[name]}", package), name)
 
     def available() -> list[str]:
         return sorted(name for name in home_of if not missing(extras.get(name, ())[1:]))

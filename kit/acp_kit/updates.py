@@ -1,11 +1,13 @@
-"""What updates mean to each other: which chunks can be merged, and how an update changes a tool call.
+"""What each kind of update does. The one place where a new kind is entered.
 
 Works with updates of `acp_bindings.v1` and of `v1_unstable`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from pydantic import BaseModel
 
@@ -13,11 +15,148 @@ from acp_kit.profiles import like
 from acp_runtime import ABSENT, Model
 
 if TYPE_CHECKING:
-    from acp_bindings import v1
+    from acp_bindings.v1 import ToolCall, ToolCallUpdate
+
+Role: TypeAlias = Literal["user", "agent", "thought"]
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """Adds to the last message if that has the same role and id, else begins one."""
+
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changes the newest entry with its id, or adds one.
+
+    Attributes:
+        id: the field with the id.
+        starts: whether it adds another one if that one has ended.
+        clears: whether null clears a field, instead of leaving it unchanged.
+        adds_to: the field of the entry to which its content is added.
+    """
+
+    id: Literal["tool_call_id", "compaction_id"]
+    starts: bool = False
+    clears: bool = False
+    adds_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """Replaces values of the state.
+
+    Attributes:
+        fields: the fields with the values, by the names of the values. The field "" is the update itself.
+        patches: whether an absent field leaves its value unchanged.
+    """
+
+    fields: Mapping[str, str]
+    patches: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Notifies:
+    """Adds to the notices. It is for who watches, and no part of a history."""
+
+
+Effect: TypeAlias = Says | Changes | Sets | Notifies
+
+PERMISSION: Final = "session/request_permission"
+"""Stands for the tag of the tool call in a permission request, which has none."""
+
+TABLE: Final[Mapping[str, Effect]] = {
+    "user_message_chunk": Says("user"),
+    "agent_message_chunk": Says("agent"),
+    "agent_thought_chunk": Says("thought"),
+    "tool_call": Changes("tool_call_id", starts=True),
+    PERMISSION: Changes("tool_call_id", starts=True),
+    "tool_call_update": Changes("tool_call_id"),
+    "compaction_update": Changes("compaction_id", clears=True),
+    "compaction_summary_chunk": Changes("compaction_id", adds_to="summary"),
+    "plan": Sets({"plan": "entries"}),
+    "current_mode_update": Sets({"current_mode_id": "current_mode_id"}),
+    "config_option_update": Sets({"config_options": "config_options"}),
+    "available_commands_update": Sets({"available_commands": "available_commands"}),
+    "usage_update": Sets({"usage": ""}),
+    "session_info_update": Sets({"title": "title", "updated_at": "updated_at"}, patches=True),
+    "notice": Notifies(),
+}
+"""What each kind of update does, by its tag."""
+
+# The class of a new entry, and its required fields if the first update doesn't have them.
+_NEW: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "tool_call_id": ("SessionUpdateToolCall", {"title": ""}),
+    "compaction_id": ("SessionUpdateCompactionUpdate", {"status": "in_progress"}),
+}
+_ENDED: Final = ("completed", "failed")
+_IDENTIFYING: Final = frozenset(("session_update", *_NEW))
 
 # The fields of a chunk without further information, and of its content.
 _CHUNK: Final = {"session_update", "content", "message_id", "compaction_id"}
 _TEXT: Final = {"type", "text"}
+
+
+def tag_of(update: object) -> str:
+    """Return the tag of an update, or `PERMISSION` for the tool call in a permission request."""
+    return getattr(update, "session_update", PERMISSION)
+
+
+def has_ended(entry: Any) -> bool:
+    """Whether a tool call or a compaction has ended."""
+    return entry.status in _ENDED
+
+
+def changed(effect: Changes, entry: Any, update: Any) -> tuple[Any, bool]:
+    """Return an entry after an update, and whether it is a new one.
+
+    Args:
+        effect: what the update does.
+        entry: the newest entry with the id of the update; None if there is none.
+        update: the update.
+    """
+    is_new = entry is None or (effect.starts and has_ended(entry))
+    if is_new:
+        from acp_bindings import v1
+
+        name, defaults = _NEW[effect.id]
+        cls: Any = like(update, getattr(v1, name))
+        if isinstance(update, cls):
+            return update, True
+        entry = cls(**defaults, **{effect.id: getattr(update, effect.id)})
+    if effect.adds_to is None:
+        given = _given_values(update)
+        values = {name: value for name, value in given.items() if effect.clears or value is not None}
+    else:
+        values = {effect.adds_to: _added(getattr(entry, effect.adds_to) or (), update)}
+    return _copied(entry, values), is_new
+
+
+def patched(call: ToolCall, update: ToolCallUpdate) -> ToolCall:
+    """Return a tool call with the fields that an update has. Absent and null ones leave it unchanged."""
+    entry, _ = changed(Changes("tool_call_id"), call, update)
+    return cast("ToolCall", entry)
+
+
+def latest(effect: Sets, old: Any, new: Any) -> Any:
+    """Return the last update of a kind that sets values, after another one."""
+    return _copied(old, _given_values(new)) if effect.patches and old is not None else new
+
+
+def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that updates set, by name.
+
+    Args:
+        settings: the last update of each kind, by tag.
+    """
+    found: dict[str, Any] = {}
+    for tag, update in settings.items():
+        for name, field in cast("Sets", TABLE[tag]).fields.items():
+            value: Any = getattr(update, field) if field else update
+            found[name] = tuple(value) if value.__class__ is list else value
+    return found
 
 
 def plain_text(chunk: Any) -> str | None:
@@ -35,30 +174,6 @@ def with_text(chunk: Any, text: str) -> Any:
     return chunk.model_copy(update={"content": chunk.content.model_copy(update={"text": text})})
 
 
-def patched(call: v1.ToolCall, update: v1.ToolCallUpdate) -> v1.ToolCall:
-    """Return a tool call with the fields that an update has.
-
-    An absent or null field leaves the tool call's unchanged. Any other value replaces it, lists as a whole.
-    """
-    values = given_values(update, "session_update", "tool_call_id")
-    given = {name: value for name, value in values.items() if value is not None}
-    # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
-    copy: Any = BaseModel.model_copy
-    call_with_them: v1.ToolCall = copy(call, update=given) if given else call
-    return call_with_them
-
-
-def started(update: v1.ToolCallUpdate) -> v1.ToolCall:
-    """Return a tool call with what an update for an unknown id says, as an update for a client.
-
-    Without a title in the update, the title is empty.
-    """
-    from acp_bindings.v1 import SessionUpdateToolCall
-
-    call = like(update, SessionUpdateToolCall)(tool_call_id=update.tool_call_id, title="")
-    return patched(call, update)
-
-
 def given_fields(model: Any) -> dict[str, Any]:
     """Return the fields of a model that aren't absent.
 
@@ -67,8 +182,21 @@ def given_fields(model: Any) -> dict[str, Any]:
     return {name: value for name, value in cast("dict[str, Any]", vars(model)).items() if value is not ABSENT}
 
 
-def given_values(update: Model, *identifying: str) -> dict[str, Any]:
-    """Return the given fields of an update, without those that identify it, and the keys unknown to the schema."""
+def _given_values(update: Model) -> dict[str, Any]:
+    """Return the given fields of an update but those that identify it, and the keys unknown to the schema."""
     fields = type(update).model_fields
     unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
-    return unknown | {name: value for name, value in given_fields(update).items() if name not in identifying}
+    return unknown | {name: value for name, value in given_fields(update).items() if name not in _IDENTIFYING}
+
+
+def _copied(entry: Any, values: dict[str, Any]) -> Any:
+    # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
+    return BaseModel.model_copy(entry, update=values) if values else entry
+
+
+def _added(blocks: Sequence[Any], chunk: Any) -> list[Any]:
+    """Return blocks of content with that of a chunk. Adjacent plain texts are one block."""
+    last, text = blocks[-1] if blocks else None, plain_text(chunk)
+    if text is None or last is None or last.__pydantic_fields_set__ != _TEXT:
+        return [*blocks, chunk.content]
+    return [*blocks[:-1], last.model_copy(update={"text": last.text + text})]

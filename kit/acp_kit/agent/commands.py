@@ -17,7 +17,7 @@ from acp_kit.profiles import like
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
-    from acp_kit.agent.session import Session
+    from acp_kit.agent.session_base import SessionBase
     from acp_kit.agent.turns import Turn
 
 Run: TypeAlias = "Callable[[Turn, str], Awaitable[None]]"
@@ -81,7 +81,7 @@ class Commands:
     def __iter__(self) -> Iterator[Command]:
         return iter(self._commands.values())
 
-    async def advertise(self, session: Session) -> None:
+    async def advertise(self, session: SessionBase) -> None:
         """Tell the client which commands there are. It may be called before the session's id was answered."""
         client = session.client
         available = like(client, AvailableCommand)

@@ -19,7 +19,7 @@ from acp_kit.client.output_tail import OutputTail
 from acp_kit.client.terminals import Terminals, in_shell
 
 if TYPE_CHECKING:
-    from acp_kit.agent.session import Session
+    from acp_kit.agent.session_base import SessionBase
     from acp_kit.agent.tool_calls import ToolCall
 
 
@@ -35,7 +35,7 @@ class CommandRun:
     timeout: float | None
     output_byte_limit: int
 
-    async def run(self, session: Session, call: ToolCall | None) -> TerminalResult:
+    async def run(self, session: SessionBase, call: ToolCall | None) -> TerminalResult:
         """Run it to its end. Descendants of it that still run are ended with it."""
         command, args = in_shell(self.command, self.args) if self.shell else (self.command, self.args)
         if session.client.supports("terminal/create"):
@@ -46,7 +46,7 @@ class CommandRun:
         return result
 
     async def _in_terminal(
-        self, session: Session, command: str, args: tuple[str, ...], call: ToolCall | None
+        self, session: SessionBase, command: str, args: tuple[str, ...], call: ToolCall | None
     ) -> TerminalResult:
         limit = self.output_byte_limit
         terminal = Terminal(

@@ -7,7 +7,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from acp_bindings.v1 import RemoteClient
-from acp_kit.agent.session import Record, Session
+from acp_kit.agent.session import Session
+from acp_kit.agent.session_base import Record
 from acp_runtime import ResourceNotFound
 
 
@@ -49,6 +50,7 @@ class Sessions:
             cwd=cwd,
             additional_directories=additional_directories,
             record=self._record,
+            continued=session_id is not None,
         )
         self._sessions[session.id] = session
         return session

@@ -28,7 +28,7 @@ from acp_runtime import ABSENT, InvalidParams
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # a part of type checkers
 
-    from acp_kit.agent.session import Session
+    from acp_kit.agent.session_base import SessionBase
 
 
 def select(
@@ -105,7 +105,7 @@ class Settings:
 
     def __init__(
         self,
-        session: Session,
+        session: SessionBase,
         options: Iterable[SessionConfigOption],
         *,
         current: Mapping[str, str | bool] | None = None,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from acp_bindings.v1 import (
     ContentBlock,
@@ -16,6 +16,7 @@ from acp_bindings.v1 import (
     SessionUpdate,
     SessionUpdateToolCall,
     SessionUpdateToolCallUpdate,
+    StopReason,
     ToolCallContent,
     ToolCallContentContent,
     ToolCallContentDiff,
@@ -31,15 +32,18 @@ from acp_kit.sequences import not_a_text
 from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import RequestError
 
+if TYPE_CHECKING:
+    from acp_kit.agent.session_base import SessionBase
+
 Output: TypeAlias = str | ContentBlock | ToolCallContent
 
 
 class _Turn(Protocol):
     """The turn that a tool call belongs to."""
 
-    session: Any
-    stop_reason: Any
-    open_calls: dict[str, ToolCall]
+    session: SessionBase
+    stop_reason: StopReason
+    open_calls: OpenCalls
 
     def check(self) -> None: ...
 
@@ -53,7 +57,8 @@ class ToolCall:
     `Rejected` of this tool call doesn't leave the block; every other exception does.
 
     Attributes:
-        id: its id.
+        id: its id, on the wire and in the history. No other tool call of the session has it.
+        given_id: the id that was passed to `Turn.tool_call`; None without one.
         title: what the user sees.
         rejected: whether the user rejected it.
     """
@@ -68,7 +73,7 @@ class ToolCall:
         locations: Sequence[str | Path | ToolCallLocation],
         raw_input: Any,
         content: Sequence[Output],
-        tool_call_id: str,
+        tool_call_id: str | None,
     ) -> None:
         self._turn = turn
         self._client = turn.session.client
@@ -77,7 +82,8 @@ class ToolCall:
         self._result: dict[str, Any] = {}
         self._has_begun = False
         self._has_ended = False
-        self.id = tool_call_id
+        self.id: str = turn.session.tool_call_id(tool_call_id)
+        self.given_id = tool_call_id
         self.title: str = title
         self.rejected: bool = False
         self._about: dict[str, Any] = {
@@ -92,7 +98,7 @@ class ToolCall:
     async def start(self) -> ToolCall:
         """Begin without a block, if the result comes as an event. `end` ends it, or else the turn does, as failed."""
         await self.__aenter__()
-        self._turn.open_calls[self.id] = self
+        self._turn.open_calls.add(self)
         return self
 
     async def end(self, *content: Output, raw: Any = None, failed: bool = False) -> None:
@@ -269,12 +275,12 @@ class ToolCall:
         return (self._tool or self.title) if remember else None
 
     def _is_own_rejection(self, error: BaseException) -> bool:
-        return isinstance(error, Rejected) and error.tool_call_id in (None, self.id)
+        return isinstance(error, Rejected) and error.tool_call_id in (None, self.id, self.given_id)
 
     async def _end(self, status: ToolCallStatus, **fields: Any) -> None:
         """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""
         self._has_ended = True
-        self._turn.open_calls.pop(self.id, None)
+        self._turn.open_calls.discard(self)
         await uninterrupted(self._send_end(self._update(status=status, **fields)))
 
     async def _send_end(self, update: SessionUpdate) -> None:
@@ -315,6 +321,37 @@ class ToolCall:
         if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
             return content
         return like(self._client, ToolCallContentContent)(content=content)
+
+
+class OpenCalls(Mapping[str, ToolCall]):
+    """Tool calls that `ToolCall.start` began and that have not ended, by id, in the order of their start.
+
+    A tool call is also found by the id that was passed to `Turn.tool_call`. Of several with that, it is the first one:
+    results come in the order of the calls.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[str, ToolCall] = {}
+
+    def __getitem__(self, tool_call_id: str) -> ToolCall:
+        for call in self._calls.values():
+            if tool_call_id in (call.id, call.given_id):
+                return call
+        raise KeyError(tool_call_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._calls)
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def add(self, call: ToolCall) -> None:
+        """Add a tool call that begins."""
+        self._calls[call.id] = call
+
+    def discard(self, call: ToolCall) -> None:
+        """Remove a tool call that ends, if it is here."""
+        self._calls.pop(call.id, None)
 
 
 def _reason(error: BaseException) -> str:

@@ -24,6 +24,7 @@ from acp_bindings.v1 import (
     ToolKind,
 )
 from acp_kit.agent.errors import TurnCancelled, is_only
+from acp_kit.agent.tool_calls import OpenCalls, Output, ToolCall
 from acp_kit.agent.turn_ends import cancel, end, has_user_cancelled
 from acp_kit.profiles import converted, like
 
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
 
     from acp_bindings.v1 import ElicitationSchema
     from acp_kit.agent.elicitation import ElicitationAction, ElicitationResult
-    from acp_kit.agent.session import Session
+    from acp_kit.agent.session_base import SessionBase
     from acp_kit.agent.terminals import Terminal, TerminalResult
-    from acp_kit.agent.tool_calls import Output, ToolCall
 
 M = TypeVar("M", bound="BaseModel")
 
@@ -49,14 +49,14 @@ class Turn:
     Attributes:
         session: the session of the turn.
         stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` if that is so.
-        open_calls: the tool calls that `ToolCall.start` began and that have not ended, by id. The end of the block ends
-            them as failed.
+        open_calls: the tool calls that `ToolCall.start` began and that have not ended, by the ids that were passed to
+            `tool_call`. The end of the block ends them as failed.
     """
 
-    def __init__(self, session: Session, prompt: Sequence[ContentBlock] = ()) -> None:
+    def __init__(self, session: SessionBase, prompt: Sequence[ContentBlock] = ()) -> None:
         self.session = session
         self.stop_reason: StopReason = "end_turn"
-        self.open_calls: dict[str, ToolCall] = {}
+        self.open_calls: OpenCalls = OpenCalls()
         self._prompt = prompt
         self._runs: set[asyncio.Task[TerminalResult]] = set()
         self._has_ended = False
@@ -147,10 +147,10 @@ class Turn:
             locations: the files that it works on, absolute or relative to the session's working directory.
             raw_input: the arguments of the tool.
             content: what the user sees from the beginning, such as the diff that the tool call will make.
-            tool_call_id: its id; without it, a new one that is unique in all sessions.
+            tool_call_id: the id that the model gave it, by which `open_calls` finds it. Models use ids again, so this
+                is `ToolCall.id` only if no other tool call of the session may have it. A session that was loaded or
+                resumed may have any.
         """
-        from acp_kit.agent.tool_calls import ToolCall
-
         return ToolCall(
             self,
             title,
@@ -159,7 +159,7 @@ class Turn:
             locations=locations,
             raw_input=raw_input,
             content=content,
-            tool_call_id=uuid4().hex if tool_call_id is None else tool_call_id,
+            tool_call_id=tool_call_id,
         )
 
     async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:

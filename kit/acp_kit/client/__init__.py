@@ -27,14 +27,12 @@ if TYPE_CHECKING:
         FileHandlers as FileHandlers,
         PermissionHandlers as PermissionHandlers,
         TerminalHandlers as TerminalHandlers,
-        UpdateHandlers as UpdateHandlers,
         client_capabilities as client_capabilities,
     )
-    from acp_kit.client.messages import Compaction as Compaction, Message as Message
     from acp_kit.client.open_sessions import (
+        UpdateHandlers as UpdateHandlers,
         count_unknown as count_unknown,
         deliver_update as deliver_update,
-        find_session as find_session,
     )
     from acp_kit.client.permissions import (
         PermissionPolicy as PermissionPolicy,
@@ -42,7 +40,11 @@ if TYPE_CHECKING:
         ask as ask,
         reject as reject,
     )
-    from acp_kit.client.sessions import ClientSession as ClientSession, open_session as open_session
+    from acp_kit.client.sessions import (
+        ClientSession as ClientSession,
+        find_session as find_session,
+        open_session as open_session,
+    )
     from acp_kit.client.snapshots import Entry as Entry, Snapshot as Snapshot
     from acp_kit.client.state import SessionState as SessionState
     from acp_kit.client.supervised import (
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from acp_kit.client.terminals import Terminals as Terminals
     from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
     from acp_kit.client.workspace import Workspace as Workspace
+    from acp_kit.timeline import Message as Message
 else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
@@ -65,13 +68,11 @@ else:
                 "FileHandlers",
                 "PermissionHandlers",
                 "TerminalHandlers",
-                "UpdateHandlers",
                 "client_capabilities",
             ),
-            "messages": ("Compaction", "Message"),
-            "open_sessions": ("count_unknown", "deliver_update", "find_session"),
+            "open_sessions": ("UpdateHandlers", "count_unknown", "deliver_update"),
             "permissions": ("PermissionPolicy", "allow", "ask", "reject"),
-            "sessions": ("ClientSession", "open_session"),
+            "sessions": ("ClientSession", "find_session", "open_session"),
             "snapshots": ("Entry", "Snapshot"),
             "state": ("SessionState",),
             "supervised": ("AgentChange", "AgentFailed", "SessionLost", "Supervised"),
@@ -79,5 +80,6 @@ else:
             "terminals": ("Terminals",),
             "turns": ("Turn", "UnfinishedTurn"),
             "workspace": ("Workspace",),
+            ".timeline": ("Message",),
         },
     )

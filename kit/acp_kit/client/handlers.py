@@ -16,31 +16,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.client.open_sessions import sessions_of
+
 if TYPE_CHECKING:
     from acp_bindings import v1
     from acp_kit.client.elicitations import Elicitations
     from acp_kit.client.permissions import PermissionPolicy
     from acp_kit.client.terminals import Terminals
     from acp_kit.client.workspace import Workspace
-    from acp_runtime import InvalidParams
-
-
-class UpdateHandlers:
-    """Handles `session/update` for sessions that `open_session` opened with `self.agent`, which the subclass sets."""
-
-    agent: v1.RemoteAgent
-
-    async def session_update(self, notification: v1.SessionNotification, /) -> None:
-        """Merge an update into the state of its session, and pass it on to the turn."""
-        from acp_kit.client.open_sessions import deliver_update
-
-        deliver_update(self.agent, notification)
-
-    async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:
-        """Count an update of a kind that the schema doesn't know, in the state of its session."""
-        from acp_kit.client.open_sessions import count_unknown
-
-        count_unknown(self.agent, method, params)
 
 
 class FileHandlers:
@@ -89,7 +72,10 @@ class PermissionHandlers:
     permissions: PermissionPolicy
 
     async def session_request_permission(self, request: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
-        """Return the decision about a tool call."""
+        """Merge the tool call into the state of its session, if the class has `UpdateHandlers`. Return the decision."""
+        agent: v1.RemoteAgent | None = getattr(self, "agent", None)
+        if agent is not None and (session := sessions_of(agent).get(request.session_id)) is not None:
+            session.state.update_tool_call(request.tool_call)
         return await self.permissions.session_request_permission(request)
 
 

@@ -1,28 +1,57 @@
-"""The sessions that are open with each agent. Handlers of a client find a session here by its id."""
+"""The open sessions of an agent, which hang at its proxy, and the handlers through which they get their updates."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
-
-from acp_bindings.v1 import RemoteAgent, SessionNotification
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from acp_kit.client.sessions import ClientSession
+    from acp_bindings import v1
+    from acp_kit.client.state import SessionState
+    from acp_runtime import InvalidParams
 
-OPEN: Final[WeakKeyDictionary[RemoteAgent, dict[str, ClientSession]]] = WeakKeyDictionary()
-"""The sessions of each agent by id."""
+
+class OpenSession(Protocol):
+    """A session that `open_session` has opened."""
+
+    agent: v1.RemoteAgent
+    id: str
+    state: SessionState
+
+    def apply(self, notification: v1.SessionNotification) -> None:
+        """Merge an update into the state, and pass it on to the turn."""
 
 
-def find_session(agent: RemoteAgent, session_id: str) -> ClientSession | None:
-    """Return a session that `open_session` has opened; None if there is none with this id.
+class OpenSessions(dict[str, OpenSession]):
+    """The open sessions of an agent, by id.
 
-    For handlers of a client, which only get the id: to show a dialog in the right window, for example.
+    Attributes:
+        has_updates: whether the client has delivered an update to one of them.
     """
-    return OPEN.get(agent, {}).get(session_id)
+
+    has_updates = False
 
 
-def deliver_update(agent: RemoteAgent, notification: SessionNotification) -> bool:
+class UpdateHandlers:
+    """Handles `session/update` for sessions that `open_session` opened with `self.agent`, which the subclass sets."""
+
+    agent: v1.RemoteAgent
+
+    async def session_update(self, notification: v1.SessionNotification, /) -> None:
+        """Merge an update into the state of its session, and pass it on to the turn."""
+        deliver_update(self.agent, notification)
+
+    async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:
+        """Count an update of a kind that the schema doesn't know, in the state of its session."""
+        count_unknown(self.agent, method, params)
+
+
+def sessions_of(agent: v1.RemoteAgent) -> OpenSessions:
+    """Return the open sessions of an agent."""
+    sessions: OpenSessions = vars(agent).setdefault("open_sessions", OpenSessions())
+    return sessions
+
+
+def deliver_update(agent: v1.RemoteAgent, notification: v1.SessionNotification) -> bool:
     """Pass an update on to the session that `open_session` has opened. Call it in `Client.session_update`.
 
         async def session_update(self, notification: SessionNotification) -> None:
@@ -33,28 +62,30 @@ def deliver_update(agent: RemoteAgent, notification: SessionNotification) -> boo
     Returns:
         Whether there is such a session.
     """
-    session = find_session(agent, notification.session_id)
+    sessions = sessions_of(agent)
+    sessions.has_updates = True
+    session = sessions.get(notification.session_id)
     if session is not None:
         session.apply(notification)
     return session is not None
 
 
-def count_unknown(agent: RemoteAgent, method: str, params: Any) -> None:
+def count_unknown(agent: v1.RemoteAgent, method: str, params: Any) -> None:
     """Count an update of a kind that the schema doesn't know, in the state of its session.
 
     Call it in `Client.invalid_notification`, which is called for such an update.
     """
     match params:
         case {"sessionId": str(session_id), "update": {"sessionUpdate": str(tag)}} if method == "session/update":
-            session = find_session(agent, session_id)
+            session = sessions_of(agent).get(session_id)
             if session is not None:
                 session.state.count_unknown(tag)
         case _:
             return
 
 
-def forget(session: ClientSession) -> None:
+def forget(session: OpenSession) -> None:
     """Remove a session, unless another one has its place."""
-    sessions = OPEN.get(session.agent, {})
+    sessions = sessions_of(session.agent)
     if sessions.get(session.id) is session:
         del sessions[session.id]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from logging import getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from acp_bindings.v1 import (
     ContentBlock,
@@ -21,8 +22,7 @@ from acp_bindings.v1 import (
     SessionUpdateCurrentModeUpdate,
     SessionUpdateUserMessageChunk,
 )
-from acp_kit.client.delivery_check import check_delivery
-from acp_kit.client.open_sessions import OPEN, forget
+from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, UnfinishedTurn
 from acp_kit.profiles import like
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 # How long an agent may take to close a session.
 _CLOSE_SECONDS = 5.0
+
+_logger = getLogger(__name__)
 
 
 class Supervisor(Protocol):
@@ -52,8 +54,7 @@ class ClientSession:
     Attributes:
         agent: the proxy of the agent. Of a `Supervised` agent, that of the last process in which the session was open.
         id: its id.
-        state: what its updates say: messages, tool calls, plan, modes and so on. It is another object after the session
-            was loaded again.
+        state: what its updates say: messages, tool calls, plan, modes and so on.
         supervisor: what starts the agent again, such as `Supervised`; None without.
         opening: the keywords that the session was opened with, to open it again.
     """
@@ -65,7 +66,6 @@ class ClientSession:
         self.supervisor: Supervisor | None = None
         self.opening = opening
         self._turn: Turn | None = None
-        self._has_updates = False
         self._is_closed = False
 
     def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> Turn:
@@ -146,7 +146,6 @@ class ClientSession:
 
     def apply(self, notification: SessionNotification) -> None:
         """Merge an update into the state, and pass it on to the turn. `deliver_update` calls this."""
-        self._has_updates = True
         self.state.apply(notification.update)
         if self._turn is not None:
             self._turn.put(notification.update)
@@ -168,11 +167,23 @@ class ClientSession:
     def end(self) -> None:
         """Let the next turn begin. A turn calls this at its end."""
         if self._turn is not None and self._turn.stop_reason == "end_turn":
-            check_delivery(self.agent, delivered=self._has_updates)
+            self._warn_of_no_updates()
         self._turn = None
         self.state.end_message()
         if self._is_closed:
             self.forget()
+
+    def _warn_of_no_updates(self) -> None:
+        """Log a warning if the agent's first turn has ended without an update: maybe the client keeps them."""
+        client: Any = type(self.agent.handler)
+        sessions = sessions_of(self.agent)
+        if not sessions.has_updates and client.session_update is not UpdateHandlers.session_update:
+            _logger.warning(
+                "A turn has ended without an update. If the agent has sent some, %s.session_update doesn't call "
+                "`deliver_update`, so the turns and the states of sessions stay empty.",
+                client.__qualname__,
+            )
+        sessions.has_updates = True
 
     @property
     def is_closed(self) -> bool:
@@ -226,7 +237,7 @@ async def open_session(
     if load is not None and resume is not None:
         raise ValueError("Pass `load` or `resume`, not both.")
     known_id = resume if load is None else load  # an id may be empty
-    sessions = OPEN.setdefault(agent, {})
+    sessions = sessions_of(agent)
     if known_id is not None and known_id in sessions:
         raise ValueError(f"The session {known_id!r} is open already.")
     opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": mcp_servers}
@@ -256,29 +267,38 @@ async def open_session(
         session.forget()
 
 
+def find_session(agent: RemoteAgent, session_id: str) -> ClientSession | None:
+    """Return a session that `open_session` has opened; None if there is none with this id.
+
+    For handlers of a client, which only get the id: to show a dialog in the right window, for example.
+    """
+    return cast("ClientSession | None", sessions_of(agent).get(session_id))
+
+
 async def reopen_session(session: ClientSession, agent: RemoteAgent) -> None:
     """Load a session with another agent, such as one that was started again, or resume it if the agent can't load.
 
-    If it is loaded, the history that the agent sends replaces its state. If this raises, the session is as before.
+    If it is loaded, the history that the agent sends is merged into its state. If this raises, the session is as
+    before.
 
     Raises:
         CapabilityError: if the agent can neither load nor resume sessions.
         RemoteError: if the agent refuses.
     """
     again = ClientSession(agent, session.id, session.opening)
+    again.state = session.state
     is_loaded = agent.supports("session/load")
-    if not is_loaded:
-        again.state = session.state
-    sessions = OPEN.setdefault(agent, {})
+    sessions = sessions_of(agent)
     sessions[session.id] = again
     try:
-        response = await _opened(again, *((session.id, None) if is_loaded else (None, session.id)))
-        again.state.opened(response)
-        again.state.end_message()
+        with session.state.replayed() if is_loaded else nullcontext():
+            response = await _opened(again, *((session.id, None) if is_loaded else (None, session.id)))
+        session.state.opened(response)
+        session.state.end_message()
         if session.is_closed:
             await _close(again)
         else:
-            session.agent, session.state, sessions[session.id] = agent, again.state, session
+            session.agent, sessions[session.id] = agent, session
     finally:
         forget(again)
 

@@ -6,12 +6,10 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from acp_kit.updates import plain_text, with_text
+from acp_kit.updates import TABLE, Says, plain_text, with_text
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate
-
-_MESSAGES = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
 
 
 class Unread:
@@ -59,4 +57,4 @@ def _key(update: Any) -> tuple[str, str | None]:
 
 def _chunk_text(update: SessionUpdate) -> str | None:
     """Return the text of a chunk of a message that is nothing but text."""
-    return plain_text(update) if update.session_update in _MESSAGES else None
+    return plain_text(update) if isinstance(TABLE.get(update.session_update), Says) else None

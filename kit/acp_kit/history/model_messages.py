@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from itertools import chain, count, groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from acp_kit.history.merging import message_key
+from acp_kit.timeline import Message, Timeline
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate
 
-_ROLES: Final[dict[str, Literal["user", "assistant"]]] = {
-    "user_message_chunk": "user",
-    "agent_message_chunk": "assistant",
-}
+_ROLES: Final[dict[str, Literal["user", "assistant"]]] = {"user": "user", "agent": "assistant"}
 _IMAGES = frozenset(("image/gif", "image/jpeg", "image/png", "image/webp"))
 # What all endpoints take as the id and the name of a tool call.
 _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -98,30 +95,27 @@ class _Message:
 
 
 def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
-    found: list[_Message] = []
+    timeline, found = Timeline(), list[_Message]()
+    for update in updates:
+        timeline.apply(update)
+    timeline.refresh()
     ids: set[str] = set()
-    for key, group in groupby(updates, _message_of):
-        if key is None:
-            for call in (update for update in group if update.session_update == "tool_call"):
-                if not found or found[-1].role == "user" or found[-1].call is not None:
-                    found.append(_Message("assistant", []))
-                found[-1].call, found[-1].call_id = call, _new_id(call.tool_call_id, ids)
-            continue
-        chunks = [*group]
-        role = _ROLES[chunks[0].session_update]
-        parts = _parts([chunk.content for chunk in chunks], images=images and role == "user")
-        if not parts:
-            continue
-        if found and found[-1].role == role and found[-1].call is None:
-            found[-1].parts = _joined([*found[-1].parts, *parts])
-        else:
-            found.append(_Message(role, parts))
+    for entry in timeline.entries.values():
+        role = _ROLES.get(entry.role) if isinstance(entry, Message) else None
+        if role is not None:
+            _say(found, role, _parts(entry.content, images=images and role == "user"))
+        elif not isinstance(entry, Message) and entry.session_update == "tool_call":
+            if not found or found[-1].role == "user" or found[-1].call is not None:
+                found.append(_Message("assistant", []))
+            found[-1].call, found[-1].call_id = entry, _new_id(entry.tool_call_id, ids)
     return found
 
 
-def _message_of(update: Any) -> str | None:
-    """Return what the chunks of one message have in common; None if an update is no chunk of a message."""
-    return message_key(update) if update.session_update in _ROLES else None
+def _say(found: list[_Message], role: Literal["user", "assistant"], parts: list[Any]) -> None:
+    if parts and found and found[-1].role == role and found[-1].call is None:
+        found[-1].parts = _joined([*found[-1].parts, *parts])
+    elif parts:
+        found.append(_Message(role, parts))
 
 
 def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:

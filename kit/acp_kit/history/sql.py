@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # How many entries are read at a time.
 _PAGE = 32
 
+# How many updates are merged at a time. Databases limit the values of one query.
+_BATCH = 500
+
 
 class SqlHistory:
     """A `HistoryStore` in a database.
@@ -165,9 +168,11 @@ class SqlHistory:
             # In the same order in all processes, so that no two wait for each other's sessions.
             for session_id in sorted(updates):
                 new = updates[session_id]
-                writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=len(new))
-                for update in new:
-                    await writer.append(update)
+                batches = [new[start : start + _BATCH] for start in range(0, len(new), _BATCH)]
+                rows = len(new) + len(batches)  # each may take a place more for the message that it continues
+                writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=rows)
+                for batch in batches:
+                    await writer.append(batch)
                 await writer.save()
 
     async def _merge_message(self, session_id: str) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, Select, delete, insert, select, update
+from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from acp_kit.history.bodies import Bodies, dump
 from acp_kit.history.errors import UnknownSession
 from acp_kit.history.listing import is_storable, now
-from acp_kit.history.merging import CHUNKS, LIVE, SETTINGS, TOOL_CALLS, latest, merged, message_key
-from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS as SETTINGS_TABLE
-from acp_kit.updates import patched, started
+from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS
+from acp_kit.timeline import Pieces, Timeline, key_of, updates_of
+from acp_kit.updates import TABLE, Sets, tag_of
 
 # In characters. PostgreSQL's indexes take 2,700 bytes with the id of the session.
 _LONGEST_KEY: Final = 1000
@@ -60,18 +61,31 @@ class SessionWriter:
         session = await locked(connection, session_id, new_rows)
         return cls(connection, session, bodies, session["next_position"] - new_rows)
 
-    async def append(self, update: Any) -> None:
-        """Append an update."""
-        tag = update.session_update
-        if tag in SETTINGS:
-            await self._set(update)
-        elif tag in TOOL_CALLS:
-            await self._append_tool_call(update)
-        elif tag in CHUNKS:
-            await self._append_chunk(update)
-        elif tag not in LIVE:
-            await self._end_message()
-            self._add_row(update)
+    async def append(self, updates: Sequence[Any]) -> None:
+        """Append updates: load what they change, merge them into it, and save what has changed."""
+        known, settings = await self._load_entries(updates), await self._load_settings(updates)
+        timeline = Timeline(keeps_unknown=True, next_place=self._next)
+        timeline.settings |= settings
+        for position, entry in known.items():
+            timeline.add(entry, position)
+        continued = self._open_message(timeline)
+        for each in updates:
+            timeline.apply(each)
+        timeline.refresh()
+        self._next = timeline.next_place
+        for place, entry in timeline.entries.items():
+            if place not in known:
+                for position, each in enumerate(updates_of(entry), place):
+                    self._add_row(each, position)
+            elif entry is not known[place]:
+                await self._replace(place, entry)
+            if place == continued != timeline.open_place:
+                await self.merge_message()
+        if timeline.open_place != continued:
+            self._open_from = timeline.open_place
+            self._open_key = timeline.open_key and json.dumps(timeline.open_key)
+            self._changed |= {"open_from": self._open_from, "open_key": self._open_key}
+        await self._save_settings(settings, timeline.settings)
 
     async def merge_message(self) -> None:
         """Merge the chunks of the last message into few rows. Further ones may follow."""
@@ -83,14 +97,14 @@ class SessionWriter:
         chunks = [self._bodies.load(row["body"]) for row in found]
         if None in chunks:
             return
-        few = merged([each for each in chunks if each is not None])
+        few = Pieces(chunks).chunks(len(chunks))
         if len(few) == len(chunks):
             return
         await self._connection.execute(
             delete(ENTRIES).where(ENTRIES.c.session_id == self._session_id, ENTRIES.c.position >= self._open_from)
         )
         for position, each in enumerate(few, self._open_from):
-            self._add_row(each, position=position)
+            self._add_row(each, position)
 
     async def save(self) -> None:
         """Write what is left to write. Call it at the end of the transaction."""
@@ -99,48 +113,46 @@ class SessionWriter:
             changed = update(SESSIONS).where(SESSIONS.c.session_id == self._session_id)
             await self._connection.execute(changed.values(**self._changed))
 
-    async def _append_chunk(self, chunk: Any) -> None:
-        key = message_key(chunk)
-        if key != self._open_key:
-            await self._end_message()
-            self._open(key, self._next)
-        self._add_row(chunk)
+    async def _load_entries(self, updates: Sequence[Any]) -> dict[int, Any]:
+        """Return the newest entries with the ids in updates, by position."""
+        ids = {_stored_key(key) for each in updates if (key := key_of(each)) is not None}
+        if not ids:
+            return {}
+        id_column = ENTRIES.c.tool_call_id
+        newest = select(func.max(ENTRIES.c.position)).where(ENTRIES.c.session_id == self._session_id)
+        newest = newest.where(id_column.in_(ids)).group_by(id_column)
+        rows = self._rows().where(ENTRIES.c.position.in_(newest)).order_by(ENTRIES.c.position)
+        found = (await self._connection.execute(rows)).mappings()
+        entries = {row["position"]: self._bodies.load(row["body"]) for row in found}
+        return {position: entry for position, entry in entries.items() if entry is not None}
 
-    async def _end_message(self) -> None:
-        if self._open_key is not None:
-            await self.merge_message()
-            self._open(None, None)
+    async def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
+        """Return the last updates of the kinds that set values and are in updates, by tag."""
+        tags = {tag for each in updates if isinstance(TABLE.get(tag := tag_of(each)), Sets)}
+        if not tags:
+            return {}
+        rows = select(SETTINGS).where(SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag.in_(tags))
+        found = (await self._connection.execute(rows)).mappings()
+        return {row["tag"]: self._bodies.load(row["body"]) for row in found}
 
-    def _open(self, key: str | None, position: int | None) -> None:
-        self._open_key, self._open_from = key, position
-        self._changed |= {"open_key": key, "open_from": position}
+    async def _save_settings(self, known: dict[str, Any], settings: dict[str, Any]) -> None:
+        for tag, value in settings.items():
+            if value is known.get(tag):
+                continue
+            if tag == "session_info_update":
+                self._changed["title"] = None if value.title is None else json.dumps(value.title)
+            this = (SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag == tag)
+            await self._connection.execute(delete(SETTINGS).where(*this))
+            row = {"session_id": self._session_id, "tag": tag, "body": dump(value)}
+            await self._connection.execute(insert(SETTINGS), [row])
 
-    async def _append_tool_call(self, change: Any) -> None:
-        is_start = change.session_update == "tool_call"
-        await self._insert_new_rows()
-        key = _tool_call_key(change.tool_call_id)
-        found = await self._connection.execute(self._rows().where(ENTRIES.c.tool_call_id == key))
-        row = found.mappings().one_or_none()
-        if row is None:
-            await self._end_message()
-            self._add_row(change if is_start else started(change), tool_call_id=key)
-            return
-        call: Any = change if is_start else self._bodies.load(row["body"])
-        if call is not None:
-            await self._replace(row["position"], call if is_start else patched(call, change))
-
-    async def _set(self, change: Any) -> None:
-        table, tag = SETTINGS_TABLE, change.session_update
-        is_this = (table.c.session_id == self._session_id, table.c.tag == tag)
-        body = (await self._connection.execute(select(table.c.body).where(*is_this))).scalar_one_or_none()
-        value = latest(None if body is None else self._bodies.load(body), change)
-        if tag == "session_info_update":
-            self._changed["title"] = None if value.title is None else json.dumps(value.title)
-        if body is None:
-            new = {"session_id": self._session_id, "tag": tag, "body": dump(value)}
-            await self._connection.execute(insert(table), [new])
-        else:
-            await self._connection.execute(update(table).where(*is_this).values(body=dump(value)))
+    def _open_message(self, timeline: Timeline) -> int | None:
+        """Let chunks be added to the message that is open in the database. Return the place of what is added."""
+        if self._open_key is None:
+            return None
+        tag, message_id = json.loads(self._open_key)
+        timeline.open_message(tag, message_id)
+        return timeline.open_place
 
     async def _replace(self, position: int, value: Any) -> None:
         this = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == position)
@@ -149,12 +161,10 @@ class SessionWriter:
     def _rows(self) -> Select[Any, Any]:
         return select(ENTRIES.c.position, ENTRIES.c.body).where(ENTRIES.c.session_id == self._session_id)
 
-    def _add_row(self, value: Any, *, position: int | None = None, tool_call_id: str | None = None) -> None:
-        """Add an entry at the end, or at a position that is free."""
-        if position is None:
-            position, self._next = self._next, self._next + 1
+    def _add_row(self, value: Any, position: int) -> None:
+        key = key_of(value)
         row = {"session_id": self._session_id, "position": position, "body": dump(value)}
-        self._new_rows.append({**row, "tool_call_id": tool_call_id})
+        self._new_rows.append({**row, "tool_call_id": None if key is None else _stored_key(key)})
 
     async def _insert_new_rows(self) -> None:
         if self._new_rows:
@@ -162,10 +172,11 @@ class SessionWriter:
             await self._connection.execute(insert(ENTRIES), rows)
 
 
-def _tool_call_key(tool_call_id: str) -> str:
-    """Return what tells a tool call from others. A long id would not fit into the index of every database."""
-    key = json.dumps(tool_call_id)
-    return key if len(key) <= _LONGEST_KEY else sha256(key.encode()).hexdigest()
+def _stored_key(key: tuple[str, str]) -> str:
+    """Return what tells an entry from others. A long id would not fit into the index of every database."""
+    field, entry_id = key
+    text = json.dumps(entry_id if field == "tool_call_id" else key)
+    return text if len(text) <= _LONGEST_KEY else sha256(text.encode()).hexdigest()
 
 
 def check_id(session_id: str) -> None:

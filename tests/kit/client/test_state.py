@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1, v1_unstable
-from acp_kit.client import Compaction, SessionState
+from acp_kit.client import SessionState
 from tests.support.kit.session_fold import fold, without_marks
 from tests.support.kit.session_updates import PROFILES, UPDATES, dump, parse, recorded_sessions, text_chunk
 from tests.support.kit.shown import shown, state_of
@@ -184,6 +184,6 @@ def test_an_unknown_key_that_is_named_like_a_field_of_python_changes_no_field() 
         state.apply(v1.SessionNotification.model_validate({"sessionId": "s", "update": update}).update)
     call, compaction = state.timeline
     assert isinstance(call, v1.ToolCall)
-    assert isinstance(compaction, Compaction)
+    assert isinstance(compaction, v1.CompactionUpdate)
     assert (call.raw_input, call.meta, compaction.meta) == (1, None, None)
     assert (state.title, state.updated_at) == ("t", None)

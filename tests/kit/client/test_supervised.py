@@ -105,7 +105,8 @@ async def test_after_an_agent_was_killed_in_mid_turn_the_next_prompt_works_with_
                     kill(first)
         assert said(session) == ["hang", "prompt 1"]
         await prompted(session, "again")
-        assert said(session) == ["hang", "again", "prompt 2"]  # the prompt "hang" was not sent again
+        # The prompt "hang" was not sent again, and what the agent has forgotten is kept.
+        assert said(session) == ["hang", "prompt 1", "again", "prompt 2"]
         second = await agents.agent()
         assert second is session.agent is not first
         assert second.process is not None

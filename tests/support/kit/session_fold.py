@@ -33,12 +33,10 @@ def _fold(shown: Json, update: Json) -> None:
     elif tag in ("tool_call", "tool_call_update"):
         known = [each for each in timeline if each.get("toolCallId") == update["toolCallId"]]
         patch = {key: value for key, value in fields.items() if value is not None}
-        if not known:
+        if not known or (tag == "tool_call" and known[-1].get("status") in ("completed", "failed")):
             timeline.append(fields if tag == "tool_call" else {"title": "", **patch})
-        elif tag == "tool_call":
-            timeline[timeline.index(known[0])] = fields
         else:
-            known[0].update(patch)
+            known[-1].update(patch)
     elif tag.startswith("compaction"):
         _fold_compaction(timeline, update)
     elif tag in LATEST:
@@ -65,18 +63,19 @@ def _fold_chunk(timeline: list[Json], update: Json) -> None:
 
 
 def _fold_compaction(timeline: list[Json], update: Json) -> None:
-    known = [each for each in timeline if each.get("compaction") == update["compactionId"]]
+    fields = {key: value for key, value in update.items() if key != "sessionUpdate"}
+    known = [each for each in timeline if each.get("compactionId") == update["compactionId"]]
     if not known:
-        known = [{"compaction": update["compactionId"], "status": "in_progress", "error": None, "meta": None}]
-        known[0]["summary"] = []
+        known = [{"compactionId": update["compactionId"], "status": "in_progress"}]
         timeline.append(known[0])
     if update["sessionUpdate"] == "compaction_summary_chunk":
+        known[0]["summary"] = [*(known[0].get("summary") or ())]
         _add_content(known[0]["summary"], update)
         return
-    known[0]["status"] = update["status"]
-    known[0]["summary"] = list(update.get("summary", known[0]["summary"]) or ())
-    known[0]["error"] = update.get("error", known[0]["error"])
-    known[0]["meta"] = update.get("_meta", known[0]["meta"])
+    if fields.get("summary"):
+        blocks = fields["summary"]
+        fields["summary"] = [{**block, "plain": True} if {*block} == {"type", "text"} else block for block in blocks]
+    known[0].update(fields)
 
 
 def _add_content(content: list[Json], update: Json) -> None:

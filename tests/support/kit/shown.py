@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from acp_kit.client import Compaction, Message, SessionState, Snapshot
+from acp_kit.client import Message, SessionState, Snapshot
 from tests.support.kit.session_updates import dump
 
 Json = dict[str, Any]
@@ -36,10 +36,6 @@ def _entry(entry: Any) -> Json:
     if isinstance(entry, Message):
         content = [dump(each) for each in entry.content]
         return {"role": entry.role, "id": entry.message_id, "content": content, "text": entry.text}
-    if isinstance(entry, Compaction):
-        summary = [dump(each) for each in entry.summary]
-        fixed = {"compaction": entry.compaction_id, "status": entry.status}
-        return {**fixed, "error": entry.error, "meta": entry.meta, "summary": summary}
     return _without_tag(dump(entry))
 
 

@@ -1,0 +1,69 @@
+"""What the turns and the tool calls of a session use of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+from uuid import uuid4
+
+from acp_bindings.v1 import RemoteClient, SessionUpdate
+from acp_kit.agent.files import SessionFiles
+from acp_kit.agent.permissions import PermissionMemory
+from acp_kit.sequences import not_a_text
+
+Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
+
+
+class SessionBase:
+    """A session as its turns have it: a `Session` without the method that begins one."""
+
+    def __init__(
+        self,
+        client: RemoteClient,
+        session_id: str,
+        *,
+        cwd: str | Path,
+        additional_directories: Sequence[str | Path] = (),
+        record: Record | None = None,
+        continued: bool = False,
+    ) -> None:
+        """Make a session. `Sessions.create` does this and keeps it.
+
+        Args:
+            client: the proxy of the client.
+            session_id: its id.
+            cwd: its working directory.
+            additional_directories: further directories that its tools may use.
+            record: is awaited with the session's id and each update before that is sent, to keep a history.
+            continued: whether it is an earlier session, which has tool calls with ids that aren't known here.
+        """
+        self.client = client
+        self.id = session_id
+        self.cwd: Path = Path(cwd)
+        directories = not_a_text("additional_directories", additional_directories)
+        self.roots: tuple[Path, ...] = (self.cwd, *map(Path, directories))
+        self.permissions: PermissionMemory = PermissionMemory()
+        self.files: SessionFiles = SessionFiles(client, session_id, self.roots)
+        self._record = record
+        self._continued = continued
+        self._tool_call_ids: set[str] = set()
+
+    def tool_call_id(self, wanted: str | None) -> str:
+        """Return an id for a new tool call: the wanted one, unless another tool call of the session may have it."""
+        if wanted is None or self._continued or wanted in self._tool_call_ids:
+            wanted = uuid4().hex
+        self._tool_call_ids.add(wanted)
+        return wanted
+
+    async def send(self, update: SessionUpdate) -> None:
+        """Record an update and send it to the client."""
+        await self.record(update)
+        await self.client.session_update(session_id=self.id, update=update)
+
+    async def record(self, update: SessionUpdate) -> None:
+        """Record an update that the client knows already, such as a chunk of the user's message."""
+        if update.session_update == "tool_call":
+            self._tool_call_ids.add(update.tool_call_id)
+        if self._record is not None:
+            await self._record(self.id, update)

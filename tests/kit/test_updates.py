@@ -1,0 +1,23 @@
+"""The table of updates has a line for each kind of version 1."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from acp_bindings import v1
+from acp_kit.client import SessionState
+from acp_kit.updates import PERMISSION, TABLE, Sets
+
+
+def test_each_kind_of_update_has_a_line() -> None:
+    classes: list[Any] = [getattr(v1, name) for name in dir(v1) if name.startswith("SessionUpdate")]
+    fields = [each.model_fields for each in classes if hasattr(each, "model_fields")]
+    tags = {get_args(each["session_update"].annotation)[0] for each in fields if "session_update" in each}
+    assert {*TABLE} == {*tags, PERMISSION}
+
+
+def test_each_value_that_an_update_sets_can_be_read() -> None:
+    names = [name for effect in TABLE.values() if isinstance(effect, Sets) for name in effect.fields]
+    state = SessionState()
+    assert names
+    assert [name for name in names if not hasattr(state, name)] == []
