@@ -67,7 +67,7 @@ _LAYERS = {
     ),
     "acp_kit": (
         {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
-        {"confined", "content", "registry", "updates"},
+        {"confined", "content", "registry", "timeline", "updates"},
         {"client", "history"},
         {"agent", "remote", "sync"},
     ),
