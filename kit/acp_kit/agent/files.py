@@ -12,7 +12,7 @@ from acp_bindings import v1
 from acp_runtime import ABSENT, RemoteError, RequestError, ResourceNotFound
 
 if TYPE_CHECKING:
-    from acp_kit.client.workspace import Workspace
+    from acp_kit.local.workspace import Workspace
 
 
 class SessionFiles:
@@ -113,6 +113,6 @@ class SessionFiles:
 
     @cached_property
     def _disk(self) -> Workspace:
-        from acp_kit.client.workspace import Workspace
+        from acp_kit.local.workspace import Workspace
 
         return Workspace(*self._roots)
