@@ -67,9 +67,11 @@ _LAYERS = {
     ),
     "acp_kit": (
         {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
-        {"confined", "content", "registry", "timeline", "updates"},
+        {"confined", "content", "registry", "updates"},
+        {"local", "timeline"},
+        {"agent"},
         {"client", "history"},
-        {"agent", "remote", "sync"},
+        {"remote", "sync"},
     ),
 }
 
@@ -86,15 +88,10 @@ def _name(package: str, folder: Path, file: Path) -> str:
 
 
 @cache
-def _statements(file: Path, *, for_checkers: bool) -> list[tuple[str | None, list[str]]]:
-    """The imports in a file, on any line: the module after `from`, if there is one, and the imported names.
-
-    Args:
-        file: the file.
-        for_checkers: whether those that only type checkers execute count.
-    """
+def _statements(file: Path) -> list[tuple[str | None, list[str]]]:
+    """The imports in a file, on any line: the module after `from`, if there is one, and the imported names."""
     found: list[tuple[str | None, list[str]]] = []
-    for node in _nested(ast.parse(file.read_text(encoding="utf-8")), for_checkers=for_checkers):
+    for node in _nested(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found.append((None, [alias.name for alias in node.names]))
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -102,20 +99,18 @@ def _statements(file: Path, *, for_checkers: bool) -> list[tuple[str | None, lis
     return found
 
 
-def _nested(node: ast.AST, *, for_checkers: bool) -> Iterator[ast.AST]:
+def _nested(node: ast.AST) -> Iterator[ast.AST]:
     """The statements in a node, at any depth, without their expressions."""
-    if not for_checkers and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return
     for field in ("body", "orelse", "handlers", "finalbody", "cases"):
         for child in getattr(node, field, ()):
             yield child
-            yield from _nested(child, for_checkers=for_checkers)
+            yield from _nested(child)
 
 
-def _imports(file: Path, known: dict[str, Path], *, for_checkers: bool = True) -> set[str]:
+def _imports(file: Path, known: dict[str, Path]) -> set[str]:
     """The modules that a file imports, on any line."""
     found: set[str] = set()
-    for module, names in _statements(file, for_checkers=for_checkers):
+    for module, names in _statements(file):
         if module is None:
             found.update(names)
         else:
@@ -125,11 +120,9 @@ def _imports(file: Path, known: dict[str, Path], *, for_checkers: bool = True) -
 
 
 @cache
-def _graph(package: str, *, for_checkers: bool = True) -> dict[str, set[str]]:
+def _graph(package: str) -> dict[str, set[str]]:
     known = _modules(package)
-    return {
-        name: _imports(file, known, for_checkers=for_checkers) & known.keys() - {name} for name, file in known.items()
-    }
+    return {name: _imports(file, known) & known.keys() - {name} for name, file in known.items()}
 
 
 def _layer(place: str, module: str) -> int:
@@ -185,8 +178,7 @@ def _is_folder(name: str) -> bool:
 @pytest.mark.parametrize("package", _PACKAGES)
 def test_there_are_no_circular_imports(package: str) -> None:
     try:
-        # The kit still has three circles that only type checkers see.
-        TopologicalSorter(_graph(package, for_checkers=package != "acp_kit")).prepare()
+        TopologicalSorter(_graph(package)).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 

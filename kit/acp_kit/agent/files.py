@@ -13,7 +13,7 @@ from acp_kit.sequences import not_a_text
 from acp_runtime import ABSENT, RemoteError, RequestError, ResourceNotFound
 
 if TYPE_CHECKING:
-    from acp_kit.client.workspace import Workspace
+    from acp_kit.local.workspace import Workspace
 
 
 class SessionFiles:
@@ -114,6 +114,6 @@ class SessionFiles:
 
     @cached_property
     def _disk(self) -> Workspace:
-        from acp_kit.client.workspace import Workspace
+        from acp_kit.local.workspace import Workspace
 
         return Workspace(*self._roots)

@@ -15,8 +15,8 @@ from acp_bindings.v1 import (
     WaitForTerminalExitRequest,
 )
 from acp_kit.agent.terminals import Terminal, TerminalResult
-from acp_kit.client.output_tail import OutputTail
-from acp_kit.client.terminals import Terminals, in_shell
+from acp_kit.local.output_tail import OutputTail
+from acp_kit.local.terminals import Terminals, in_shell
 
 if TYPE_CHECKING:
     from acp_kit.agent.session_base import SessionBase

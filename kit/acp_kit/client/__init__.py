@@ -54,9 +54,9 @@ if TYPE_CHECKING:
         Supervised as Supervised,
     )
     from acp_kit.client.terminal_login import log_in_from_terminal as log_in_from_terminal
-    from acp_kit.client.terminals import Terminals as Terminals
     from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
-    from acp_kit.client.workspace import Workspace as Workspace
+    from acp_kit.local.terminals import Terminals as Terminals
+    from acp_kit.local.workspace import Workspace as Workspace
     from acp_kit.timeline import Message as Message
 else:
     __getattr__, __dir__, __all__ = lazy_exports(
@@ -77,9 +77,9 @@ else:
             "state": ("SessionState",),
             "supervised": ("AgentChange", "AgentFailed", "SessionLost", "Supervised"),
             "terminal_login": ("log_in_from_terminal",),
-            "terminals": ("Terminals",),
             "turns": ("Turn", "UnfinishedTurn"),
-            "workspace": ("Workspace",),
+            ".local.terminals": ("Terminals",),
+            ".local.workspace": ("Workspace",),
             ".timeline": ("Message",),
         },
     )

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from acp_bindings import v1
     from acp_kit.client.elicitations import Elicitations
     from acp_kit.client.permissions import PermissionPolicy
-    from acp_kit.client.terminals import Terminals
-    from acp_kit.client.workspace import Workspace
+    from acp_kit.local.terminals import Terminals
+    from acp_kit.local.workspace import Workspace
 
 
 class FileHandlers:

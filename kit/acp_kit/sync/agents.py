@@ -97,7 +97,7 @@ class SyncAgent:
         except KeyboardInterrupt:
             self.call(opened.close)
             raise
-        return SyncSession(self, self._thread, opened)
+        return SyncSession(self._thread, opened)
 
     def close(self) -> None:
         """Close the sessions and end the agent, as `acp_bindings.v1.spawn_agent` does. May be called twice."""

@@ -14,7 +14,6 @@ from acp_runtime import ConnectionClosed
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import ContentBlock, SessionConfigOption
-    from acp_kit.sync.agents import SyncAgent
 
 
 class OpenedSession:
@@ -47,12 +46,10 @@ class SyncSession:
     ended.
 
     Attributes:
-        agent: the agent.
         id: its id.
     """
 
-    def __init__(self, agent: SyncAgent, thread: EventLoopThread[Any], opened: OpenedSession) -> None:
-        self.agent = agent
+    def __init__(self, thread: EventLoopThread[Any], opened: OpenedSession) -> None:
         self._thread = thread
         self.id: str = opened.session.id
         self._opened = opened
@@ -112,7 +109,7 @@ class SyncSession:
 
     def cancel(self) -> None:
         """Ask the agent to end the turn that runs, from another thread."""
-        self.agent.call(self.agent.remote.session_cancel, session_id=self.id)
+        self._thread.call(self._opened.session.agent.session_cancel, session_id=self.id)
 
     def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.

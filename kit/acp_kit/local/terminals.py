@@ -44,10 +44,10 @@ from acp_bindings.v1 import (
     WaitForTerminalExitRequest,
     WaitForTerminalExitResponse,
 )
-from acp_kit.client.file_errors import answering_file_errors
-from acp_kit.client.running_command import ExitStatus, RunningCommand
 from acp_kit.confined import ConfinedFiles
 from acp_kit.confined.paths import check_text
+from acp_kit.local.file_errors import answering_file_errors
+from acp_kit.local.running_command import ExitStatus, RunningCommand
 from acp_kit.profiles import like
 from acp_runtime import InternalError, InvalidParams, RequestError, ResourceNotFound
 from acp_runtime.escaping import printable

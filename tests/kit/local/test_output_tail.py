@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from acp_kit.client.output_tail import OutputTail
+from acp_kit.local.output_tail import OutputTail
 from tests.support.scale import count
 
 
