@@ -25,7 +25,7 @@ from acp_bindings.v1 import (
 from acp_kit.client.choosing import check_mode, check_value, find_option, not_offered
 from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
-from acp_kit.client.turns import Turn, UnfinishedTurn
+from acp_kit.client.turns import Turn, finished_text
 from acp_kit.profiles import like
 from acp_kit.sequences import not_a_text
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
@@ -69,7 +69,13 @@ class ClientSession:
         self._turn: Turn | None = None
         self._is_closed = False
 
-    def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> Turn:
+    def prompt(
+        self,
+        prompt: str | ContentBlock | Sequence[ContentBlock],
+        *,
+        cancel_deadline: float = 10.0,
+        settle: float = 0.0,
+    ) -> Turn:
         """Send a prompt: `async with session.prompt("hello") as turn`.
 
         The updates of the turn are read with `async for`. Leaving the block before the turn has ended cancels it, and
@@ -78,13 +84,20 @@ class ClientSession:
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
 
         Raises:
             RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
         """
-        return Turn(self, self._blocks(prompt), cancel_deadline)
+        return Turn(self, self._blocks(prompt), cancel_deadline, settle)
 
-    async def ask(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> str:
+    async def ask(
+        self,
+        prompt: str | ContentBlock | Sequence[ContentBlock],
+        *,
+        cancel_deadline: float = 10.0,
+        settle: float = 0.0,
+    ) -> str:
         """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `Turn.text`.
 
         A cancellation of this call, such as that by `asyncio.timeout`, cancels the turn and waits for its end.
@@ -92,18 +105,18 @@ class ClientSession:
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
 
         Raises:
-            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`. It has the text so far.
+            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`, or was cancelled. It has the
+                text so far.
             RemoteError: if the agent answered with an error.
             ConnectionClosed: if the agent has gone.
             RuntimeError: if the last turn has not ended, or the session is closed.
         """
-        async with self.prompt(prompt, cancel_deadline=cancel_deadline) as turn:
-            response = await turn.wait()
-        if response.stop_reason != "end_turn":
-            raise UnfinishedTurn(response.stop_reason, turn.text)
-        return turn.text
+        async with self.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle) as turn:
+            await turn.wait()
+        return finished_text(turn)
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.

@@ -17,7 +17,7 @@ from typing import Any
 
 from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
-from acp_runtime.connection.ids import Groups
+from acp_runtime.connection.ids import Groups, RecentIds
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
@@ -123,6 +123,7 @@ class Calls:
         abandoned: cancelled calls without a response, by id.
         turns: the methods of the peer that run a turn, each with the notification that cancels it.
         turn_cancellations: these notifications.
+        cancelled_sessions: those whose newest turn this side has cancelled.
     """
 
     sides: BothSides
@@ -153,6 +154,7 @@ class Calls:
         ]
         # The turns without a response, by session.
         self._turns_of: Groups[Call] = Groups()
+        self.cancelled_sessions: RecentIds = RecentIds()
 
     def add(self, wire: str, method: Method | None, params: Any) -> Call:
         """Add a call that was sent with the next id. Call `end` when it has returned."""
@@ -163,6 +165,7 @@ class Calls:
         self.next_id += 1
         if session is not None and wire in self.turns:
             self._turns_of.put(session, call)
+            self.cancelled_sessions.discard(session)
         self.effects.sent(method, session)
         return call
 
@@ -315,6 +318,7 @@ class Calls:
             return
         for call in self._turns_of.get(session, ()):
             call.turn_cancelled = True
+            self.cancelled_sessions.add(session)
         self.requests.answer_cancelled_turn(wire, session)
 
     def is_in_cancelled_turn(self, method: Method, session: str | None) -> bool:

@@ -122,6 +122,10 @@ class Channel:
         """Whether the peer has advertised what a method needs."""
         return self.guards.supports(method)
 
+    def has_cancelled_turn(self, session: str) -> bool:
+        """Whether this side has cancelled the newest turn of a session."""
+        return session in self.calls.cancelled_sessions
+
     @property
     def handler(self) -> Any:
         """The handler of this side's methods.

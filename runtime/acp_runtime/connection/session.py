@@ -102,6 +102,7 @@ class SessionQueue:
             message = self.queue.popleft()
             if isinstance(message, Outcome):
                 message.resolve(message.result, message.error)
+                await asyncio.sleep(0)  # the caller has it before the next notification is handled
                 continue
             limits.begin(message.size)
             current.set(message)

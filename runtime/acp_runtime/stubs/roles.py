@@ -84,6 +84,10 @@ class Channel(Protocol):
         """Return whether the peer has advertised what a method needs."""
         ...
 
+    def has_cancelled_turn(self, session: str) -> bool:
+        """Return whether this side has cancelled the newest turn of a session."""
+        ...
+
     @property
     def handler(self) -> Any:
         """The handler of this side's methods."""
@@ -246,6 +250,13 @@ class Remote:
             names = ", ".join(sorted({**self.requests, **self.notifications}))
             raise ValueError(f"This peer has no method {method!r}. Pass a name on the wire, one of: {names}.")
         return self._channel.supports(found)
+
+    def has_cancelled_turn(self, session_id: str) -> bool:
+        """Return whether this side has cancelled the newest turn of a session, whatever the peer has answered.
+
+        Known while the turn runs and after it, until the next one. Of many sessions, only the newest 4,096 are known.
+        """
+        return self._channel.has_cancelled_turn(session_id)
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended and all received messages have been handled.
