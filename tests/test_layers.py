@@ -15,6 +15,7 @@ _PACKAGES = {
     "acp_runtime": _ROOT / "runtime" / "acp_runtime",
     "acp_bindings": _ROOT / "generated" / "acp_bindings",
     "acp_kit": _ROOT / "kit" / "acp_kit",
+    "acp_migrate": _ROOT / "migrate" / "acp_migrate",
     "codegen": _ROOT / "codegen",
 }
 
@@ -65,12 +66,12 @@ _LAYERS = {
         {"render"},
     ),
     "acp_kit": (
-        {"blocking", "extras", "frame_log", "lazy", "profiles", "telemetry", "threads", "uninterrupted"},
+        {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
         {"confined", "content", "registry", "updates"},
         {"local", "timeline"},
         {"agent"},
         {"client", "history"},
-        {"migrate", "remote", "sync"},
+        {"remote", "sync"},
     ),
 }
 
@@ -131,7 +132,12 @@ def _layer(place: str, module: str) -> int:
 
 @pytest.mark.parametrize(
     ("package", "above"),
-    [("acp_runtime", {"acp_bindings", "acp_kit", "codegen"}), ("acp_bindings", {"acp_kit"})],
+    [
+        ("acp_runtime", {"acp_bindings", "acp_kit", "acp_migrate", "codegen"}),
+        ("acp_bindings", {"acp_kit", "acp_migrate", "codegen"}),
+        ("acp_kit", {"acp_migrate", "codegen"}),
+        ("acp_migrate", {"acp_runtime", "acp_bindings", "acp_kit", "codegen"}),
+    ],
 )
 def test_a_package_does_not_import_higher_packages(package: str, above: set[str]) -> None:
     imported = {each for file in _modules(package).values() for each in _imports(file, {})}

@@ -1,4 +1,4 @@
-"""docs/moving.md shows what `acp_kit.migrate` makes of programs that run with the official SDK."""
+"""docs/moving.md shows what `acp_migrate` makes of programs that run with the official SDK."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.migrate.files import File
-from acp_kit.migrate.migration import migrate
-from acp_kit.migrate.names import load
+from acp_migrate.files import File
+from acp_migrate.migration import migrate
+from acp_migrate.names import load
 from tests.support.docs.blocks import DOCS, Block, blocks
 from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without
 

@@ -1,4 +1,4 @@
-"""kit/acp_kit/migrate/names.toml says the truth about every public name of the official Python SDK."""
+"""migrate/acp_migrate/names.toml says the truth about every public name of the official Python SDK."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 import pytest
 
-from acp_kit.migrate.files import File
-from acp_kit.migrate.migration import migrate
-from acp_kit.migrate.names import STABLE, UNSTABLE, Gone, Target, load
+from acp_migrate.files import File
+from acp_migrate.migration import migrate
+from acp_migrate.names import STABLE, UNSTABLE, Gone, Target, load
 from tests.support.migration.names_page import PAGE, inspected, merged, page
 from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, UnavailableError, python_in, python_sdk, skip_without
 

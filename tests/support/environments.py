@@ -10,7 +10,12 @@ from pathlib import Path
 from tests.support.paths import ROOT
 
 DEADLINE = 250
-PACKAGES = {"acp_bindings": ROOT / "generated", "acp_kit": ROOT / "kit", "acp_runtime": ROOT / "runtime"}
+PACKAGES = {
+    "acp_bindings": ROOT / "generated",
+    "acp_kit": ROOT / "kit",
+    "acp_migrate": ROOT / "migrate",
+    "acp_runtime": ROOT / "runtime",
+}
 
 
 def build_wheel(folder: Path) -> Path:

@@ -26,9 +26,9 @@ reveal_type(reason)
 reveal_type(Options().exit_deadline)
 """
 WHERE = """
-import acp_bindings.v1, acp_bindings.v2_draft_unstable, acp_kit, acp_runtime
+import acp_bindings.v1, acp_bindings.v2_draft_unstable, acp_kit, acp_migrate, acp_runtime
 print(acp_bindings.v1.ContentBlockText(text="a").model_dump_json())
-for package in (acp_bindings, acp_kit, acp_runtime):
+for package in (acp_bindings, acp_kit, acp_migrate, acp_runtime):
     print(package.__file__)
 """
 
@@ -82,7 +82,7 @@ def test_the_wheel_contains_the_generated_code_of_every_profile(wheel: Path) -> 
 
 def test_all_packages_in_the_wheel_are_marked_as_typed(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        assert [archive.read(f"{package}/py.typed") for package in PACKAGES] == [b"", b"", b""]
+        assert [archive.read(f"{package}/py.typed") for package in PACKAGES] == [b""] * len(PACKAGES)
 
 
 def test_without_extras_the_wheel_depends_only_on_pydantic(wheel: Path) -> None:

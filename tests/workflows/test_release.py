@@ -21,7 +21,17 @@ TAG = f"v{VERSION}"
 # A copy of the address in tests/published.py, which runs where nothing else is installed.
 WITH_ADDRESS = "https://example.com/acp"
 PLACEHOLDER = "https://repository.invalid/acp-bindings"
-NEEDED = ["generated", "kit", "runtime", "Makefile", "README.md", "LICENSE", "pyproject.toml", "requirements.txt"]
+NEEDED = [
+    "generated",
+    "kit",
+    "migrate",
+    "runtime",
+    "Makefile",
+    "README.md",
+    "LICENSE",
+    "pyproject.toml",
+    "requirements.txt",
+]
 
 
 @pytest.fixture(scope="module")

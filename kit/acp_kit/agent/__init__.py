@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from acp_kit.agent.errors import Rejected as Rejected, TurnCancelled as TurnCancelled
     from acp_kit.agent.files import SessionFiles as SessionFiles
     from acp_kit.agent.mcp_servers import McpServers as McpServers
+    from acp_kit.agent.model_tools import call_tool as call_tool
     from acp_kit.agent.permissions import Decision as Decision, PermissionMemory as PermissionMemory, ask as ask
     from acp_kit.agent.session import Session as Session
     from acp_kit.agent.sessions import Sessions as Sessions
@@ -42,6 +43,7 @@ else:
             "errors": ("Rejected", "TurnCancelled"),
             "files": ("SessionFiles",),
             "mcp_servers": ("McpServers",),
+            "model_tools": ("call_tool",),
             "permissions": ("Decision", "PermissionMemory", "ask"),
             "session": ("Session",),
             "sessions": ("Sessions",),

@@ -10,6 +10,7 @@ from uuid import uuid4
 from acp_bindings.v1 import RemoteClient, SessionUpdate
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
+from acp_kit.sequences import not_a_text
 
 Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 
@@ -40,7 +41,8 @@ class SessionBase:
         self.client = client
         self.id = session_id
         self.cwd: Path = Path(cwd)
-        self.roots: tuple[Path, ...] = (self.cwd, *map(Path, additional_directories))
+        directories = not_a_text("additional_directories", additional_directories)
+        self.roots: tuple[Path, ...] = (self.cwd, *map(Path, directories))
         self.permissions: PermissionMemory = PermissionMemory()
         self.files: SessionFiles = SessionFiles(client, session_id, self.roots)
         self._record = record

@@ -10,6 +10,7 @@ from types import TracebackType
 
 from acp_bindings.v1 import EnvVariable, RemoteClient, ToolCallContentTerminal, WaitForTerminalExitResponse
 from acp_kit.profiles import like
+from acp_kit.sequences import not_a_text
 from acp_kit.uninterrupted import finished_soon
 from acp_runtime import ABSENT
 
@@ -62,7 +63,7 @@ class Terminal:
         self._client = client
         self._session_id = session_id
         self._command = command
-        self._args = args
+        self._args = not_a_text("args", args)
         self._cwd = cwd
         self._env = env
         self._limit = output_byte_limit

@@ -28,6 +28,7 @@ from acp_bindings.v1 import (
 from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
 from acp_kit.agent.permissions import decide
 from acp_kit.profiles import converted, like
+from acp_kit.sequences import not_a_text
 from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import RequestError
 
@@ -92,7 +93,7 @@ class ToolCall:
             **({} if raw_input is None else {"raw_input": raw_input}),
             **({} if tool is None else {"name": tool}),
         }
-        self.output(*content)
+        self.output(*not_a_text("content", content))
 
     async def start(self) -> ToolCall:
         """Begin without a block, if the result comes as an event. `end` ends it, or else the turn does, as failed."""
@@ -301,8 +302,7 @@ class ToolCall:
         return like(self._client, SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
 
     def _located(self, locations: Sequence[str | Path | ToolCallLocation]) -> list[ToolCallLocation]:
-        if isinstance(locations, str):
-            raise TypeError(f"locations must be a list of paths, such as [{locations!r}], not {locations!r}.")
+        not_a_text("locations", locations)
         location = like(self._client, ToolCallLocation)
         return [
             location(path=self._absolute(each)) if isinstance(each, (str, Path)) else converted(self._client, each)

@@ -10,11 +10,12 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from acp_bindings.v1 import ToolCall, ToolCallUpdate, ToolKind
 from acp_kit.confined import InvalidPath, OutsideRoots
 from acp_kit.confined.paths import check_text, locate
+from acp_kit.sequences import not_a_text
 
 Decision: TypeAlias = Literal["allow", "reject", "ask"]
 
@@ -112,9 +113,7 @@ def _rule(
     *,
     always: bool = False,
 ) -> Rule:
-    if isinstance(cast("object", kinds), str):
-        raise TypeError(f"kinds must be a set of kinds, not {kinds!r}. Write kinds={{{kinds!r}}}.")
-    only = None if kinds is None else frozenset(kinds)
+    only = None if kinds is None else frozenset(not_a_text("kinds", kinds))
     for kind in only or ():
         if kind not in _KINDS:
             raise ValueError(f"{kind!r} is not a kind of tool call. The kinds are {', '.join(_KINDS)}.")

@@ -17,7 +17,7 @@ For example:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, ItemsView, Sequence
 from logging import getLogger
 from typing import TypeAlias, cast
 from weakref import WeakValueDictionary
@@ -36,6 +36,7 @@ from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
 from acp_kit.profiles import like
 from acp_kit.updates import given_fields, patched
+from acp_runtime.escaping import printable
 
 __all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]
 
@@ -47,6 +48,9 @@ _ALLOW_ALWAYS: Sequence[PermissionOptionKind] = ("allow_always", "allow_once")
 _ALLOW_AGAIN: Sequence[PermissionOptionKind] = ("allow_once", "allow_always")
 _REJECT: Sequence[PermissionOptionKind] = ("reject_once", "reject_always")
 
+# An agent may send any text as a kind.
+_MAX_KINDS = 20
+
 _logger = getLogger(__name__)
 
 
@@ -54,9 +58,9 @@ class PermissionPolicy:
     """Answers permission requests. What it can't answer otherwise, it rejects.
 
     The first rule that matches a tool call decides. If none does, the user is asked; without `ask`, the tool call is
-    rejected. An option that allows always is chosen only by the user, by a rule with `always=True`, or where the user
-    has chosen it before and no other one is offered. If the agent offers no option for the decision, the tool call is
-    rejected; if it offers none for that either, the outcome is `cancelled`.
+    rejected, which is logged once for each kind of tool. An option that allows always is chosen only by the user, by a
+    rule with `always=True`, or where the user has chosen it before and no other one is offered. If the agent offers no
+    option for the decision, the tool call is rejected; if it offers none for that either, the outcome is `cancelled`.
 
     If the user chooses "always", this is remembered for the session and the tool: the next time, the user is not asked.
     A tool is known by its name; if the agent doesn't send one, by kind and title together; without these, nothing is
@@ -97,8 +101,21 @@ class PermissionPolicy:
         self._ask = ask
         self._known_tool_call = known_tool_call
         self._all_allow = all(rule.decision == "allow" for rule in rules)
-        self._always: dict[str, dict[tuple[str | None, Rule | None], Sequence[PermissionOptionKind]]] = {}
+        self._always: dict[str, dict[str, bool]] = {}
+        self._rejected_kinds: set[str | None] = set()
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    def items(self, session_id: str) -> ItemsView[str, bool]:
+        """Return what the user decided always in a session, to show or to keep it: tools, and whether they are allowed.
+
+        A tool is a text such as "name shell". Where a rule asked, its place among the rules is added, because the
+        decision holds only where this rule asks again.
+        """
+        return self._always.get(session_id, {}).items()
+
+    def remember(self, session_id: str, tool: str, *, allowed: bool) -> None:
+        """Decide about a tool for the rest of a session, such as what `items` returned before the program ended."""
+        self._always.setdefault(session_id, {})[tool] = allowed
 
     def forget(self, session_id: str) -> None:
         """Forget what the user decided always in a session. Call it when the session has ended."""
@@ -142,12 +159,14 @@ class PermissionPolicy:
         self, request: RequestPermissionRequest, tool: str | None, rule: Rule | None
     ) -> RequestPermissionResponse:
         if self._ask is None:
+            self._log_rejection(request.tool_call)
             return _response(request, _REJECT)
         key = request.session_id, tool or f"id {request.tool_call.tool_call_id}"
         async with self._locks.setdefault(key, asyncio.Lock()):
-            always = self._always.get(request.session_id, {}).get((tool, rule))
-            if always is not None:
-                return _response(request, always)
+            remembered = None if tool is None else self._remembered_as(tool, rule)
+            allowed = self._always.get(request.session_id, {}).get(remembered or "")
+            if allowed is not None:
+                return _response(request, (_ALLOW_AGAIN if self._all_allow else _ALLOW) if allowed else _REJECT)
             try:
                 chosen = await answer_of(self._ask, request)
             except DialogCancelled:
@@ -160,10 +179,20 @@ class PermissionPolicy:
             except Exception:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
                 return _response(request, _REJECT)
-            return self._answered(request, chosen, (tool, rule))
+            return self._answered(request, chosen, remembered)
+
+    def _remembered_as(self, tool: str, rule: Rule | None) -> str:
+        return tool if rule is None else f"{tool}, asked by rule {self._rules.index(rule) + 1}"
+
+    def _log_rejection(self, call: ToolCallUpdate) -> None:
+        """Log, once for each kind of tool, that a tool call is rejected because nothing decides about it."""
+        if call.kind not in self._rejected_kinds and len(self._rejected_kinds) < _MAX_KINDS:
+            self._rejected_kinds.add(call.kind)
+            what = printable(f"{call.title} (kind {call.kind})")
+            _logger.warning("Rejected %s: no rule of the PermissionPolicy matches it, and it has no `ask`", what)
 
     def _answered(
-        self, request: RequestPermissionRequest, chosen: str | None, key: tuple[str | None, Rule | None]
+        self, request: RequestPermissionRequest, chosen: str | None, remembered: str | None
     ) -> RequestPermissionResponse:
         """Answer with the option that the user chose, and remember "always"."""
         if chosen is None:
@@ -180,10 +209,8 @@ class PermissionPolicy:
                 option.name,
             )
             return _response(request, _REJECT)
-        if key[0] is not None and option.kind in ("allow_always", "reject_always"):
-            allowing = _ALLOW_AGAIN if self._all_allow else _ALLOW
-            again = allowing if option.kind == "allow_always" else _REJECT
-            self._always.setdefault(request.session_id, {})[key] = again
+        if remembered is not None and option.kind in ("allow_always", "reject_always"):
+            self.remember(request.session_id, remembered, allowed=option.kind == "allow_always")
         return _selected(request, answer)
 
 

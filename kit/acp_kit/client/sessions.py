@@ -22,10 +22,12 @@ from acp_bindings.v1 import (
     SessionUpdateCurrentModeUpdate,
     SessionUpdateUserMessageChunk,
 )
+from acp_kit.client.choosing import check_mode, check_value, find_option, not_offered
 from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, UnfinishedTurn
 from acp_kit.profiles import like
+from acp_kit.sequences import not_a_text
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
 if TYPE_CHECKING:
@@ -132,6 +134,35 @@ class ClientSession:
         options = response.config_options
         self.state.apply(like(self.agent, SessionUpdateConfigOptionUpdate)(config_options=options))
         return options
+
+    async def choose(self, setting: str, value: str | bool) -> None:
+        """Set an option or the mode of the session, whichever the agent has, if it offers the value.
+
+        For example: `await session.choose("model", "opus")`.
+
+        Args:
+            setting: the id of an option, or its category if no other one has it; "mode" is the mode where no option is.
+            value: the id of the value; for a toggle, whether it is on.
+
+        Raises:
+            ValueError: if the agent doesn't offer this, with what it offers.
+            RemoteError: if the agent refuses.
+            RuntimeError: if the agent has not refused, but its answer says another value.
+        """
+        await self.ready()
+        options, modes = self.state.config_options, self.state.available_modes
+        option = find_option(options, setting)
+        if option is not None:
+            check_value(option, value)
+            answered = find_option(await self.set_config_option(option.id, value), option.id)
+            if answered is None or answered.current_value != value:
+                now = "missing" if answered is None else repr(answered.current_value)
+                raise RuntimeError(f"The agent was to set {option.id!r} to {value!r}, but now it is {now}.")
+        elif setting == "mode" and modes:
+            check_mode(modes, value)
+            await self.set_mode(str(value))
+        else:
+            raise not_offered(setting, options, modes)
 
     async def ready(self) -> None:
         """Wait until the session can be used: at once, unless its agent is being started again."""
@@ -240,7 +271,9 @@ async def open_session(
     if known_id is not None and known_id in sessions:
         raise ValueError(f"The session {known_id!r} is open already.")
     opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": mcp_servers}
-    opening["additional_directories"] = [*map(str, additional_directories)] or ABSENT
+    opening["additional_directories"] = [
+        *map(str, not_a_text("additional_directories", additional_directories))
+    ] or ABSENT
     # The history of a loaded session is received before the response.
     session = ClientSession(agent, known_id or "", opening)
     if known_id is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_kit.history.errors import SessionExists, UnknownSession
 from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
+from acp_kit.sequences import not_a_text
 from acp_kit.timeline import Timeline
 from acp_runtime import ABSENT
 
@@ -33,7 +34,8 @@ class MemoryHistory:
 
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
         """See `HistoryStore.create`."""
-        self._add(session_id, _History(cwd, tuple(additional_directories), now()))
+        directories = tuple(not_a_text("additional_directories", additional_directories))
+        self._add(session_id, _History(cwd, directories, now()))
 
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:
         """See `HistoryStore.append`."""

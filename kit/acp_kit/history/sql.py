@@ -22,6 +22,7 @@ from acp_kit.history.errors import ConnectionLost, HistoryDamaged, HistoryError,
 from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
 from acp_kit.history.writer import SessionWriter, check_id, check_new_id, locked
+from acp_kit.sequences import not_a_text
 from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import ABSENT
 
@@ -82,7 +83,7 @@ class SqlHistory:
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
         """See `HistoryStore.create`."""
         check_new_id(session_id)
-        directories = json.dumps([*additional_directories])
+        directories = json.dumps([*not_a_text("additional_directories", additional_directories)])
         row = {"session_id": session_id, "cwd": json.dumps(cwd), "additional_directories": directories}
 
         async def write() -> None:

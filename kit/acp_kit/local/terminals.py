@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 import shlex
 import sys
 from collections.abc import Collection, Iterable
-from errno import ENOENT
+from errno import ENAMETOOLONG, ENOENT
+from logging import getLogger
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -54,6 +56,7 @@ from acp_runtime.processes import InvalidCommand, environment
 if TYPE_CHECKING:
     from typing import Self
 
+_logger = getLogger(__name__)
 S = TypeVar("S", TerminalExitStatus, WaitForTerminalExitResponse)
 
 
@@ -69,8 +72,8 @@ class Terminals:
             process's working folder, or in any other one.
         inherit_env: the environment variables of this process that commands get, besides those of the request: all
             (True), the few that every program needs, such as PATH and HOME (False), or those with the given names.
-        shell: whether commands run in a shell (`/bin/sh`, or `%COMSPEC%` on Windows). Some agents send a whole line as
-            the command, or a command that only shells have.
+        shell: whether all commands run in a shell (`/bin/sh`, or `%COMSPEC%` on Windows). By default, only a command
+            without arguments that isn't the name of a program and looks like a line of shell: some agents send that.
         max_output_bytes: how much output of a command is kept, even if the agent allows for more.
         keep_released: how many terminals keep their output for `output` after they were released.
         grace: how many seconds a command and its descendants have to end after SIGTERM, before they are killed.
@@ -102,6 +105,7 @@ class Terminals:
         self._ending: dict[str, tuple[str, RunningCommand]] = {}
         self._released: dict[str, tuple[str, TerminalOutputResponse]] = {}  # the oldest first
         self._is_closed = False
+        self._has_logged_line = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -160,7 +164,13 @@ class Terminals:
         if request.output_byte_limit is not None:
             limit = min(limit, request.output_byte_limit)
         try:
-            started = RunningCommand(command, args, cwd, env, limit)
+            try:
+                started = RunningCommand(command, args, cwd, env, limit)
+            except OSError as error:
+                if self._shell or not _is_line_of_shell(error, request):
+                    raise
+                started = RunningCommand(*in_shell(command, args), cwd, env, limit)
+                self._log_line(command)
         except OSError as error:
             raise _refusal(error, request.command) from error
         terminal_id = f"terminal-{secrets.token_hex(8)}"
@@ -213,6 +223,12 @@ class Terminals:
         await self._release([request.terminal_id])
         return like(request, ReleaseTerminalResponse)()
 
+    def _log_line(self, command: str) -> None:
+        if not self._has_logged_line:
+            self._has_logged_line = True
+            message = "The agent sends a whole line as a command without arguments. Such lines run in a shell: %r"
+            _logger.info(message, printable(command, 200))
+
     async def _release(self, terminal_ids: Iterable[str], also: Iterable[RunningCommand] = ()) -> None:
         ending = {id: self._commands.pop(id) for id in terminal_ids}
         self._ending |= ending
@@ -248,6 +264,13 @@ class Terminals:
         if not folder.is_dir():
             raise InvalidParams(f"{printable(cwd)!r} is not a folder.", {"path": cwd})
         return folder
+
+
+def _is_line_of_shell(error: OSError, request: CreateTerminalRequest) -> bool:
+    """Whether a command can't be started because it is a whole line, whose program a shell finds."""
+    if request.args or error.errno not in (ENOENT, ENAMETOOLONG):
+        return False
+    return re.search(r"[\s;&|<>$`'\"(]", request.command.strip()) is not None
 
 
 def _refusal(error: OSError, command: str) -> RequestError:

@@ -52,6 +52,7 @@ class Workspace:
     Args:
         roots: absolute paths of existing folders. What is in them can be reached, and symbolic links between them work.
         read_only: whether to refuse writes and not to advertise them.
+        write_only: whether to refuse reads and not to advertise them; agents then read from the disk themselves.
         encoding: the encoding of files that have no byte order mark.
         max_bytes: the size of the largest file that is read or written, in bytes, even if only a part of it is wanted.
         read_buffer: returns the text that an editor has for a file and has not saved, or None to read the file. It
@@ -60,7 +61,7 @@ class Workspace:
             If it raises, the request is answered with an error, although the file is written.
 
     Raises:
-        ValueError: if there is no root, or one is not an absolute path.
+        ValueError: if there is no root, one is not an absolute path, or both `read_only` and `write_only` are true.
         OSError: if a root is not an existing folder.
         LookupError: if the encoding doesn't exist.
     """
@@ -69,14 +70,17 @@ class Workspace:
         self,
         *roots: str | os.PathLike[str],
         read_only: bool = False,
+        write_only: bool = False,
         encoding: str = "utf-8",
         max_bytes: int = 16 * 1024 * 1024,
         read_buffer: ReadBuffer | None = None,
         on_write: OnWrite | None = None,
     ) -> None:
+        if read_only and write_only:
+            raise ValueError("Pass `read_only` or `write_only`, not both.")
         "".encode(encoding)
         self._files = ConfinedFiles(*roots, max_bytes=max_bytes)
-        self._read_only = read_only
+        self._can_read, self._can_write = not write_only, not read_only
         self._encoding = encoding
         self._read_buffer = read_buffer
         self._on_write = on_write
@@ -93,7 +97,7 @@ class Workspace:
         Args:
             agent: the proxy of the agent. Only needed if its profile is not `acp_bindings.v1`.
         """
-        return like(agent, FileSystemCapabilities)(read_text_file=True, write_text_file=not self._read_only)
+        return like(agent, FileSystemCapabilities)(read_text_file=self._can_read, write_text_file=self._can_write)
 
     async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
         """Return the text of a file, or some lines of it, without its byte order mark.
@@ -102,11 +106,14 @@ class Workspace:
         first line. Beyond the last line, the text is empty.
 
         Raises:
+            MethodNotFound: the workspace is write-only.
             ResourceNotFound: the file doesn't exist.
             InvalidParams: the path is not absolute or leads outside of the roots, what is there is not a text file, or
                 it is too large.
             InternalError: the system refuses to read it.
         """
+        if not self._can_read:
+            raise MethodNotFound("fs/read_text_file")
         path, line, limit = request.path, request.line, request.limit
         with answering_file_errors(path):
             async with self._lock(path):
@@ -129,7 +136,7 @@ class Workspace:
                 is too large, or the encoding lacks one of its characters.
             InternalError: the system refuses to write it. Then it is unchanged.
         """
-        if self._read_only:
+        if not self._can_write:
             raise MethodNotFound("fs/write_text_file")
         with answering_file_errors(request.path):
             async with self._lock(request.path):

@@ -130,6 +130,22 @@ class SyncSession:
         """
         return self._thread.call(self._opened.session.set_config_option, config_id, value)
 
+    def choose(self, setting: str, value: str | bool) -> None:
+        """Set an option or the mode of the session, whichever the agent has, if it offers the value.
+
+        For example: `session.choose("model", "opus")`.
+
+        Args:
+            setting: the id of an option, or its category if no other one has it; "mode" is the mode where no option is.
+            value: the id of the value; for a toggle, whether it is on.
+
+        Raises:
+            ValueError: if the agent doesn't offer this, with what it offers.
+            RemoteError: if the agent refuses.
+            RuntimeError: if the agent has not refused, but its answer says another value.
+        """
+        self._thread.call(self._opened.session.choose, setting, value)
+
     def close(self) -> None:
         """Close the session, at the agent as well if it can close sessions. May be called twice."""
         with suppress(ConnectionClosed):  # the agent was closed before

@@ -122,17 +122,6 @@ async def test_content_given_at_the_beginning_is_shown_at_once() -> None:
     assert "locations" not in start.model_dump()
 
 
-async def test_a_text_is_no_list_of_locations() -> None:
-    async def act(turn: Turn) -> None:
-        with pytest.raises(TypeError, match=r"such as \['notes.txt'\], not 'notes.txt'"):
-            turn.tool_call("Read", locations="notes.txt")
-        async with turn.tool_call("Read") as call:
-            with pytest.raises(TypeError, match="must be a list of paths"):
-                await call.update(locations="notes.txt")
-
-    await updates_of(act)
-
-
 async def test_a_tool_call_that_has_not_begun_says_how_to_begin_it() -> None:
     async def act(turn: Turn) -> None:
         call = turn.tool_call("Read")

@@ -205,6 +205,33 @@ async def test_always_holds_only_for_what_the_same_rule_asks_about() -> None:
     assert user.asked == ["Read a", "Read a secret"]
 
 
+async def test_what_was_decided_always_can_be_kept_and_put_back() -> None:
+    user = _User("allow_always", "reject_always")
+    before, after = (PermissionPolicy(ask(under="/etc"), ask=user) for _ in range(2))
+    await _answer(before, _request(name="n"))
+    await _answer(before, _request(name="n", locations=SECRET))
+    kept = [*before.items("s")]
+    assert kept == [("name n", True), ("name n, asked by rule 1", False)]
+    assert [*before.items("other")] == []
+    for tool, allowed in kept:
+        after.remember("s", tool, allowed=allowed)
+    assert await _answer(after, _request(name="n")) == "allow_once"
+    assert await _answer(after, _request(name="n", locations=SECRET)) == "reject_once"
+    assert len(user.asked) == 2
+
+
+async def test_a_tool_call_that_nothing_decides_about_is_logged_once_for_each_kind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    policy = PermissionPolicy(allow(kinds={"edit"}), reject(kinds={"delete"}))
+    for kind in ("read", "edit", "delete", "read", "execute"):
+        await _answer(policy, _request(kind=kind, title=f"{kind}\x1b[2J"))
+    why = "no rule of the PermissionPolicy matches it, and it has no `ask`"
+    assert [each.message for each in caplog.records] == [
+        rf"Rejected {kind}\x1b[2J (kind {kind}): {why}" for kind in ("read", "execute")
+    ]
+
+
 @pytest.mark.parametrize(
     "options",
     ["allow_always reject_once", "allow_once allow_once allow_always reject_once"],

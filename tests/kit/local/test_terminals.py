@@ -198,7 +198,7 @@ async def test_a_command_that_can_not_be_started_is_an_error(tmp_path: Path) -> 
     (tmp_path / "data").touch()
     failures: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"command": "no-such-command"}, ResourceNotFound, "Can't start 'no-such-command': No such file or directory."),
-        ({"command": "ls -l"}, ResourceNotFound, "Pass the command 'ls' and each of its arguments separately."),
+        ({"command": "ls -l", "args": ["a"]}, ResourceNotFound, "Pass the command 'ls' and each of its arguments sep"),
         ({"command": ""}, InvalidParams, "Can't start '': the command is empty."),
         ({"command": str(tmp_path / "data")}, InternalError, "Permission denied."),
         ({"command": "ls", "args": ["\0"]}, InvalidParams, "embedded null byte"),
@@ -227,6 +227,29 @@ async def test_commands_may_run_in_a_shell(tmp_path: Path) -> None:
             status = await _wait(terminals, id)
             assert status.exit_code == (3 if command == "exit" else 0)
             assert (await _output(terminals, id)).output == output
+
+
+async def test_a_whole_line_as_the_command_runs_in_a_shell_and_is_logged_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a program").write_text("#!/bin/sh\necho the program\n")
+    (tmp_path / "a program").chmod(0o755)
+    lines = {
+        "echo one two && echo three | tr a-z A-Z": "one two\nTHREE\n",
+        f"echo {'long ' * 1000}| wc -w": "1000\n",
+        "cd /;pwd": "/\n",
+        str(tmp_path / "a program"): "the program\n",
+    }
+    with caplog.at_level("INFO"):
+        async with Terminals(tmp_path) as terminals:
+            for line, output in lines.items():
+                id = (await terminals.terminal_create(CreateTerminalRequest(session_id="s", command=line))).terminal_id
+                assert (await _wait(terminals, id)).exit_code == 0
+                assert (await _output(terminals, id)).output == output
+    assert [each.message for each in caplog.records] == [
+        "The agent sends a whole line as a command without arguments. Such lines run in a shell: "
+        "'echo one two && echo three | tr a-z A-Z'"
+    ]
 
 
 async def test_several_calls_wait_for_one_exit() -> None:

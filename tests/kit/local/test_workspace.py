@@ -225,6 +225,17 @@ async def test_a_read_only_workspace_has_no_writes(tmp_path: Path) -> None:
     assert Workspace(tmp_path).capabilities() == FileSystemCapabilities(read_text_file=True, write_text_file=True)
 
 
+async def test_a_write_only_workspace_has_no_reads(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path, write_only=True)
+    await _write(workspace, tmp_path / "file", "new")
+    assert (tmp_path / "file").read_text() == "new"
+    with pytest.raises(MethodNotFound):
+        await _read(workspace, tmp_path / "file")
+    assert workspace.capabilities() == FileSystemCapabilities(read_text_file=False, write_text_file=True)
+    with pytest.raises(ValueError, match="not both"):
+        Workspace(tmp_path, read_only=True, write_only=True)
+
+
 async def test_requests_for_a_file_are_handled_in_their_order(tmp_path: Path) -> None:
     workspace, path = Workspace(tmp_path), tmp_path / "file"
     acts: list[Any] = []

@@ -38,7 +38,7 @@ SCHEMA = ROOT / "schema"
 REPORTS = ROOT / "docs/project/upgrade-reports"
 REAL = ("2.2.0", "2.4.0")
 _SENDERS = {"agent": ("Client", "Agent"), "client": ("Agent", "Client")}
-_FOLDERS = ("benchmarks", "docs", "examples", "kit", "tests")
+_FOLDERS = ("benchmarks", "docs", "examples", "kit", "migrate", "tests")
 _WORDS = (r"\w+", r'"[\w-]+"')
 _NOT_COPIED = (".git", ".venv", ".*_cache", ".hypothesis", "__pycache__", "build", "dist")
 # Written by commands, or about the schemas of releases.
@@ -244,7 +244,7 @@ def upgrade(row: str, folder: Path) -> Path:
 
 def run(copy: Path, *module: str) -> str:
     """Run a module in a copy of the repository, which must succeed, and return what it prints."""
-    path = os.pathsep.join(str(copy / each) for each in ("generated", "kit", "runtime", ""))
+    path = os.pathsep.join(str(copy / each) for each in ("generated", "kit", "migrate", "runtime", ""))
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("ACP_", "PYTEST_"))}
     command = [sys.executable, "-m", *module]
     done = subprocess.run(

@@ -9,21 +9,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from acp_kit.migrate.calls import request_class
-from acp_kit.migrate.context import Context
-from acp_kit.migrate.names import UNSTABLE, Gone, Names, Target, load
+from acp_migrate.calls import request_class
+from acp_migrate.context import Context
+from acp_migrate.names import UNSTABLE, Gone, Names, Target, load
 from tests.support.paths import ROOT
 from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk
 
 PAGE = ROOT / "docs" / "moving-names.md"
 _INSPECT = Path(__file__).with_name("inspect_sdk.py")
 _INTRODUCTION = f"""\
-<!-- Written by `make names-page` from kit/acp_kit/migrate/names.toml and the SDK. Don't edit. -->
+<!-- Written by `make names-page` from migrate/acp_migrate/names.toml and the SDK. Don't edit. -->
 
 # Names of agent-client-protocol
 
 Each public name of `{PYTHON_SDK.replace("==", "` ")} and {NEXT_PYTHON_SDK.partition("==")[2]}, and what it is here.
-[Moving from agent-client-protocol](moving.md) explains the differences, and `python -m acp_kit.migrate` replaces the
+[Moving from agent-client-protocol](moving.md) explains the differences, and `python -m acp_migrate` replaces the
 names. The drafts of `acp.experimental` have the same names with other meanings, and are not replaced.
 
 Names without a module are in `acp_bindings.v1`. Names marked *unstable* are only in `acp_bindings.v1_unstable`.

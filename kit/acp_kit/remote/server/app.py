@@ -16,6 +16,7 @@ from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_endpoint import HTTPEndpoint
 from acp_kit.remote.server.websocket import WebSocketEndpoint
+from acp_kit.sequences import not_a_text
 from acp_runtime.transports import Transport
 
 Identity = TypeVar("Identity")
@@ -72,7 +73,9 @@ def agent_app(
             host. Pages of others get 403. Programs that aren't browsers send no `Origin`.
         bounds: How much clients may cost.
     """
-    admission = Admission({host.lower() for host in hosts}, set(origins), authenticate)
+    admission = Admission(
+        {host.lower() for host in not_a_text("hosts", hosts)}, {*not_a_text("origins", origins)}, authenticate
+    )
     connections = Connections(serve, bounds.connections)
     websocket = WebSocketEndpoint(connections, admission, bounds)
     http = HTTPEndpoint(connections, admission, bounds)

@@ -1,0 +1,52 @@
+"""Calls the function of a tool with the arguments that a model gave for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import signature
+from typing import Any, TypeVar
+
+from acp_runtime import InvalidParams
+
+T = TypeVar("T")
+
+
+async def call_tool(
+    tools: Mapping[str, Callable[..., Awaitable[T]]], name: str, arguments: str | Mapping[str, Any], *before: Any
+) -> T:
+    """Call the function of a tool with the arguments that a model gave for it.
+
+    Models name tools that don't exist, and send arguments that are no JSON, too few or too many. Call this in the block
+    of the tool call, so that it ends as failed and the model reads what was wrong:
+
+        async with turn.tool_call(name, tool=name, raw_input=arguments, tool_call_id=id) as call:
+            await call_tool({"read_file": self.read_file}, name, arguments, turn, call)
+
+    Args:
+        tools: the functions by the names that the model knows.
+        name: the tool that the model wants.
+        arguments: the keyword arguments for the function, as JSON or decoded. An empty text means none.
+        before: positional arguments that come before them, such as the turn.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        InvalidParams: if there is no such tool, the arguments are not a JSON object, or the function doesn't take them.
+            Their types are not checked.
+    """
+    function = tools.get(name)
+    if function is None:
+        raise InvalidParams(f"There is no tool {name!r}. The tools are {', '.join(tools) or 'none'}.")
+    try:
+        given: Any = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
+        if not isinstance(given, Mapping):
+            raise ValueError("they are not an object")
+    except (ValueError, RecursionError) as error:
+        raise InvalidParams(f"The arguments of {name} must be a JSON object: {error}.") from error
+    try:
+        signature(function).bind(*before, **given)
+    except TypeError as error:
+        raise InvalidParams(f"Wrong arguments of {name}: {error}.") from error
+    return await function(*before, **given)

@@ -1,0 +1,65 @@
+"""Finds a setting and a value among those that an agent offers for a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from acp_runtime.escaping import printable
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import SessionConfigOption, SessionConfigSelectOption, SessionMode
+
+
+def find_option(options: Sequence[SessionConfigOption], setting: str) -> SessionConfigOption | None:
+    """Return the option with an id; else the only one of a category; else None.
+
+    Raises:
+        ValueError: if several options have the category, with their ids.
+    """
+    by_id = [option for option in options if option.id == setting]
+    found = by_id or [option for option in options if option.category == setting]
+    if len(found) > 1:
+        raise ValueError(f"The agent has several options for {setting!r}. Pass an id: {_list(o.id for o in found)}.")
+    return found[0] if found else None
+
+
+def check_value(option: SessionConfigOption, value: str | bool) -> None:
+    """Check that an option has a value.
+
+    Raises:
+        ValueError: if it doesn't. The message lists its values.
+    """
+    if option.type == "boolean":
+        if not isinstance(value, bool):
+            raise ValueError(f"The option {printable(option.id)!r} is on or off: pass True or False, not {value!r}.")
+    elif value not in (values := [each.value for each in _flat(option.options)]):
+        raise ValueError(f"The option {printable(option.id)!r} doesn't offer {value!r}, but {_list(values)}.")
+
+
+def check_mode(modes: Sequence[SessionMode], mode_id: str | bool) -> None:
+    """Check that a session has a mode.
+
+    Raises:
+        ValueError: if it doesn't. The message lists its modes.
+    """
+    if mode_id not in (ids := [mode.id for mode in modes]):
+        raise ValueError(f"The agent doesn't offer the mode {mode_id!r}, but {_list(ids)}.")
+
+
+def not_offered(setting: str, options: Sequence[SessionConfigOption], modes: Sequence[SessionMode]) -> ValueError:
+    """Return the error for a setting that the agent doesn't offer, with those that it offers."""
+    names = [option.id for option in options] or ["mode"] * bool(modes)
+    return ValueError(f"The agent offers no option {setting!r}, but {_list(names)}.")
+
+
+def _flat(options: Iterable[object]) -> list[SessionConfigSelectOption]:
+    """Return the values of an option without their groups."""
+    flat: list[SessionConfigSelectOption] = []
+    for each in options:
+        flat += getattr(each, "options", [each])
+    return flat
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(printable(name) for name in names) or "nothing"

@@ -1,0 +1,141 @@
+"""The bodies of handlers: where they read their parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import libcst as cst
+
+from acp_migrate.bindings import ExpressionVisitor
+from acp_migrate.context import Context
+from acp_migrate.names import Method
+from acp_migrate.syntax import names_in, statements
+
+
+def reading(
+    context: Context, method: Method, node: cst.FunctionDef, params: Sequence[cst.Param], request: str
+) -> cst.FunctionDef:
+    """Return a function that reads its parameters from the request: at its top, or where it uses one only once."""
+    uses = Uses()
+    node.body.visit(uses)
+    lines: list[str] = []
+    once: dict[str, str] = {}
+    for each in params:
+        name = each.name.value
+        if not uses.count[name]:
+            continue
+        read = f"{request}.{name}" if name in method.params else from_meta(f"{request}.meta", each)
+        if name == "mode" and method.old == "create_elicitation":
+            read = request
+            context.todo("`mode` is the request now: compare its class with `CreateElicitationRequestFormSession` etc.")
+        if uses.count[name] == 1 and name not in uses.bound and read.isidentifier() is False and name in method.params:
+            once[name] = read
+        else:
+            lines.append(f"{name} = {read}")
+    rest = node.params.star_kwarg
+    if rest is not None and uses.count[rest.name.value]:
+        lines.append(f"{rest.name.value} = {request}.meta or {{}}")
+    if once:
+        body = node.body.visit(_Inlining(once))
+        node = node.with_changes(body=body)
+    return with_lines(node, lines)
+
+
+def from_meta(meta: str, param: cst.Param) -> str:
+    """Return the expression for a parameter that the old SDK takes from `_meta`."""
+    name = param.name.value
+    if param.default is None:
+        return f'({meta} or {{}})["{name}"]'
+    return f'({meta} or {{}}).get("{name}", {cst.Module([]).code_for_node(param.default)})'
+
+
+class Uses(ExpressionVisitor):
+    """Counts how often names are used in expressions, and finds those that are bound."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count: Counter[str] = Counter()
+        self.bound: set[str] = set()
+
+    def visit_Name(self, node: cst.Name) -> None:
+        self.count[node.value] += 1
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self.bound |= {*names_in(node.target)}
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self.bound |= {*names_in(node.target)}
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self.bound |= {*names_in(node.target)}
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+        self.bound |= {*names_in(node.target)}
+
+    def visit_For(self, node: cst.For) -> None:
+        self.bound |= {*names_in(node.target)}
+
+    def visit_CompFor(self, node: cst.CompFor) -> None:
+        self.bound |= {*names_in(node.target)}
+
+    def visit_Param(self, node: cst.Param) -> None:
+        self.bound.add(node.name.value)
+
+    def visit_Del(self, node: cst.Del) -> None:
+        self.bound |= {*names_in(node)}
+
+    def visit_MatchAs(self, node: cst.MatchAs) -> None:
+        self.bound |= {*names_in(node.name)} if node.name else set()
+
+    def visit_MatchStar(self, node: cst.MatchStar) -> None:
+        self.bound |= {*names_in(node.name)} if node.name else set()
+
+    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:
+        self.bound |= {*names_in(node.rest)} if node.rest else set()
+
+    def visit_NameItem(self, node: cst.NameItem) -> None:
+        self.bound |= {*names_in(node)}
+
+    def visit_AsName(self, node: cst.AsName) -> None:
+        self.bound |= {*names_in(node)}
+
+
+class _Inlining(cst.CSTTransformer):
+    def __init__(self, reads: Mapping[str, str]) -> None:
+        super().__init__()
+        self._reads = reads
+
+    def visit_Attribute_attr(self, node: cst.Attribute) -> None:
+        self._plain = node.attr
+
+    def visit_Arg_keyword(self, node: cst.Arg) -> None:
+        self._keyword = node.keyword
+
+    _plain: cst.Name | None = None
+    _keyword: cst.Name | None = None
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        if original_node is self._plain or original_node is self._keyword or original_node.value not in self._reads:
+            return updated_node
+        return cst.parse_expression(self._reads[original_node.value])
+
+
+def with_lines(node: cst.FunctionDef, lines: Sequence[str]) -> cst.FunctionDef:
+    """Return a function with statements before its body, after its docstring."""
+    if not lines:
+        return node
+    body = node.body
+    below = statements(body)
+    if isinstance(body, cst.SimpleStatementSuite):
+        body = cst.IndentedBlock(below)
+    at = 1 if node.get_docstring() is not None else 0
+    added: list[Any] = [cst.parse_statement(line) for line in lines]
+    if 0 < at < len(below):
+        first: Any = below[at]
+        blank = [*first.leading_lines][:1]
+        if blank and blank[0].comment is None:
+            added[0] = added[0].with_changes(leading_lines=blank)
+            below[at] = first.with_changes(leading_lines=first.leading_lines[1:])
+    return node.with_changes(body=body.with_changes(body=[*below[:at], *added, *below[at:]]))

@@ -1,0 +1,274 @@
+"""Calls of the protocol's methods: on connections, which take keywords, and on handlers, which take a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import libcst as cst
+from libcst import matchers as m
+
+from acp_migrate.context import Context
+from acp_migrate.expressions import arguments, as_keywords, is_none, keyword, relist
+from acp_migrate.names import Method
+from acp_migrate.nones import left_out
+from acp_migrate.own import is_own
+from acp_migrate.permissions import permission_arguments
+from acp_migrate.project import Kind
+from acp_migrate.syntax import dotted
+
+# Keywords that connections here require, and what the old SDK sends without them.
+_REQUIRED = {"session_new": {"mcp_servers": "[]"}, "session_load": {"mcp_servers": "[]"}}
+# Methods of no other library, so that a call on an unknown object is worth a comment.
+DISTINCTIVE = {
+    *("new_session", "load_session", "list_sessions", "set_session_mode", "set_config_option", "fork_session"),
+    *("resume_session", "request_permission", "write_text_file", "read_text_file", "create_terminal"),
+    *("release_terminal", "wait_for_terminal_exit", "kill_terminal", "create_elicitation", "complete_elicitation"),
+}
+
+EXTENSIONS = {"ext_method": "ext_request", "ext_notification": "ext_notification"}
+_RAW = {"send_request", "send_notification", "close"}
+_CONN = "There is no `_conn`: call the method of the connection, or `request(...)` and `notify(...)` with its params."
+# Of those that are gone, methods of no other library.
+_DEAD = {"set_session_model", "setSessionModel", "start_nes", "suggest_nes", "connect_mcp", "disconnect_mcp"}
+_DUMP = "This gives the names of JSON, such as `toolCallId`; with `by_alias=False`, those of fields."
+# From which positional argument on `acp` 0.12 has another order than older versions.
+_REORDERED = {
+    **dict.fromkeys(["prompt", "set_session_mode", "request_permission", "write_text_file", "read_text_file"], 1),
+    **dict.fromkeys(["new_session", "load_session", "fork_session", "resume_session"], 2),
+    "create_terminal": 1,
+    "list_sessions": 1,
+}
+# Parameters that few functions of other libraries have.
+_TELLING = {"session_id", "protocol_version", "client_capabilities"}
+
+
+def request_class(context: Context, method: Method) -> str:
+    """Return the name of the params of a method; "" if the profile doesn't have the method."""
+    methods = import_module(f"{context.names.profile}.methods")
+    tables = [getattr(methods, f"{method.role.upper()}_{kind}") for kind in ("REQUESTS", "NOTIFICATIONS")]
+    found: list[Any] = [each for table in tables for each in table.values() if each.name == method.new]
+    return str(found[0].params) if found else ""
+
+
+def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.BaseExpression | None:
+    """Return the call of a method of the protocol as it is here; None if it isn't one."""
+    old, new = original.func, call.func
+    if not isinstance(old, cst.Attribute) or not isinstance(new, cst.Attribute):
+        return None
+    name = old.attr.value
+    if name == "to_error_obj" and not call.args and dotted(old.value):
+        error = cst.Module([]).code_for_node(new.value)
+        return cst.parse_expression(f'{{"code": {error}.code, "message": {error}.message, "data": {error}.data}}')
+    if (
+        name in ("model_dump", "model_dump_json")
+        and context.resolver.is_model(old.value)
+        and "by_alias" not in arguments(call.args)
+    ):
+        context.todo(_DUMP)
+        return None
+    kind = context.resolver.value(old.value)
+    if name == "on_connect" and len(call.args) == 1:
+        return _on_connect(context, original.args[0].value, call)
+    if (gone := _gone(context, old, kind)) is not None:
+        context.todo(gone)
+        return None
+    if kind is None and name in EXTENSIONS:
+        context.todo(f"`{name}` is `{EXTENSIONS[name]}`, with the whole wire name: `_name` instead of `name`.")
+        return None
+    if kind is None:
+        method = _likely_method(context, old, call)
+        right = method is not None and method.new == name and all(each.keyword for each in call.args)
+        if method is not None and context.todos and not right:
+            renaming = "" if name == method.new else f"`{name}` is `{method.new}`. "
+            context.todo(f"{renaming}A connection takes keywords, a handler one request object.")
+        return None
+    if name in ("ext_method", "ext_notification"):
+        return _extension(context, kind, call, new)
+    if name == "close" and not kind.cls and dotted(old.value) not in context.resolver.scopes[-1].blocks:
+        context.todo("There is no `close`: leave the `async with` block of the connection instead.")
+        return None
+    method = context.names.methods[kind.role].get(name)
+    if method is None:
+        return None
+    stand_in = kind.cls and context.project.classes[kind.cls].stand_in
+    if kind.cls and not stand_in:
+        return _on_handler(context, kind, method, call, new)
+    return _on_connection(context, method, call, new)
+
+
+def unknown_method(context: Context, node: cst.Attribute) -> str:
+    """Return what to say of a method of the protocol that an unknown object has, without calling it; "" for another."""
+    name = node.attr.value
+    own = {*context.project.own.get(name, ())} - {*context.project.classes}
+    if own and is_own(own, dotted(node.value), context.resolver.scopes[-1].cls):
+        return ""
+    return renaming_of(context, name)
+
+
+def renaming_of(context: Context, name: str) -> str:
+    """Return what to say of the name of a method of the protocol, if it is no name of another library; "" otherwise."""
+    if name == "ext_method":
+        return "`ext_method` is `ext_request`."
+    method = next((each[name] for each in context.names.methods.values() if name in each), None)
+    return f"`{name}` is `{method.new}`." if method is not None and name in DISTINCTIVE else ""
+
+
+def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | None:
+    """Return what to say of a call that can't be rewritten; None for another call."""
+    name = func.attr.value
+    if name == "to_error_obj":
+        return "There is no `to_error_obj()`: use `code`, `message` and `data` of the error."
+    if m.matches(func.value, m.Call(func=m.Name("super"))) or dotted(func.value) in context.project.classes:
+        inherited = any(name in methods for methods in context.names.methods.values())
+        return "Pass the request object to the method of the base class." if inherited else ""
+    if name in _RAW and isinstance(func.value, cst.Attribute) and func.value.attr.value == "_conn":
+        return _CONN
+    why = context.names.dead.get(snake(name))
+    return f"`{name}` has no counterpart: {why}." if why and (kind is not None or name in _DEAD) else None
+
+
+def snake(name: str) -> str:
+    """Return a name in camel case as it is in snake case."""
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
+
+
+def _on_connect(context: Context, given: cst.BaseExpression, call: cst.Call) -> cst.Call | None:
+    """Return the call that passes what stands in for a connection."""
+    kind = context.resolver.value(given)
+    cls = context.project.classes.get(kind.cls) if kind is not None else None
+    if cls is None:
+        return None
+    if not cls.stand_in:
+        context.todo(f"`{cls.name}` is no connection: its methods take one request. Use `connect_in_process`.")
+        return None
+    remote = context.name("RemoteAgent" if cls.role == "agent" else "RemoteClient")
+    as_remote = cst.Call(context.name("cast", "typing"), [cst.Arg(remote), cst.Arg(call.args[0].value)])
+    return call.with_changes(args=[call.args[0].with_changes(value=as_remote)])
+
+
+def _check_order(context: Context, method: Method, call: cst.Call) -> None:
+    """Mark a call with positional arguments that mean something else in older versions of `acp`."""
+    positional = sum(each.keyword is None for each in call.args)
+    if positional >= _REORDERED.get(method.old, positional + 1):
+        context.todo("Check which argument is which: older versions of `acp` have another order.")
+
+
+def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Method | None:
+    """Return the method of the protocol that a call of an unknown object seems to be."""
+    name = func.attr.value
+    own = {*context.project.own.get(name, ())} - {*context.project.classes}
+    if own and is_own(own, dotted(func.value), context.resolver.scopes[-1].cls):
+        return None
+    guess = context.resolver.guess(func.value)
+    if guess is not None and name in context.names.methods[guess.role]:
+        return context.names.methods[guess.role][name]
+    for methods in context.names.methods.values():
+        method = methods.get(name)
+        given = arguments(call.args)
+        if method is not None and (name in DISTINCTIVE or ({*given} & _TELLING and {*given} <= {*method.params})):
+            return method
+    return None
+
+
+def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.Attribute) -> cst.BaseExpression | None:
+    typed = permission_arguments(context, method, call)
+    args = typed or as_keywords(call.args, method.params)
+    if args is None or method.old == "create_elicitation" or any(each.star for each in args):
+        context.todo(f"`{method.new}` takes keywords only, and further ones as `meta={{...}}`.")
+        return renamed(context, call, func, method)
+    if typed is None:
+        _check_order(context, method, call)
+    given = [each for each in args if not is_none(each.value)]
+    known = _known(context, method, given)
+    if method.old == "set_config_option" and not _option_class(context, arguments(known).get("value")).endswith("Id"):
+        context.todo('With a bool, add `type="boolean"`.')
+    return relist(renamed(context, call, func, method), known)
+
+
+def _known(context: Context, method: Method, given: Sequence[cst.Arg]) -> list[cst.Arg]:
+    """Return arguments with those that the old SDK puts into `_meta` as `meta`, and with what is required here."""
+    cls = request_class(context, method)
+    fields: Any = getattr(getattr(import_module(context.names.profile), cls, None), "model_fields", {})
+    known: list[cst.Arg] = []
+    further: list[cst.Arg] = []
+    for each in given:
+        name = cst.ensure_type(each.keyword, cst.Name).value
+        if name not in method.params:
+            further.append(each)
+            continue
+        optional = name in fields and not fields[name].is_required()
+        known.append(each.with_changes(value=left_out(context, each.value)) if optional else each)
+    if further:
+        known.append(keyword("meta", _mapping(further)))
+    for name, text in _REQUIRED.get(method.new, {}).items():
+        if name not in arguments(known):
+            known.append(keyword(name, cst.parse_expression(text)))
+    return known
+
+
+def renamed(context: Context, call: cst.Call, func: cst.Attribute, method: Method) -> cst.Call:
+    """Return the call of a method with its name here."""
+    if not request_class(context, method):
+        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: run this with --unstable.")
+    return call.with_changes(func=func.with_changes(attr=cst.Name(method.new)))
+
+
+def _mapping(args: Sequence[cst.Arg]) -> cst.Dict:
+    elements = [
+        cst.DictElement(cst.SimpleString(f'"{cst.ensure_type(each.keyword, cst.Name).value}"'), each.value)
+        for each in args
+    ]
+    return cst.Dict(elements)
+
+
+def _on_handler(
+    context: Context, kind: Kind, method: Method, call: cst.Call, func: cst.Attribute
+) -> cst.BaseExpression | None:
+    params = context.project.method(kind.cls, method.old) or method.params
+    typed = permission_arguments(context, method, call)
+    args = typed or as_keywords(call.args, params)
+    cls = request_class(context, method)
+    if method.old == "set_config_option" and args is not None:
+        cls = _option_class(context, arguments(args).get("value"))
+    if args is None or not cls or any(each.star for each in args) or method.old == "create_elicitation":
+        context.todo(f"`{method.new}` takes one request object.")
+        return renamed(context, call, func, method)
+    if params is method.params and typed is None:
+        _check_order(context, method, call)
+    given = [each for each in args if not is_none(each.value)]
+    known = _known(context, method, given)
+    built = relist(call.with_changes(func=context.name(cls), lpar=[], rpar=[]), known)
+    plain = cst.SimpleWhitespace("")
+    return renamed(context, call, func, method).with_changes(args=[cst.Arg(built)], whitespace_before_args=plain)
+
+
+def _option_class(context: Context, value: cst.BaseExpression | None) -> str:
+    """Return the request that sets an option to a value; "" if it can't be told."""
+    if m.matches(value, m.Name("True") | m.Name("False")) if value else False:
+        return "SetSessionConfigOptionRequestBoolean"
+    return "SetSessionConfigOptionRequestValueId" if isinstance(value, (cst.SimpleString, cst.FormattedString)) else ""
+
+
+def _extension(context: Context, kind: Kind, call: cst.Call, func: cst.Attribute) -> cst.BaseExpression:
+    """Return a call with the whole name of the extension method, which the old SDK makes with an underscore."""
+    new = func.with_changes(attr=cst.Name("ext_request")) if func.attr.value == "ext_method" else func
+    args = as_keywords(call.args, ("method", "params"))
+    if args is None or any(each.star for each in args):
+        context.todo("Pass the whole name of the extension method, with its underscore.")
+        return call.with_changes(func=new)
+    changed = [
+        each.with_changes(value=_with_underscore(each.value)) if arguments([each]).keys() == {"method"} else each
+        for each in args
+    ]
+    restored = [
+        each.with_changes(keyword=old.keyword, equal=old.equal) for each, old in zip(changed, call.args, strict=True)
+    ]
+    return call.with_changes(func=new, args=restored)
+
+
+def _with_underscore(node: cst.BaseExpression) -> cst.BaseExpression:
+    if isinstance(node, cst.SimpleString):
+        return node.with_changes(value=f"{node.prefix}{node.quote}_{node.raw_value}{node.quote}")
+    return cst.parse_expression(f'f"_{{{cst.Module([]).code_for_node(node)}}}"')

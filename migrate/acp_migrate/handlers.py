@@ -1,0 +1,138 @@
+"""Methods of agents and clients: one request object in place of keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from acp_migrate.bodies import Uses, from_meta, reading, with_lines
+from acp_migrate.calls import request_class
+from acp_migrate.context import Context
+from acp_migrate.names import Method
+from acp_migrate.own import stands_in
+from acp_migrate.project import HandlerClass
+from acp_migrate.results import returning
+from acp_migrate.syntax import dotted, names_in, parameters
+
+_NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}
+_ANY_DICT = "dict[str, Any] | None"
+
+
+def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.FunctionDef:
+    """Return a method of an agent or a client as it is here."""
+    name = node.name.value
+    if name in ("ext_method", "ext_notification"):
+        return _extension(context, node)
+    methods = context.names.methods[cls.role]
+    method = methods.get(name) or next((each for each in methods.values() if camel(each.old) == name), None)
+    if method is None:
+        if name == "on_connect":  # there is no such method to override
+            kept = [each for each in node.decorators if dotted(each.decorator).rpartition(".")[2] != "override"]
+            return node.with_changes(decorators=kept)
+        dead = next((why for old, why in context.names.dead.items() if name in (old, camel(old))), "")
+        if dead:
+            context.todo(f"Nothing calls `{name}`: {dead}.")
+        return node
+    request = request_class(context, method)
+    if not request:
+        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: run this with --unstable.")
+        return node
+    if cls.stand_in:
+        return _stand_in(context, method, node)
+    context.changes += 1
+    node = node.with_changes(name=cst.Name(method.new))
+    if _takes_request(method, node):
+        return node
+    _, *params = *node.params.posonly_params, *node.params.params, *node.params.kwonly_params
+    if isinstance(node.params.star_arg, cst.Param):
+        context.todo(f"This takes one request, `{request}`.")
+        return node
+    parameter = _free(("notification" if method.old in _NOTIFICATIONS else "request", "params"), node)
+    node = reading(context, method, node, params, parameter)
+    node = returning(context, method, node)
+    annotated = cst.Param(cst.Name(parameter), cst.Annotation(context.name(request)))
+    first = [*node.params.posonly_params, *node.params.params][0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return node.with_changes(
+        params=cst.Parameters(params=[first, annotated]),
+        whitespace_before_params=cst.SimpleWhitespace(""),
+    )
+
+
+def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:
+    """Mark a method of a class that seems to stand in for a connection, and isn't known to be an agent or a client."""
+    for methods in context.names.methods.values():
+        method = methods.get(node.name.value)
+        given = {*parameters(node)}
+        if (
+            method is not None
+            and stands_in(cls)
+            and method.new != method.old
+            and "session_id" in given & {*method.params}
+        ):
+            context.todo(f"If this stands in for a connection, `{method.old}` is `{method.new}`, with keywords.")
+
+
+def camel(name: str) -> str:
+    """Return the name that early versions of `acp` had for a method."""
+    first, *rest = name.split("_")
+    return first + "".join(each.title() for each in rest)
+
+
+def _takes_request(method: Method, node: cst.FunctionDef) -> bool:
+    """Whether a method has the signature of early versions of `acp`, with one object."""
+    params = node.params.params[1:]
+    return len(params) == 1 and params[0].name.value not in method.params and not node.params.star_kwarg
+
+
+def _free(wanted: Sequence[str], node: cst.FunctionDef) -> str:
+    used = {*names_in(node.body)}
+    return next((each for each in wanted if each not in used), f"_{wanted[0]}")
+
+
+def _stand_in(context: Context, method: Method, node: cst.FunctionDef) -> cst.FunctionDef:
+    """Return a method of a class that is used in place of a connection, which is called with keywords."""
+    context.changes += 1
+    params = [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]
+    own = [
+        each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in params[1:] if each.name.value in method.params
+    ]
+    uses = Uses()
+    node.body.visit(uses)
+    reads = [
+        f"{name} = {from_meta('meta', each)}"
+        for each in params[1:]
+        if (name := each.name.value) not in method.params and uses.count[name]
+    ]
+    rest = node.params.star_kwarg
+    if rest is not None and uses.count[rest.name.value]:
+        reads.append(f"{rest.name.value} = meta or {{}}")
+    meta = cst.Param(
+        cst.Name("meta"),
+        cst.Annotation(cst.parse_expression(f"{_ANY_DICT}".replace("Any", context.use("Any", "typing")))),
+        default=cst.Name("None"),
+        equal=cst.AssignEqual(),
+    )
+    node = with_lines(node, reads)
+    return node.with_changes(
+        name=cst.Name(method.new),
+        params=cst.Parameters(
+            params=[params[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)],
+            star_arg=cst.ParamStar(),
+            kwonly_params=[*own, meta],
+        ),
+        whitespace_before_params=cst.SimpleWhitespace(""),
+    )
+
+
+def _extension(context: Context, node: cst.FunctionDef) -> cst.FunctionDef:
+    """Return a handler of extension methods, whose names begin with an underscore here."""
+    context.changes += 1
+    params = node.params.params
+    if node.name.value == "ext_method":
+        node = node.with_changes(name=cst.Name("ext_request"))
+    if len(params) < 2:
+        context.todo("The name of the method begins with an underscore.")
+        return node
+    name = params[1].name.value
+    return with_lines(node, [f'{name} = {name}.removeprefix("_")'] if name in {*names_in(node.body)} else [])

@@ -1,0 +1,293 @@
+"""What the names in a file mean: which of them come from `acp`, and which values are connections or handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+from libcst import matchers as m
+from libcst.metadata import QualifiedNameProvider, QualifiedNameSource, ScopeProvider
+
+from acp_migrate.project import Kind, Project
+from acp_migrate.reading import ROLES
+from acp_migrate.syntax import dotted
+
+# The classes of connections in `acp`, and whose methods they have.
+_CONNECTIONS = {"AgentSideConnection": "client", "ClientSideConnection": "agent", "connect_to_agent": "agent"}
+
+
+@dataclass
+class Facts:
+    """What a first visit of a whole file finds, and rewriting it needs.
+
+    Attributes:
+        functions: what the functions of the module return.
+        returned: whose methods the connections have that a function returns, by the id of the function.
+        lists: for each list display that is assigned to a name, whether it has models.
+    """
+
+    functions: dict[str, Kind | tuple[Kind | None, ...]] = field(default_factory=dict[str, Any])
+    returned: dict[int, set[str]] = field(default_factory=dict[int, set[str]])
+    lists: dict[tuple[object, str], list[bool]] = field(default_factory=dict[Any, list[bool]])
+
+
+@dataclass
+class Scope:
+    """What the names of a function or a module hold, and the class in which it is.
+
+    Attributes:
+        cls: the class.
+        binding: what binds its names.
+        models: the names of models that were made there, and that nothing else refers to yet.
+        held: the names of other models.
+        optional: the names of what may be None.
+        blocks: the names of connections that are open in an `async with` block.
+    """
+
+    cls: str = ""
+    binding: Any = None
+    models: set[str] = field(default_factory=set[str])
+    held: set[str] = field(default_factory=set[str])
+    optional: set[str] = field(default_factory=set[str])
+    blocks: set[str] = field(default_factory=set[str])
+
+
+def permission_parameter(resolver: Resolver, node: cst.BaseExpression) -> str:
+    """Return for which parameter of `request_permission` a value or its type is; "" if it can't be told."""
+    if isinstance(node, (cst.List, cst.ListComp)):
+        return "options"
+    if isinstance(node, (cst.SimpleString, cst.FormattedString)) or dotted(node) == "str":
+        return "session_id"
+    called = node.func if isinstance(node, cst.Call) else node
+    if resolver.name(called) == "ToolCallUpdate":
+        return "tool_call"
+    kind = dotted(called.value if isinstance(called, cst.Subscript) else called).rpartition(".")[2]
+    return "options" if kind in ("list", "List", "Sequence", "default_permission_options") else ""
+
+
+def is_experimental(path: str) -> bool:
+    """Return whether a path of `acp` is one of a draft of the protocol, whose names mean something else."""
+    return path.partition(".")[2].partition(".")[0] == "experimental"
+
+
+class Resolver:
+    """Says what the names in a file mean.
+
+    Args:
+        module: a visitor or transformer with the metadata of the file.
+        project: the handler classes.
+    """
+
+    def __init__(self, metadata: cst.MetadataDependent, project: Project) -> None:
+        self._metadata = metadata
+        self.project = project
+        self.scopes = [Scope()]
+        self._values: dict[tuple[object, str], Kind] = {}
+        self._typed: dict[tuple[object, str], str] = {}
+        self._tuples: dict[tuple[object, str], list[Kind | None]] = {}
+        self.imported: dict[str, str] = {}
+        self.facts = Facts()
+        self.attributes = project.attributes
+
+    def acp(self, node: cst.CSTNode) -> str:
+        """Return the path of a name that is imported from `acp`, such as `acp.schema.Plan`; "" for another one."""
+        if not isinstance(node, (cst.Name, cst.Attribute)):
+            return ""
+        found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
+        found = found() if callable(found) else found
+        paths = [each for each in found if each.source is QualifiedNameSource.IMPORT]
+        if len(found) != 1 or not paths or paths[0].name.partition(".")[0] != "acp":
+            return ""
+        path = str(paths[0].name)
+        return "" if is_experimental(path) else path
+
+    def name(self, node: cst.CSTNode) -> str:
+        """Return the last part of `acp`; "" if a name doesn't come from `acp`."""
+        return self.acp(node).rpartition(".")[2]
+
+    def annotated(self, node: cst.BaseExpression | None) -> Kind | None:
+        """Return the kind of values with an annotation."""
+        if isinstance(node, cst.SimpleString):
+            return self.annotated(in_string(node))
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+            return self.annotated(node.left) or self.annotated(node.right)
+        if isinstance(node, cst.Subscript) and dotted(node.value).endswith("Optional"):
+            first = node.slice[0].slice
+            return self.annotated(first.value) if isinstance(first, cst.Index) else None
+        if node is None:
+            return None
+        name = self.annotation_name(node)
+        if name in ROLES:
+            return Kind(ROLES[name])
+        return Kind(_CONNECTIONS[name]) if name in _CONNECTIONS else self._class(dotted(node))
+
+    def annotation_name(self, node: cst.CSTNode) -> str:
+        """Return the last part of a name of `acp` in an annotation, which may come from a string; "" if it is none."""
+        path = self.imported.get(dotted(node), "")
+        return self.name(node) or (path.rpartition(".")[2] if path.startswith("acp.") else "")
+
+    def value(self, node: cst.BaseExpression) -> Kind | None:
+        """Return what an expression is."""
+        if isinstance(node, cst.Await):
+            return self.value(node.expression)
+        if isinstance(node, cst.Call):
+            return self._call(node)
+        if m.matches(node, m.Name("self")):
+            return self._class(self.scopes[-1].cls)
+        if isinstance(node, cst.Name):
+            return self._values.get(self._key(node))
+        return self._attribute(node) if isinstance(node, cst.Attribute) else None
+
+    def parts(self, node: cst.BaseExpression) -> Sequence[Kind | None] | None:
+        """Return what the parts of a tuple are; None if an expression is no tuple that is known."""
+        if isinstance(node, cst.Tuple):
+            return [self.value(each.value) for each in node.elements]
+        if isinstance(node, cst.Name):
+            return self._tuples.get(self._key(node))
+        made = self.facts.functions.get(dotted(node.func)) if isinstance(node, cst.Call) else None
+        return made if isinstance(made, tuple) else None
+
+    def _parts(self, annotation: cst.BaseExpression) -> list[Kind | None]:
+        """Return what the parts of a tuple with an annotation are."""
+        if not isinstance(annotation, cst.Subscript) or dotted(annotation.value).rpartition(".")[2].lower() != "tuple":
+            return []
+        found = [each.slice.value for each in annotation.slice if isinstance(each.slice, cst.Index)]
+        return [self.annotated(each) for each in found]
+
+    def _call(self, node: cst.Call) -> Kind | None:
+        name, called = self.name(node.func), dotted(node.func)
+        if name in _CONNECTIONS:
+            return Kind(_CONNECTIONS[name])
+        made = self.facts.functions.get(called)
+        return self._class(called) or (made if isinstance(made, Kind) else None)
+
+    def _attribute(self, node: cst.Attribute) -> Kind | None:
+        name = node.attr.value
+        if m.matches(node.value, m.Name("self")):
+            return self.attributes.get(self.scopes[-1].cls, {}).get(name)
+        holder = self.value(node.value)
+        return self.attributes.get(holder.cls, {}).get(name) if holder is not None and holder.cls else None
+
+    def guess(self, node: cst.BaseExpression) -> Kind | None:
+        """Return what an attribute of an unknown object is likely to be, because classes have one with its name."""
+        if not isinstance(node, cst.Attribute):
+            return None
+        known = {each[node.attr.value] for each in self.attributes.values() if node.attr.value in each}
+        return known.pop() if len(known) == 1 else None
+
+    def _class(self, path: str) -> Kind | None:
+        root, name = path.partition(".")[0], path.rpartition(".")[2]
+        found = None if root in self.project.foreign else self.project.classes.get(name)
+        return Kind(found.role, name) if found else None
+
+    def binding(self, node: cst.CSTNode) -> Any:
+        """Return the scope of a piece of code, in which its names are bound."""
+        return self._metadata.get_metadata(ScopeProvider, node, None)
+
+    def _key(self, node: cst.Name) -> tuple[object, str]:
+        """Return what tells a name from others with the same spelling: the scope that binds it."""
+        scope: Any = self.binding(node) or self.scopes[-1].binding  # rewritten code has no metadata
+        bound: Any = next(iter(scope[node.value]), None) if scope is not None else None
+        return (getattr(bound, "scope", None), node.value)
+
+    def typed(self, node: cst.Name) -> str:
+        """Return which parameter of `request_permission` a name holds, by its type; "" if it isn't known."""
+        return self._typed.get(self._key(node), "")
+
+    def is_list_of_models(self, node: cst.BaseExpression) -> bool:
+        """Return whether a name is only ever set to lists that are written there, some of them with models."""
+        if not isinstance(node, cst.Name):
+            return False
+        scope: Any = self.binding(node) or self.scopes[-1].binding
+        found = self.facts.lists.get(self._key(node), [])
+        return scope is not None and any(found) and len(found) == len([*scope[node.value]])
+
+    def remember_list(self, target: cst.BaseExpression, *, models: bool) -> None:
+        """Remember that a name is set to a list."""
+        if isinstance(target, cst.Name):
+            self.facts.lists.setdefault(self._key(target), []).append(models)
+
+    def remember_type(self, target: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
+        """Remember the type of a name, from its annotation or from what is assigned."""
+        if isinstance(target, cst.Name):
+            self._typed[self._key(target)] = permission_parameter(self, value) if value is not None else ""
+
+    def made_here(self, node: cst.BaseExpression) -> str | None:
+        """Return the name of a model that the current function has made."""
+        return node.value if isinstance(node, cst.Name) and node.value in self.scopes[-1].models else None
+
+    def is_model(self, node: cst.CSTNode) -> bool:
+        """Return whether a name is known to hold a model."""
+        scope = self.scopes[-1]
+        return isinstance(node, cst.Name) and node.value in scope.models | scope.held
+
+    def hold(self, names: set[str] | None = None) -> None:
+        """Remember that something else may also refer to models: to those with some names, or to all."""
+        for each in self.scopes if names else self.scopes[-1:]:
+            shared = each.models if names is None else each.models & names
+            each.held |= shared
+            each.models -= shared
+
+    def enter_function(self, node: cst.FunctionDef | cst.Lambda) -> None:
+        """Remember what the parameters of a function are."""
+        scope = Scope(self.scopes[-1].cls, self.binding(node.body))
+        params = node.params
+        for each in (*params.posonly_params, *params.params, *params.kwonly_params):
+            declared = each.annotation is not None and accepts_none(each.annotation.annotation)
+            if declared or (each.default is not None and may_be_none(each.default)):
+                scope.optional.add(each.name.value)
+            kind = self.annotated(each.annotation.annotation) if each.annotation else None
+            self.remember_type(each.name, each.annotation.annotation if each.annotation else None)
+            made = self.facts.functions.get(each.name.value)
+            kind = kind or (made if isinstance(made, Kind) else None)  # a fixture
+            if kind is not None:
+                self._values[self._key(each.name)] = kind
+            if each.annotation and (kinds := self._parts(each.annotation.annotation)):
+                self._tuples[self._key(each.name)] = kinds
+        self.scopes.append(scope)
+
+    def assign(self, target: cst.BaseExpression, kind: Kind | Sequence[Kind | None] | None) -> None:
+        """Remember what a name or an attribute of `self` is."""
+        if isinstance(target, (cst.Tuple, cst.List)):
+            kinds = kind if isinstance(kind, Sequence) else ()
+            for each, one in zip(target.elements, kinds, strict=False):
+                self.assign(each.value, one)
+        elif not isinstance(kind, Kind):
+            if isinstance(target, cst.Name):
+                self._values.pop(self._key(target), None)
+        elif isinstance(target, cst.Name):
+            self._values[self._key(target)] = kind
+        elif isinstance(target, cst.Attribute) and m.matches(target.value, m.Name("self")):
+            self.attributes.setdefault(self.scopes[-1].cls, {})[target.attr.value] = kind
+
+
+def in_string(node: cst.SimpleString) -> cst.BaseExpression | None:
+    """Return the expression in a string that is an annotation; None if there is none."""
+    text = node.evaluated_value
+    try:
+        return cst.parse_expression(text) if isinstance(text, str) else None
+    except cst.ParserSyntaxError:
+        return None
+
+
+def may_be_none(value: cst.BaseExpression) -> bool:
+    """Return whether an expression can be seen to give None in some case."""
+    if isinstance(value, cst.IfExp):
+        return may_be_none(value.body) or may_be_none(value.orelse)
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        return may_be_none(value.right)
+    return m.matches(value, m.Name("None"))
+
+
+def accepts_none(annotation: cst.BaseExpression) -> bool:
+    """Return whether an annotation is that of an optional value: `X | None` or `Optional[X]`."""
+    if isinstance(annotation, cst.SimpleString):
+        parsed = in_string(annotation)
+        return parsed is not None and accepts_none(parsed)
+    if isinstance(annotation, cst.BinaryOperation):
+        return accepts_none(annotation.left) or accepts_none(annotation.right)
+    if isinstance(annotation, cst.Subscript):
+        return dotted(annotation.value).rpartition(".")[2] == "Optional"
+    return m.matches(annotation, m.Name("None"))
