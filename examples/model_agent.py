@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from mcp import MCPError
 from openai import AsyncOpenAI
@@ -183,12 +184,13 @@ class ModelAgent(v1.Agent):
             if not calls:
                 return
             # The endpoint demands a result for each call, also after a cancelled turn.
-            results = {call["id"]: "The user cancelled this." for call in calls}
+            results = ["The user cancelled this."] * len(calls)
             try:
-                for call in calls:
-                    results[call["id"]] = await self._run(turn, talk, call["function"])
+                for place, call in enumerate(calls):
+                    results[place] = await self._run(turn, talk, call["function"])
             finally:
-                talk.messages += [{"role": "tool", "tool_call_id": id, "content": text} for id, text in results.items()]
+                for call, text in zip(calls, results, strict=True):
+                    talk.messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
         turn.stop_reason = "max_turn_requests"
 
     async def _ask_model(self, turn: Turn, talk: Conversation, tools: list[Any]) -> list[dict[str, Any]]:
@@ -279,10 +281,10 @@ async def mcp_tools(servers: McpServers) -> list[dict[str, Any]]:
 
 
 def add_parts(calls: dict[int, dict[str, Any]], parts: list[Any]) -> None:
-    """Add parts of streamed tool calls."""
+    """Add parts of streamed tool calls. Each has an id of its own, because servers of models use ids again."""
     for part in parts:
-        call = calls.setdefault(part.index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
-        call["id"] += part.id or ""
+        new = {"id": uuid4().hex, "type": "function", "function": {"name": "", "arguments": ""}}
+        call = calls.setdefault(part.index, new)
         call["function"]["name"] += part.function.name or ""
         call["function"]["arguments"] += part.function.arguments or ""
 

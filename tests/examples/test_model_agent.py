@@ -11,7 +11,7 @@ from acp_bindings.v1 import McpServerStdio, ToolCallContentDiff
 from acp_kit.client import open_session
 from tests.support.kit import mcp_server
 from tests.support.kit.model_agents import in_its_own_process, prompt, results, running
-from tests.support.kit.model_server import model_server
+from tests.support.kit.model_server import ModelServer, model_server
 
 # The group shares the imports of openai, mcp and sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -175,3 +175,49 @@ async def test_the_number_of_requests_is_limited(folder: Path, monkeypatch: pyte
     ):
         assert await prompt(session, "loop") == "max_turn_requests"
         assert len(model.requests) == 3
+
+
+class ConstantId(ModelServer):
+    """Gives each tool call the same id."""
+
+    def tool_call_id(self, index: int) -> str:
+        return "call_0"
+
+
+class CounterOfARound(ModelServer):
+    """Counts from 0 in each answer."""
+
+    def tool_call_id(self, index: int) -> str:
+        return f"functions.read_file:{index}"
+
+
+class CounterOfAPrompt(ModelServer):
+    """Counts from 1 after each prompt of the user."""
+
+    def tool_call_id(self, index: int) -> str:
+        messages = self.requests[-1]["messages"]
+        last = max(number for number, message in enumerate(messages) if message["role"] == "user")
+        return f"call_{sum(message['role'] == 'tool' for message in messages[last:]) + index + 1}"
+
+
+@pytest.mark.parametrize("speaking", [ConstantId, CounterOfARound, CounterOfAPrompt])
+async def test_ids_that_the_model_uses_again_mix_up_nothing(folder: Path, speaking: type[ModelServer]) -> None:
+    (folder / "more.txt").write_text("three\n", "utf-8")
+    both = [("read_file", {"path": "notes.txt"}), ("read_file", {"path": "more.txt"})]
+    async with (
+        model_server(both, both, "Read.", both, "Again.", both, "And again.", speaking=speaking) as model,
+        running(model, folder) as (agent, _),
+    ):
+        async with open_session(agent, cwd=folder) as session:
+            for text in ("read both, twice", "again"):
+                assert await prompt(session, text) == "end_turn"
+            assert len(session.state.tool_calls) == 6
+        async with open_session(agent, cwd=folder, load=session.id) as session:
+            assert await prompt(session, "and again") == "end_turn"
+            assert len(session.state.tool_calls) == 8
+    for request in model.requests:
+        wanted = [call["id"] for message in request["messages"] for call in message.get("tool_calls", ())]
+        answered = [message["tool_call_id"] for message in request["messages"] if message["role"] == "tool"]
+        assert wanted == answered
+        assert len({*wanted}) == len(wanted)
+    assert results(model.requests[-1]) == ["one\ntwo\n", "three\n"] * 4

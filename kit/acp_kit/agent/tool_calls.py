@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -43,7 +43,7 @@ class _Turn(Protocol):
 
     session: SessionBase
     stop_reason: StopReason
-    open_calls: OpenCalls
+    unfinished: list[ToolCall]
 
     def check(self) -> None: ...
 
@@ -98,7 +98,7 @@ class ToolCall:
     async def start(self) -> ToolCall:
         """Begin without a block, if the result comes as an event. `end` ends it, or else the turn does, as failed."""
         await self.__aenter__()
-        self._turn.open_calls.add(self)
+        self._turn.unfinished.append(self)
         return self
 
     async def end(self, *content: Output, raw: Any = None, failed: bool = False) -> None:
@@ -280,7 +280,7 @@ class ToolCall:
     async def _end(self, status: ToolCallStatus, **fields: Any) -> None:
         """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""
         self._has_ended = True
-        self._turn.open_calls.discard(self)
+        self._turn.unfinished[:] = [each for each in self._turn.unfinished if each is not self]
         await uninterrupted(self._send_end(self._update(status=status, **fields)))
 
     async def _send_end(self, update: SessionUpdate) -> None:
@@ -321,37 +321,6 @@ class ToolCall:
         if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
             return content
         return like(self._client, ToolCallContentContent)(content=content)
-
-
-class OpenCalls(Mapping[str, ToolCall]):
-    """Tool calls that `ToolCall.start` began and that have not ended, by id, in the order of their start.
-
-    A tool call is also found by the id that was passed to `Turn.tool_call`. Of several with that, it is the first one:
-    results come in the order of the calls.
-    """
-
-    def __init__(self) -> None:
-        self._calls: dict[str, ToolCall] = {}
-
-    def __getitem__(self, tool_call_id: str) -> ToolCall:
-        for call in self._calls.values():
-            if tool_call_id in (call.id, call.given_id):
-                return call
-        raise KeyError(tool_call_id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._calls)
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def add(self, call: ToolCall) -> None:
-        """Add a tool call that begins."""
-        self._calls[call.id] = call
-
-    def discard(self, call: ToolCall) -> None:
-        """Remove a tool call that ends, if it is here."""
-        self._calls.pop(call.id, None)
 
 
 def _reason(error: BaseException) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from acp_runtime import current_request
@@ -20,10 +20,10 @@ async def cancel(running: Collection[asyncio.Task[Any]]) -> None:
         await asyncio.wait(running)
 
 
-async def end(open_calls: Mapping[str, ToolCall], error: BaseException | None) -> None:
+async def end(unfinished: Collection[ToolCall], error: BaseException | None) -> None:
     """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
     failure: BaseException | None = None
-    for call in [*open_calls.values()]:
+    for call in [*unfinished]:
         try:
             if error is None:
                 await call.end("Not finished", failed=True)

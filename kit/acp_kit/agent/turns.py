@@ -24,7 +24,7 @@ from acp_bindings.v1 import (
     ToolKind,
 )
 from acp_kit.agent.errors import TurnCancelled, is_only
-from acp_kit.agent.tool_calls import OpenCalls, Output, ToolCall
+from acp_kit.agent.tool_calls import Output, ToolCall
 from acp_kit.agent.turn_ends import cancel, end, has_user_cancelled
 from acp_kit.profiles import converted, like
 
@@ -49,14 +49,14 @@ class Turn:
     Attributes:
         session: the session of the turn.
         stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` if that is so.
-        open_calls: the tool calls that `ToolCall.start` began and that have not ended, by the ids that were passed to
-            `tool_call`. The end of the block ends them as failed.
+        unfinished: the tool calls that `ToolCall.start` began and that have not ended. The end of the block ends them
+            as failed.
     """
 
     def __init__(self, session: SessionBase, prompt: Sequence[ContentBlock] = ()) -> None:
         self.session = session
         self.stop_reason: StopReason = "end_turn"
-        self.open_calls: OpenCalls = OpenCalls()
+        self.unfinished: list[ToolCall] = []
         self._prompt = prompt
         self._runs: set[asyncio.Task[TerminalResult]] = set()
         self._has_ended = False
@@ -70,6 +70,14 @@ class Turn:
     def response(self) -> PromptResponse:
         """The response to the prompt."""
         return like(self.session.client, PromptResponse)(stop_reason=self.stop_reason)
+
+    @property
+    def open_calls(self) -> Mapping[str, ToolCall]:
+        """The tool calls of `unfinished` by the ids that were passed to `tool_call`, and by their own.
+
+        Of several with an id it is the first one, because results come in the order of the calls.
+        """
+        return {id: call for call in reversed(self.unfinished) for id in (call.given_id, call.id) if id is not None}
 
     async def __aenter__(self) -> Turn:
         chunk = like(self.session.client, SessionUpdateUserMessageChunk)
@@ -87,7 +95,7 @@ class Turn:
         try:
             await cancel(self._runs)
         finally:
-            await end(self.open_calls, error)
+            await end(self.unfinished, error)
         if is_only(error, lambda each: isinstance(each, TurnCancelled)):
             self.stop_reason = "cancelled"
             return True

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -72,8 +72,12 @@ class ModelServer:
 
     def _first_events(self, answer: Said) -> list[bytes]:
         """Return the events of an answer but those that end it."""
-        deltas = _deltas(answer, len(self.requests))
+        deltas = _deltas(answer, self.tool_call_id)
         return [_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in deltas]
+
+    def tool_call_id(self, index: int) -> str:
+        """Return the id of a tool call by its place in the answer to the last request."""
+        return f"call_{len(self.requests)}_{index}"
 
     def _last_events(self, answer: Said) -> list[bytes]:
         reason = "stop" if isinstance(answer, str) else "tool_calls"
@@ -94,14 +98,14 @@ async def model_server(
         server.close()
 
 
-def _deltas(answer: Said, request: int) -> list[dict[str, Any]]:
+def _deltas(answer: Said, id_of: Callable[[int], str]) -> list[dict[str, Any]]:
     """Return the parts of an answer: words of a text; a tool call with its arguments in two halves."""
     if isinstance(answer, str):
         return [{"role": "assistant", "content": word} for word in words(answer)]
     deltas: list[dict[str, Any]] = []
     for index, (name, arguments) in enumerate(answer):
         half, rest = halves(arguments)
-        first = {"id": f"call_{request}_{index}", "type": "function", "function": {"name": name, "arguments": half}}
+        first = {"id": id_of(index), "type": "function", "function": {"name": name, "arguments": half}}
         deltas.append({"tool_calls": [{"index": index, **first}]})
         deltas.append({"tool_calls": [{"index": index, "function": {"arguments": rest}}]})
     return deltas

@@ -1,0 +1,393 @@
+"""Ids of tool calls that are used again, named before their start or sent again: each tool call is shown once.
+
+A table: cases, and the places where each is read: the wire, the client's state, both histories, messages for models.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.agent import Sessions, Turn
+from acp_kit.client import PermissionHandlers, PermissionPolicy, SessionState, UpdateHandlers, allow, open_session
+from acp_kit.content import diff
+from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, to_anthropic, to_openai
+from tests.support.kit.histories import read
+from tests.support.kit.session_updates import text_chunk
+from tests.support.kit.shown import state_of
+from tests.support.kit.turns import Act
+
+# The group shares the import of sqlalchemy.
+pytestmark = pytest.mark.xdist_group("packages")
+
+Calls: TypeAlias = list[tuple[Any, Any]]
+"""The name and the result of each tool call."""
+
+Start, Update, Asked = v1.SessionUpdateToolCall, v1.SessionUpdateToolCallUpdate, v1.ToolCallUpdate
+DIFF = diff("/x", "a", "b")
+
+
+@dataclass
+class Seen:
+    """What a session has come to in each place."""
+
+    stores: dict[str, HistoryStore]
+    wire: list[Any] = field(default_factory=list[Any])
+    state: SessionState = field(default_factory=SessionState)
+
+    async def append(self, *updates: Any) -> None:
+        for store in self.stores.values():
+            await store.append("s", *updates)
+
+
+async def on_the_wire(seen: Seen) -> Calls:
+    calls: dict[str, Any] = {}
+    for update in seen.wire:
+        if update.session_update == "tool_call":
+            assert update.tool_call_id not in calls, "an id was used again"
+            calls[update.tool_call_id] = update
+        elif update.session_update == "tool_call_update":
+            calls[update.tool_call_id] = calls[update.tool_call_id].model_copy(update={"raw_output": update.raw_output})
+    return _shown(calls.values())
+
+
+async def in_the_state(seen: Seen) -> Calls:
+    return _shown(seen.state.timeline)
+
+
+async def in_a_history(seen: Seen, kind: str) -> Calls:
+    return _shown(await read(seen.stores[kind]))
+
+
+async def for_openai(seen: Seen) -> Calls:
+    messages = to_openai(await read(seen.stores["memory"]))
+    names = {call["id"]: call["function"]["name"] for each in messages for call in each.get("tool_calls", ())}
+    results = {each["tool_call_id"]: each["content"] for each in messages if each["role"] == "tool"}
+    return [(names[each], results[each]) for each in names]
+
+
+async def for_anthropic(seen: Seen) -> Calls:
+    blocks = [block for message in to_anthropic(await read(seen.stores["memory"])) for block in message["content"]]
+    names = {block["id"]: block["name"] for block in blocks if block["type"] == "tool_use"}
+    results = {block["tool_use_id"]: block["content"][0]["text"] for block in blocks if block["type"] == "tool_result"}
+    return [(names[each], results[each]) for each in names]
+
+
+def _shown(entries: Any) -> Calls:
+    calls = [each for each in entries if isinstance(each, v1.ToolCall)]
+    return [(each.name, f"Changed {DIFF.path}" if each.content == [DIFF] else each.raw_output) for each in calls]
+
+
+PLACES: dict[str, Callable[[Seen], Awaitable[Calls]]] = {
+    "wire": on_the_wire,
+    "state": in_the_state,
+    "memory": partial(in_a_history, kind="memory"),
+    "sql": partial(in_a_history, kind="sql"),
+    "openai": for_openai,
+    "anthropic": for_anthropic,
+}
+
+
+@asynccontextmanager
+async def seeing(folder: Path) -> AsyncIterator[Seen]:
+    async with SqlHistory(folder / "history.db") as sql:
+        seen = Seen({"memory": MemoryHistory(), "sql": sql})
+        for store in seen.stores.values():
+            await store.create("s", cwd="/")
+        yield seen
+
+
+# What an agent with the kit sends
+
+
+class Agent(v1.Agent):
+    """Runs the next of `acts` in each turn, records it in both histories, and can load its session."""
+
+    def __init__(self, client: v1.RemoteClient, seen: Seen, acts: list[Act]) -> None:
+        self.client, self.seen, self.acts = client, seen, acts
+        self.sessions = Sessions(record=self.record)
+
+    async def record(self, session_id: str, update: Any) -> None:
+        await self.seen.append(update)
+
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1, agent_capabilities=v1.AgentCapabilities(load_session=True))
+
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
+
+    async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+        self.sessions.create(self.client, cwd=request.cwd, session_id=request.session_id)
+        async for update in self.seen.stores["sql"].read("s"):
+            await self.client.session_update(session_id=request.session_id, update=update)
+        return v1.LoadSessionResponse()
+
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        async with self.sessions[request.session_id].turn(request.prompt) as turn:
+            await self.acts.pop(0)(turn)
+        return turn.response
+
+
+class Client(UpdateHandlers, PermissionHandlers, v1.Client):
+    def __init__(self, agent: v1.RemoteAgent, seen: Seen) -> None:
+        self.agent, self.seen = agent, seen
+        self.permissions = PermissionPolicy(allow())
+
+    async def session_update(self, notification: v1.SessionNotification, /) -> None:
+        self.seen.wire.append(notification.update)
+        await super().session_update(notification)
+
+
+@asynccontextmanager
+async def connected(seen: Seen, *acts: Act) -> AsyncIterator[v1.RemoteAgent]:
+    make = partial(Agent, seen=seen, acts=[*acts])
+    async with v1.connect_in_process(make, partial(Client, seen=seen)) as agent:
+        await agent.initialize(protocol_version=1)
+        yield agent
+
+
+async def calling(turn: Turn, *names: str) -> None:
+    """Run tool calls that all have the same id, one after the other."""
+    for name in names:
+        async with turn.tool_call(name, tool=name, tool_call_id="call_0") as call:
+            await asyncio.sleep(0)
+            call.output(raw=f"result of {name}")
+
+
+async def a_and_b(turn: Turn) -> None:
+    await calling(turn, "a", "b")
+
+
+async def a_beside_b(turn: Turn) -> None:
+    await asyncio.gather(calling(turn, "a"), calling(turn, "b"))
+
+
+async def a_and_b_as_events(turn: Turn) -> None:
+    for name in "ab":
+        await turn.tool_call(name, tool=name, tool_call_id="call_0").start()
+    for name in "ab":
+        await turn.open_calls["call_0"].end(raw=f"result of {name}")
+    assert [*turn.open_calls] == []
+
+
+async def b_after_a_was_sent(turn: Turn) -> None:
+    await turn.send(Start(tool_call_id="call_0", title="a", name="a", raw_output="result of a", status="completed"))
+    await calling(turn, "b")
+
+
+async def only_a(turn: Turn) -> None:
+    await calling(turn, "a")
+
+
+async def only_b(turn: Turn) -> None:
+    await calling(turn, "b")
+
+
+async def in_turns(seen: Seen, acts: list[Act]) -> None:
+    async with connected(seen, *acts) as agent, open_session(agent, cwd="/") as session:
+        for _ in acts:
+            await session.ask("go")
+        seen.state = session.state
+
+
+async def after_a_restart(seen: Seen) -> None:
+    async with connected(seen, only_a) as agent, open_session(agent, cwd="/") as session:
+        await session.ask("go")
+    before = len(seen.wire)
+    async with connected(seen, only_b) as agent, open_session(agent, cwd="/", load=session.id) as session:
+        replayed = seen.wire[before:]
+        del seen.wire[before:]
+        assert [each.title for each in replayed if isinstance(each, Start)] == ["a"]
+        await session.ask("go")
+        seen.state = session.state
+
+
+async def with_a_replay(seen: Seen) -> None:
+    async with connected(seen, a_and_b) as agent, open_session(agent, cwd="/") as session:
+        await session.ask("go")
+        before = len(seen.wire)
+        with session.state.replayed():
+            await agent.session_load(session_id=session.id, cwd="/", mcp_servers=[])
+        del seen.wire[before:]
+        seen.state = session.state
+        assert [each.text for each in seen.state.messages] == ["go"]
+
+
+SENT: dict[str, Callable[[Seen], Awaitable[None]]] = {
+    "reused in a turn": partial(in_turns, acts=[a_and_b]),
+    "reused in one answer": partial(in_turns, acts=[a_beside_b]),
+    "reused in one answer, as events": partial(in_turns, acts=[a_and_b_as_events]),
+    "reused after an update of one's own": partial(in_turns, acts=[b_after_a_was_sent]),
+    "reused in a session": partial(in_turns, acts=[only_a, only_b]),
+    "reused after a restart": after_a_restart,
+    "replayed": with_a_replay,
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("case", SENT)
+async def test_an_id_that_is_used_again_is_another_tool_call(case: str, place: str, tmp_path: Path) -> None:
+    async with seeing(tmp_path) as seen:
+        await SENT[case](seen)
+        assert await PLACES[place](seen) == [("a", "result of a"), ("b", "result of b")]
+
+
+# What other agents send
+
+
+RECEIVED: dict[str, tuple[list[Any], Calls]] = {
+    "started after its end": (
+        [
+            Start(tool_call_id="1", title="a", name="a", status="in_progress"),
+            Update(tool_call_id="1", status="completed", raw_output="result of a"),
+            Start(tool_call_id="1", title="b", name="b", status="in_progress"),
+            Update(tool_call_id="1", status="completed", raw_output="result of b"),
+        ],
+        [("a", "result of a"), ("b", "result of b")],
+    ),
+    "started twice": (
+        [
+            Start(tool_call_id="1", title="a", name="a", content=[DIFF]),
+            Start(tool_call_id="1", title="the whole a", raw_input={"path": "/x"}, status="in_progress"),
+            Update(tool_call_id="1", status="completed"),
+        ],
+        [("a", "Changed /x")],
+    ),
+    "permission first": (
+        [
+            Asked(tool_call_id="1", title="a", name="a", content=[DIFF]),
+            Start(tool_call_id="1", title="Edit", status="in_progress"),
+            Update(tool_call_id="1", status="completed"),
+        ],
+        [("a", "Changed /x")],
+    ),
+    "permission first, then updates only": (
+        [Asked(tool_call_id="1", title="a", name="a", content=[DIFF]), Update(tool_call_id="1", status="completed")],
+        [("a", "Changed /x")],
+    ),
+    "permission first, with the id of one that has ended": (
+        [
+            Start(tool_call_id="1", title="a", name="a", raw_output="result of a", status="completed"),
+            Asked(tool_call_id="1", title="b", name="b", status="pending"),
+            Start(tool_call_id="1", title="b", raw_output="result of b", status="completed"),
+        ],
+        [("a", "result of a"), ("b", "result of b")],
+    ),
+    "never started": (
+        [
+            Update(tool_call_id="1", name="a", status="in_progress"),
+            Update(tool_call_id="1", status="completed", raw_output="result of a"),
+        ],
+        [("a", "result of a")],
+    ),
+}
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("place", [each for each in PLACES if each != "wire"])
+@pytest.mark.parametrize("case", RECEIVED)
+async def test_each_tool_call_of_another_agent_is_shown_once(
+    case: str, place: str, together: bool, tmp_path: Path
+) -> None:
+    updates, expected = RECEIVED[case]
+    async with seeing(tmp_path) as seen:
+        for batch in [updates] if together else [[each] for each in updates]:
+            await seen.append(*batch)
+        for each in updates:
+            seen.state.apply(each)
+        seen.state.end_message()
+        assert await PLACES[place](seen) == expected
+
+
+async def test_the_question_of_the_kit_is_in_the_state_while_the_user_is_asked(tmp_path: Path) -> None:
+    contents: list[Any] = []
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Edit", tool_call_id="1") as call:
+            call.output(DIFF)
+            await call.ask()
+            contents.append(session.state.tool_calls["1"].content)
+
+    async with seeing(tmp_path) as seen, connected(seen, act) as agent, open_session(agent, cwd="/") as session:
+        await session.ask("go")
+    assert contents == [[DIFF]]
+
+
+def test_a_question_under_an_id_of_its_own_is_gone_at_the_end_of_the_turn() -> None:
+    state = SessionState()
+    for update in (
+        Start(tool_call_id="1", title="earlier", status="completed"),
+        Asked(tool_call_id="question", title="May I?"),
+        Asked(tool_call_id="1", title="May I?"),
+        Start(tool_call_id="2", title="a", status="completed"),
+    ):
+        state.apply(update)
+    assert len(state.timeline) == 4
+    state.end_message()
+    assert [each.title for each in state.timeline if isinstance(each, v1.ToolCall)] == ["earlier", "a"]
+    assert {name: each.title for name, each in state.tool_calls.items()} == {"1": "earlier", "2": "a"}
+
+
+# A replay into a state that was kept
+
+
+def said(text: str, role: str = "agent") -> Any:
+    return text_chunk(text, f"{role}_message")
+
+
+KEPT = [
+    said("first", "user"),
+    said("Look. "),
+    Start(tool_call_id="1", title="a", content=[DIFF], status="completed"),
+    said("Done."),
+    said("second", "user"),
+    Start(tool_call_id="1", title="b", content=[DIFF], status="in_progress"),
+    said("Half"),
+]
+SHOWN = ["first", "Look. ", "a", "Done.", "second", "b", "Half"]
+
+REPLAYS: dict[str, tuple[list[Any], list[str]]] = {
+    "the same": (KEPT, SHOWN),
+    "nothing": ([], SHOWN),
+    "no tool calls": ([update for update in KEPT if not isinstance(update, Start)], SHOWN),
+    "no content": ([*KEPT[:2], Start(tool_call_id="1", title="a", status="completed"), *KEPT[3:]], SHOWN),
+    "only the end": (KEPT[4:], SHOWN),
+    "more before": ([said("zeroth", "user"), said("Yes."), *KEPT], ["zeroth", "Yes.", *SHOWN]),
+    "more after": ([*KEPT[:6], said("Half and the rest")], [*SHOWN[:6], "Half and the rest"]),
+}
+
+
+@pytest.mark.parametrize("case", REPLAYS)
+def test_a_replay_shows_nothing_twice_and_loses_nothing(case: str) -> None:
+    replayed, expected = REPLAYS[case]
+    state = state_of(KEPT)
+    with state.replayed():
+        for update in replayed:
+            state.apply(update)
+    assert [getattr(each, "title", None) or getattr(each, "text", None) for each in state.timeline] == expected
+    assert [each.content for each in state.timeline if isinstance(each, v1.ToolCall)] == [[DIFF], [DIFF]]
+
+
+def test_a_replay_tells_how_a_tool_call_ended() -> None:
+    state = state_of(KEPT)
+    with state.replayed():
+        state.apply(Start(tool_call_id="1", title="a", status="completed"))
+        state.apply(Start(tool_call_id="1", title="b", status="failed", content=[]))
+    assert (state.tool_calls["1"].title, state.tool_calls["1"].status) == ("b", "failed")
+    assert state.tool_calls["1"].content == [DIFF]
+
+
+def test_a_replay_that_fails_changes_nothing() -> None:
+    state = state_of(KEPT)
+    with pytest.raises(ZeroDivisionError), state.replayed():
+        state.apply(said("something else"))
+        raise ZeroDivisionError
+    assert len(state.timeline) == len(SHOWN)
