@@ -69,6 +69,13 @@ class ClientSession:
         self._turn: Turn | None = None
         self._is_closed = False
 
+    def __repr__(self) -> str:
+        state = self.state
+        closed = ", closed" if self._is_closed else ""
+        return (
+            f"<ClientSession {self.id!r}: {len(state.messages)} messages, {len(state.tool_calls)} tool calls{closed}>"
+        )
+
     def prompt(
         self,
         prompt: str | ContentBlock | Sequence[ContentBlock],

@@ -23,6 +23,7 @@ from acp_kit.sync.callbacks import in_waiting_thread
 from acp_kit.sync.event_loop import EventLoopThread
 from acp_kit.sync.sessions import OpenedSession, SyncSession
 from acp_runtime import Options
+from acp_runtime.escaping import printable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,6 +43,11 @@ class SyncAgent:
         self.remote: v1.RemoteAgent = thread.value.remote
         # If nobody closes it. At the exit, the thread closes it.
         finalize(self, thread.begin_close).atexit = False
+
+    def __repr__(self) -> str:
+        info, process = self.remote.peer_info, self.remote.process
+        name = "without a name" if info is None else printable(f"{info.name} {info.version}")
+        return f"<SyncAgent {name}, process {None if process is None else process.pid}>"
 
     def __enter__(self) -> SyncAgent:
         return self

@@ -55,6 +55,9 @@ class SyncSession:
         self.id: str = opened.session.id
         self._opened = opened
 
+    def __repr__(self) -> str:
+        return self._thread.read(lambda: repr(self._opened.session)).replace("Client", "Sync", 1)
+
     def __enter__(self) -> SyncSession:
         return self
 
