@@ -28,7 +28,6 @@ from acp_runtime.errors import (
     ConnectionClosed,
     InternalError,
     InvalidResponse,
-    ParseError,
     ProtocolVersionMismatch,
     RemoteError,
 )
@@ -36,7 +35,6 @@ from acp_runtime.jsonrpc.encoding import notification_line
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.results import build_result, parse_error, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.models.json_values import as_object
 from acp_runtime.models.names import wire_name
 from acp_runtime.options import Options
 from acp_runtime.stubs.methods import Notification, Request
@@ -46,10 +44,6 @@ Method = Request[Any, Any]
 
 # The number of abandoned calls whose ids are remembered, to recognise their late responses.
 _MAX_ABANDONED = 10_000
-_UNREADABLE = (
-    "The peer could not parse a line from this side. In an agent, this is what was printed to stdout before "
-    "serve_stdio began, or by a program that inherited stdout before."
-)
 
 _logger = getLogger(__name__)
 
@@ -183,7 +177,8 @@ class Calls:
         """Parse a response and pass it to its caller."""
         call = self._pop(message.id)
         if call is None:
-            self._ignore(message)
+            if not self._forget_abandoned(message.id):
+                self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
             return
         try:
             self._deliver(call, self._result(call, message))
@@ -241,15 +236,6 @@ class Calls:
         else:
             session.deliver(Outcome(call.resolve, result, error))
 
-    def _ignore(self, message: IncomingResponse) -> None:
-        """Log a response that answers no pending call, unless it is the late one to an abandoned call."""
-        if self._forget_abandoned(message.id):
-            return
-        if message.id is None and (as_object(message.error) or {}).get("code") == ParseError.default_code:
-            self._log.log(WARNING, "unreadable", _UNREADABLE)
-        else:
-            self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
-
     def _forget_abandoned(self, id: Any) -> bool:
         """Forget an abandoned call: its late response is here, or they are too many. Return whether there was one."""
         call = self.abandoned.pop(id, None) if type(id) is int else None
@@ -266,7 +252,7 @@ class Calls:
         if message.is_error:
             error = parse_error(call.wire, message)
             if self.process is not None and error.code == InternalError.default_code:
-                error.hint = self.process.where_to_look
+                error.hint = "The agent's stderr may say why."
             if method is None or method.gone is None or method.gone != error.code:
                 raise error
             gone = build_result(method, b"{}")
@@ -336,10 +322,7 @@ class Calls:
             if waiting is not None:
                 waiting.end_wait()
         if unanswered:
-            message = (
-                "Sending %s although the cancelled one before it in its session was not answered within %s s "
-                "(Options.late_answer_deadline)"
-            )
-            self._log.log(WARNING, "late", message, method.wire, self.options.late_answer_deadline)
+            message = "Sending %s, although the cancelled one before it was not answered (Options.late_answer_deadline)"
+            self._log.log(WARNING, "late", message, method.wire)
             for forgotten in unanswered:
                 self._turns_of.remove(late[forgotten].session, late[forgotten])

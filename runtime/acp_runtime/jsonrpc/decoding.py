@@ -87,10 +87,10 @@ class Decoder:
             # A process uses a few methods, and the schema of each takes milliseconds to build.
             self._current = self._build({**built, method: self._unambiguous[method]})
             return self.decode(line)
-        if _logger.isEnabledFor(DEBUG):
-            log_dropped(built[method], "params", line)
-        # The schema requires an id of requests and forbids it for notifications (rule 11).
         params = frame["params"]
+        if _logger.isEnabledFor(DEBUG):
+            log_dropped(built[method], "params", line, params)
+        # The schema requires an id of requests and forbids it for notifications (rule 11).
         return IncomingRequest(frame["id"], method, params) if "id" in frame else IncomingNotification(method, params)
 
     @cached_property
@@ -132,7 +132,7 @@ class Decoder:
         except Exception as fault:  # raised by a validator of an extension's params
             return _not_validated(frame, fault)
         if _logger.isEnabledFor(DEBUG):
-            log_dropped(known, "params", line)
+            log_dropped(known, "params", line, valid)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
 
 
