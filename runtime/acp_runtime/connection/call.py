@@ -37,7 +37,7 @@ from acp_runtime.jsonrpc.results import build_result, parse_error, parse_result,
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.names import wire_name
 from acp_runtime.options import Options
-from acp_runtime.stubs.methods import Notification, Request
+from acp_runtime.stubs.methods import Notification, Request, session_of
 from acp_runtime.stubs.roles import ProcessInfo
 
 Method = Request[Any, Any]
@@ -150,7 +150,7 @@ class Calls:
 
     def add(self, wire: str, method: Method | None, params: Any) -> Call:
         """Add a call that was sent with the next id. Call `end` when it has returned."""
-        session = self.sides.profile.session_of(params)
+        session = session_of(self.sides.profile, params)
         caller = begin_wait_for_peer(self.limits)
         call = Call(self.next_id, wire, method, params, session, caller, current.get(), self._loop.create_future())
         self.pending[call.id] = call
@@ -311,7 +311,7 @@ class Calls:
 
     async def wait_for_cancelled_turns(self, method: Method, params: Any) -> None:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        turns = self._turns_of.get(self.sides.profile.session_of(params), ())
+        turns = self._turns_of.get(session_of(self.sides.profile, params), ())
         late = {call.forgotten: call for call in turns if call.forgotten is not None}
         if not late:
             return
