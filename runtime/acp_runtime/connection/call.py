@@ -53,7 +53,7 @@ def copy_of(reason: ConnectionClosed) -> ConnectionClosed:
     return type(reason)(*reason.args)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Call:
     """A request that was sent.
 

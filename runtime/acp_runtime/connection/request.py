@@ -37,7 +37,7 @@ Method = methods.Request[Any, Any]
 _logger = getLogger(__name__)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class InFlightRequest(InFlight):
     """A request whose task was created.
 
