@@ -106,11 +106,6 @@ class ProcessInfo(Protocol):
         """Its exit code, negative for a signal; None while it runs."""
         ...
 
-    @property
-    def where_to_look(self) -> str:
-        """A sentence that says where to read its stderr."""
-        ...
-
 
 class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated subclasses
     """Handles one side of a connection: it has a method for each method of the protocol that this side handles.

@@ -95,11 +95,6 @@ class Process:
         """The exit code, negative for a signal; None while the process runs."""
         return self._group.returncode
 
-    @property
-    def where_to_look(self) -> str:
-        """A sentence that says where to find its stderr."""
-        return self._stderr.where_to_look
-
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why the connection closed."""
         await asyncio.wait({self._group.exited}, timeout=_EXIT_DEADLINE)
