@@ -23,6 +23,7 @@ from acp_bindings.v1 import (
     SessionUpdateUserMessageChunk,
 )
 from acp_kit.client.choosing import check_mode, check_value, find_option, not_offered
+from acp_kit.client.deadlines import answered_within
 from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, finished_text
@@ -264,6 +265,7 @@ async def open_session(
     additional_directories: Sequence[str | Path] = (),
     load: str | None = None,
     resume: str | None = None,
+    timeout: float | None = 60.0,
 ) -> AsyncGenerator[ClientSession]:
     """Open a session with an agent, and close it at the end of the block if the agent can close sessions.
 
@@ -277,9 +279,11 @@ async def open_session(
         additional_directories: further directories that the session may use.
         load: the id of an earlier session. The agent sends its history again, which fills the state.
         resume: the id of an earlier session. The agent sends no history.
+        timeout: how long the agent may take to open the session, in seconds; None for as long as it wants.
 
     Raises:
         ValueError: if `load` and `resume` are given.
+        TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
         CapabilityError: if the agent can't do what was asked for.
         RemoteError: if the agent refuses, for example because the user has to authenticate first.
         InvalidResponse: if the agent answers with the id of a session that is open already.
@@ -299,7 +303,9 @@ async def open_session(
     if known_id is not None:
         sessions[known_id] = session
     try:
-        response = await _opened(session, load, resume)
+        method = "session/new" if known_id is None else "session/resume" if load is None else "session/load"
+        async with answered_within(timeout, agent, method):
+            response = await _opened(session, load, resume)
         if isinstance(response, like(agent, NewSessionResponse)):
             # Without an await since the response, so before the first update is handled.
             if response.session_id in sessions:

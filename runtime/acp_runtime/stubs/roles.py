@@ -97,6 +97,16 @@ class ProcessInfo(Protocol):
     """A subprocess that this side started."""
 
     @property
+    def command(self) -> str:
+        """The program that was started."""
+        ...
+
+    @property
+    def stderr_tail(self) -> str:
+        """The end of what it has written to stderr so far, of the size that `Options.stderr_tail` allows."""
+        ...
+
+    @property
     def pid(self) -> int:
         """Its process id."""
         ...
@@ -223,7 +233,7 @@ class Remote:
 
     @property
     def process(self) -> ProcessInfo | None:
-        """The peer's subprocess (`pid`, `returncode`); None if this side started none."""
+        """The peer's subprocess (`command`, `pid`, `returncode`, `stderr_tail`); None if this side started none."""
         return self._channel.process
 
     def supports(self, method: str | Extension) -> bool:
