@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from pydantic import BaseModel
 
 from acp_kit.profiles import like
 from acp_runtime import ABSENT, Model
-
-if TYPE_CHECKING:
-    from acp_bindings.v1 import ToolCall, ToolCallUpdate
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 
@@ -132,12 +129,6 @@ def changed(effect: Changes, entry: Any, update: Any) -> tuple[Any, bool]:
     else:
         values = {effect.adds_to: _added(getattr(entry, effect.adds_to) or (), update)}
     return _copied(entry, values), is_new
-
-
-def patched(call: ToolCall, update: ToolCallUpdate) -> ToolCall:
-    """Return a tool call with the fields that an update has. Absent and null ones leave it unchanged."""
-    entry, _ = changed(Changes("tool_call_id"), call, update)
-    return cast("ToolCall", entry)
 
 
 def latest(effect: Sets, old: Any, new: Any) -> Any:

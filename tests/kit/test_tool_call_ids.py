@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 import pytest
 
 from acp_bindings import v1
-from acp_kit.agent import Sessions, Turn
-from acp_kit.client import PermissionHandlers, PermissionPolicy, SessionState, UpdateHandlers, allow, open_session
+from acp_kit.agent import Turn
+from acp_kit.client import PermissionPolicy, SessionState, open_session
 from acp_kit.content import diff
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, to_anthropic, to_openai
 from tests.support.kit.histories import read
 from tests.support.kit.session_updates import text_chunk
 from tests.support.kit.shown import state_of
-from tests.support.kit.turns import Act
+from tests.support.kit.turns import Act, ActingAgent, Viewer, opened
 
 # The group shares the import of sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -40,6 +40,7 @@ class Seen:
     """What a session has come to in each place."""
 
     stores: dict[str, HistoryStore]
+    recorded: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     wire: list[Any] = field(default_factory=list[Any])
     state: SessionState = field(default_factory=SessionState)
 
@@ -108,62 +109,43 @@ async def seeing(folder: Path) -> AsyncIterator[Seen]:
 # What an agent with the kit sends
 
 
-class Agent(v1.Agent):
-    """Runs the next of `acts` in each turn, records it in both histories, and can load its session."""
-
-    def __init__(self, client: v1.RemoteClient, seen: Seen, acts: list[Act]) -> None:
-        self.client, self.seen, self.acts = client, seen, acts
-        self.sessions = Sessions(record=self.record)
-
-    async def record(self, session_id: str, update: Any) -> None:
-        await self.seen.append(update)
+class Agent(ActingAgent):
+    """Can load its session. What it has recorded is in the histories when the connection has ended."""
 
     async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
         return v1.InitializeResponse(protocol_version=1, agent_capabilities=v1.AgentCapabilities(load_session=True))
 
-    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
-        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
-
     async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
         self.sessions.create(self.client, cwd=request.cwd, session_id=request.session_id)
-        async for update in self.seen.stores["sql"].read("s"):
+        for _, update in [*self.recorded]:
             await self.client.session_update(session_id=request.session_id, update=update)
         return v1.LoadSessionResponse()
 
-    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
-        async with self.sessions[request.session_id].turn(request.prompt) as turn:
-            await self.acts.pop(0)(turn)
-        return turn.response
 
-
-class Client(UpdateHandlers, PermissionHandlers, v1.Client):
-    def __init__(self, agent: v1.RemoteAgent, seen: Seen) -> None:
-        self.agent, self.seen = agent, seen
-        self.permissions = PermissionPolicy(allow())
+class Client(Viewer):
+    def __init__(self, agent: v1.RemoteAgent, wire: list[Any]) -> None:
+        super().__init__(agent)
+        self.wire = wire
 
     async def session_update(self, notification: v1.SessionNotification, /) -> None:
-        self.seen.wire.append(notification.update)
+        self.wire.append(notification.update)
         await super().session_update(notification)
 
 
 @asynccontextmanager
 async def connected(seen: Seen, *acts: Act) -> AsyncIterator[v1.RemoteAgent]:
-    make = partial(Agent, seen=seen, acts=[*acts])
-    async with v1.connect_in_process(make, partial(Client, seen=seen)) as agent:
+    make = partial(Agent, acts=[*acts], recorded=seen.recorded)
+    async with v1.connect_in_process(make, partial(Client, wire=seen.wire)) as agent:
         await agent.initialize(protocol_version=1)
         yield agent
 
 
-async def calling(turn: Turn, *names: str) -> None:
-    """Run tool calls that all have the same id, one after the other."""
+async def calling(turn: Turn, names: str) -> None:
+    """Run tool calls that all have the same id, one after the other. Their names are letters."""
     for name in names:
         async with turn.tool_call(name, tool=name, tool_call_id="call_0") as call:
             await asyncio.sleep(0)
             call.output(raw=f"result of {name}")
-
-
-async def a_and_b(turn: Turn) -> None:
-    await calling(turn, "a", "b")
 
 
 async def a_beside_b(turn: Turn) -> None:
@@ -183,14 +165,6 @@ async def b_after_a_was_sent(turn: Turn) -> None:
     await calling(turn, "b")
 
 
-async def only_a(turn: Turn) -> None:
-    await calling(turn, "a")
-
-
-async def only_b(turn: Turn) -> None:
-    await calling(turn, "b")
-
-
 async def in_turns(seen: Seen, acts: list[Act]) -> None:
     async with connected(seen, *acts) as agent, open_session(agent, cwd="/") as session:
         for _ in acts:
@@ -199,34 +173,34 @@ async def in_turns(seen: Seen, acts: list[Act]) -> None:
 
 
 async def after_a_restart(seen: Seen) -> None:
-    async with connected(seen, only_a) as agent, open_session(agent, cwd="/") as session:
+    async with connected(seen, partial(calling, names="a")) as agent, open_session(agent, cwd="/") as session:
         await session.ask("go")
-    before = len(seen.wire)
-    async with connected(seen, only_b) as agent, open_session(agent, cwd="/", load=session.id) as session:
-        replayed = seen.wire[before:]
-        del seen.wire[before:]
-        assert [each.title for each in replayed if isinstance(each, Start)] == ["a"]
+    before = [*seen.wire]
+    async with (
+        connected(seen, partial(calling, names="b")) as agent,
+        open_session(agent, cwd="/", load=session.id) as session,
+    ):
+        seen.wire[:] = before  # without the replay
         await session.ask("go")
         seen.state = session.state
 
 
 async def with_a_replay(seen: Seen) -> None:
-    async with connected(seen, a_and_b) as agent, open_session(agent, cwd="/") as session:
+    async with connected(seen, partial(calling, names="ab")) as agent, open_session(agent, cwd="/") as session:
         await session.ask("go")
-        before = len(seen.wire)
+        before = [*seen.wire]
         with session.state.replayed():
             await agent.session_load(session_id=session.id, cwd="/", mcp_servers=[])
-        del seen.wire[before:]
+        seen.wire[:] = before
         seen.state = session.state
-        assert [each.text for each in seen.state.messages] == ["go"]
 
 
 SENT: dict[str, Callable[[Seen], Awaitable[None]]] = {
-    "reused in a turn": partial(in_turns, acts=[a_and_b]),
+    "reused in a turn": partial(in_turns, acts=[partial(calling, names="ab")]),
     "reused in one answer": partial(in_turns, acts=[a_beside_b]),
     "reused in one answer, as events": partial(in_turns, acts=[a_and_b_as_events]),
     "reused after an update of one's own": partial(in_turns, acts=[b_after_a_was_sent]),
-    "reused in a session": partial(in_turns, acts=[only_a, only_b]),
+    "reused in a session": partial(in_turns, acts=[partial(calling, names=each) for each in "ab"]),
     "reused after a restart": after_a_restart,
     "replayed": with_a_replay,
 }
@@ -237,6 +211,7 @@ SENT: dict[str, Callable[[Seen], Awaitable[None]]] = {
 async def test_an_id_that_is_used_again_is_another_tool_call(case: str, place: str, tmp_path: Path) -> None:
     async with seeing(tmp_path) as seen:
         await SENT[case](seen)
+        await seen.append(*(update for _, update in seen.recorded))
         assert await PLACES[place](seen) == [("a", "result of a"), ("b", "result of b")]
 
 
@@ -307,18 +282,21 @@ async def test_each_tool_call_of_another_agent_is_shown_once(
         assert await PLACES[place](seen) == expected
 
 
-async def test_the_question_of_the_kit_is_in_the_state_while_the_user_is_asked(tmp_path: Path) -> None:
+async def test_what_the_user_is_asked_about_is_in_the_state() -> None:
     contents: list[Any] = []
 
     async def act(turn: Turn) -> None:
-        async with turn.tool_call("Edit", tool_call_id="1") as call:
+        async with turn.tool_call("Edit", content=[DIFF], tool_call_id="1") as call:
             call.output(DIFF)
             await call.ask()
-            contents.append(session.state.tool_calls["1"].content)
 
-    async with seeing(tmp_path) as seen, connected(seen, act) as agent, open_session(agent, cwd="/") as session:
+    async def user(_: v1.RequestPermissionRequest) -> None:
+        contents.append(session.state.tool_calls["1"].content)
+
+    async with opened(act) as session:
+        session.agent.handler.permissions = PermissionPolicy(ask=user)  # type: ignore[attr-defined]
         await session.ask("go")
-    assert contents == [[DIFF]]
+    assert contents == [[DIFF, DIFF]]
 
 
 def test_a_question_under_an_id_of_its_own_is_gone_at_the_end_of_the_turn() -> None:

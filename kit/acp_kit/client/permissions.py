@@ -35,7 +35,7 @@ from acp_bindings.v1 import (
 from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
 from acp_kit.profiles import like
-from acp_kit.updates import given_fields, patched
+from acp_kit.updates import Changes, changed, given_fields, has_ended
 from acp_runtime.escaping import printable
 
 __all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]
@@ -140,10 +140,10 @@ class PermissionPolicy:
         """Return a request with what is known of its tool call."""
         update = request.tool_call
         known = self._known_tool_call and self._known_tool_call(request.session_id, update.tool_call_id)
-        if not known:
+        if not known or has_ended(known):  # an id may be used again
             return request
-        fields = type(update).model_fields
-        given = {name: value for name, value in given_fields(patched(known, update)).items() if name in fields}
+        merged, _ = changed(Changes("tool_call_id"), known, update)
+        given = {name: value for name, value in given_fields(merged).items() if name in type(update).model_fields}
         return request.model_copy(update={"tool_call": update.model_copy(update=given)})
 
     async def _rule(self, call: ToolCallUpdate) -> Rule | None:

@@ -114,7 +114,7 @@ class SessionState(Shown):
             self._snapshot = Snapshot(
                 {
                     "timeline": tuple(timeline.entries.values()),
-                    "tool_calls": MappingProxyType({**timeline.tool_calls}),
+                    "tool_calls": MappingProxyType(timeline.tool_calls.copy()),
                     "notices": tuple(timeline.notices),
                     "available_modes": self._available_modes,
                     **values_of(timeline.settings),

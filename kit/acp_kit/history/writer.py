@@ -68,7 +68,9 @@ class SessionWriter:
         timeline.settings |= settings
         for position, entry in known.items():
             timeline.add(entry, position)
-        continued = self._open_message(timeline)
+        if self._open_key is not None:
+            timeline.open_message(*json.loads(self._open_key))
+        continued = timeline.open_place
         for each in updates:
             timeline.apply(each)
         timeline.refresh()
@@ -145,14 +147,6 @@ class SessionWriter:
             await self._connection.execute(delete(SETTINGS).where(*this))
             row = {"session_id": self._session_id, "tag": tag, "body": dump(value)}
             await self._connection.execute(insert(SETTINGS), [row])
-
-    def _open_message(self, timeline: Timeline) -> int | None:
-        """Let chunks be added to the message that is open in the database. Return the place of what is added."""
-        if self._open_key is None:
-            return None
-        tag, message_id = json.loads(self._open_key)
-        timeline.open_message(tag, message_id)
-        return timeline.open_place
 
     async def _replace(self, position: int, value: Any) -> None:
         this = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == position)

@@ -13,6 +13,7 @@ from acp_bindings.v1 import (
     PermissionOption,
     RequestPermissionRequest,
     SessionUpdateToolCall,
+    SessionUpdateToolCallUpdate,
     ToolCallLocation,
     ToolCallUpdate,
 )
@@ -304,6 +305,8 @@ async def test_a_tool_call_is_completed_by_what_is_known_of_it() -> None:
     assert await _answer(policy, _request(**bare, locations=[ToolCallLocation(path="/etc/passwd")])) == "reject_once"
     assert await _answer(policy, _request(**{**bare, "kind": "edit"})) == "reject_once"
     assert await _answer(policy, _request(**bare, tool_call_id="2")) == "reject_once"
+    state.apply(SessionUpdateToolCallUpdate(tool_call_id="1", status="completed"))
+    assert await _answer(policy, _request(**bare)) == "reject_once", "the id is used again"
 
 
 async def test_the_user_is_shown_what_is_known_of_the_tool_call() -> None:

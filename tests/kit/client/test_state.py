@@ -79,13 +79,6 @@ def test_a_tool_call_update_keeps_absent_and_null_fields_and_replaces_lists() ->
     assert call.status is None
 
 
-def test_the_tool_call_of_a_permission_request_can_be_merged() -> None:
-    state = SessionState()
-    state.update_tool_call(v1.ToolCallUpdate(tool_call_id="1", title="Delete everything"))
-    state.apply(v1.SessionUpdateToolCall(tool_call_id="1", title="Delete a file"))
-    assert [each.title for each in state.tool_calls.values()] == ["Delete a file"]
-
-
 def test_an_unknown_update_changes_nothing_and_is_counted() -> None:
     state = state_of([text_chunk("a")])
     before = state.snapshot()

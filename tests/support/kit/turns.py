@@ -48,6 +48,7 @@ class ActingAgent(Agent):
 
         self.client = client
         self.acts = acts
+        self.recorded = recorded
         self.sessions = Sessions(record=record)
 
     async def initialize(self, request: InitializeRequest) -> InitializeResponse:
