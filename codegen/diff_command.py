@@ -14,7 +14,6 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
-from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.verdicts import Severity
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -33,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         SourceError: a side can't be read.
     """
     base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
-    report = compare(base, head, read_accepted(head.accepted))
+    report = compare(base, head)
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
     _print(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))

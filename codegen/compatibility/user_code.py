@@ -17,9 +17,9 @@ from codegen.compatibility.check import check_old_code
 from codegen.compatibility.predictions import Predictions
 from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.git import extract
-from codegen.diff.report import STABLE, Report
+from codegen.diff.report import STABLE, Report, UserCode
 from codegen.diff.sources import Side
-from codegen.diff.verdict.failures import Failure, UserCode
+from codegen.diff.verdict.findings import Failure
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
 from codegen.files import write_files

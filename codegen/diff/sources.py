@@ -1,6 +1,12 @@
 """Read the two sides of a comparison. Each is a folder of schemas, a checkout, or a git ref that contains `schema/`.
 
 A git ref, or a checkout other than this one, is read with its own `methods.toml` and `renames.toml`.
+
+`schema/accepted.toml` of the head has the findings that a maintainer has accepted, each with a reason:
+
+    [[accepted]]
+    fingerprint = "0123456789ab"
+    reason = "no known peer sends it"
 """
 
 from __future__ import annotations
@@ -9,7 +15,9 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, StringConstraints
 
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
@@ -21,11 +29,18 @@ from codegen.pinned.profiles import PLACES, facts_of, find_files
 from codegen.read.canonical import canonical
 from codegen.read.facts_file import Table
 from codegen.regen import read_schema
-from codegen.toml import parse_toml
+from codegen.toml import Text, checked, parse_toml
 
-SCHEMA = "schema"
-# The findings that a maintainer has accepted. The file is next to the schemas of the head.
-ACCEPTED = "accepted.toml"
+SCHEMA, ACCEPTED = "schema", "accepted.toml"
+
+
+class _Accepted(BaseModel, extra="forbid"):
+    fingerprint: Text
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class _AcceptedFile(BaseModel, extra="forbid"):
+    accepted: tuple[_Accepted, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,16 @@ class Side:
     profiles: dict[str, Snapshot]
     accepted: bytes = b""
     notes: tuple[str, ...] = ()
+
+    def read_accepted(self) -> dict[str, str]:
+        """Return the fingerprints of the accepted findings, with the reasons.
+
+        Raises:
+            FileError: the file is invalid.
+        """
+        next_step = "An entry of [[accepted]] needs a fingerprint and a reason, both as text."
+        content = checked(_AcceptedFile, parse_toml(self.accepted, ACCEPTED), ACCEPTED, next_step)
+        return {each.fingerprint: each.reason for each in content.accepted}
 
 
 @dataclass(frozen=True)

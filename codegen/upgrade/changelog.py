@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codegen.diff.render.grouping import by_profile, change_line, counts_in_words
+from codegen.diff.render.grouping import counts_in_words
 from codegen.diff.report import STABLE, Report
 from codegen.diff.verdict.findings import Finding
 from codegen.escaping import code, filled
@@ -29,7 +29,7 @@ def entry(report: Report, old: str, new: str) -> str:
 
 def _points(report: Report) -> Iterator[str]:
     """Yield the findings of the stable profile, the worst first, and how many the other profiles have."""
-    for profile, findings in by_profile(report).items():
+    for profile, findings in report.by_profile.items():
         if profile != STABLE:
             yield from [f"Changes in `{profile}`: {counts_in_words(findings)}."] if findings else ()
             continue
@@ -46,7 +46,7 @@ def _name(finding: Finding) -> str:
     if "-value-" in finding.rule:
         return code(f"{finding.subject}:{finding.after or finding.before}"[:_LONGEST])
     renamed = finding.renamed or finding.rule == "method-renamed"
-    return code((change_line(finding) if renamed else finding.subject)[:_LONGEST])
+    return code((finding.change if renamed else finding.subject)[:_LONGEST])
 
 
 def _listed(names: list[str]) -> str:

@@ -20,7 +20,6 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, read_side
-from codegen.diff.verdict.accepted import read_accepted
 from codegen.files import read_files, replace_folders, replacing, write_files
 from codegen.read.facts_file import parse_facts
 from codegen.regen import PACKAGE, differing_files, encoded
@@ -107,7 +106,7 @@ def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Repor
     Raises:
         SourceError: the commit's user code can't be checked.
     """
-    report = compare(replace(base, label=git.branch(repository)), head, read_accepted(head.accepted))
+    report = compare(replace(base, label=git.branch(repository)), head)
     report = replace(report, notes=(*notes, *report.notes))
     if git.has(COMMIT, repository, USER_CODE):
         report = check_user_code(USER_CODE, report, base, head, repository)

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
 from codegen.diff.method_facts import METHODS
-from codegen.diff.proposed_renames import proposed_text
-from codegen.diff.render.grouping import change_line, number, summary
-from codegen.diff.report import Report
+from codegen.diff.render.grouping import bump_line, headline, number, user_code_line
+from codegen.diff.report import Report, proposed_text
 from codegen.diff.sources import ACCEPTED
-from codegen.diff.verdict.failures import Failure
-from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.verdicts import Verdict
+from codegen.diff.verdict.findings import Failure, Finding
 from codegen.errors import FileError
 from codegen.escaping import filled
 from codegen.upgrade.schemas import Schemas
@@ -70,7 +67,10 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     held = [line for each in schemas.held for line in (*_wrapped(each), "")]
     is_raised = changes.version != schemas.version
     reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
-    found = [*_wrapped(summary(report)), f"The next version of this package is {changes.version}{reason}."]
+    found = [
+        *_wrapped(" ".join(filter(None, [headline(report), bump_line(report), user_code_line(report)]))),
+        f"The next version of this package is {changes.version}{reason}.",
+    ]
     return _text([*held, f"{old} -> {new}", "", *lines, "", *found, "", "Left to do:", *left, "", end])
 
 
@@ -83,14 +83,12 @@ def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     if report.unpredicted:
         lines = [line for each in report.unpredicted for line in _failure(each)]
         yield ["Find out why this code fails, although no finding predicts it:", *lines]
-    unread = [
-        each
-        for each in report.findings
-        if each.worst is not Verdict.SAFE and not each.reports_only and not each.accepted
-    ]
-    if unread:
-        lines = [line for each in sorted(unread, key=lambda each: -each.severity) for line in _finding(each)]
-        yield [f"Read {number(len(unread), 'finding')}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
+    if report.unread:
+        lines = [line for each in report.unread for line in _finding(each)]
+        yield [
+            f"Read {number(len(report.unread), 'finding')}. Prepare users, or accept each in schema/{ACCEPTED}:",
+            *lines,
+        ]
     if report.stale:
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]
     if entries := proposed_text(report):
@@ -127,7 +125,7 @@ def _overdue(version: str) -> str:
 
 def _finding(finding: Finding) -> list[str]:
     text = f"{finding.worst.word:<8} {finding.title}: {finding.sentence}"
-    details = [change_line(finding), f"#{finding.fingerprint}"]
+    details = [finding.change, f"#{finding.fingerprint}"]
     failures = [f"  {line}" for each in finding.failures for line in _failure(each)]
     return [text, *(f"         {each}" for each in details if each), *failures]
 

@@ -6,7 +6,6 @@ Changed descriptions are only counted, because no code depends on them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.models import compare_models
@@ -120,7 +119,7 @@ def _compare_old_names(comparison: Comparison) -> None:
                 before,
                 after,
                 subject=each.old,
-                verdicts=replace(RULES["definition-old-name-removed"].verdicts, implement=implement),
+                verdicts=RULES["definition-old-name-removed"].verdicts._replace(implement=implement),
                 texts=(f"{each.old} = {each.new}", ""),
                 symbols=tuple(comparison.symbol(other.old) for other in gone if other.old.startswith(each.old)),
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.pointers import property_pointer
@@ -187,7 +187,7 @@ def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:
     found = change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
     # The constructor still takes None, which means that the property is missing.
     takes_none = change.rule == "nullable-removed" and not new.required and new.absent is None
-    return replace(found, build=RISKY) if takes_none else found
+    return found._replace(build=RISKY) if takes_none else found
 
 
 def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
@@ -59,7 +59,7 @@ class UnionComparison:
         if renamed and renamed.until:
             return verdicts.kept()
         if rule == "union-member-retagged" and before and after and before.name == after.name:
-            verdicts = replace(verdicts, build=SAFE, read=SAFE)  # code names the class, not the tag
+            verdicts = verdicts.kept()  # code names the class, not the tag
         old, new = Choice.of(self.comparison.old.schema, self.old), Choice.of(self.comparison.new.schema, self.new)
         if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
             return verdicts

@@ -10,27 +10,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from codegen.diff.proposed_renames import INVITATION, proposed_text
-from codegen.diff.render.grouping import (
-    bump_line,
-    by_profile,
-    change_line,
-    counts,
-    counts_in_words,
-    headline,
-    number,
-    user_code_line,
-)
-from codegen.diff.report import STABLE, Report
+from codegen.data.renames import FILE as RENAMES
+from codegen.diff.render.grouping import bump_line, counts, counts_in_words, headline, number, user_code_line
+from codegen.diff.report import STABLE, Report, proposed_text
 from codegen.diff.sources import ACCEPTED
-from codegen.diff.verdict.advice import advice
-from codegen.diff.verdict.failures import UNPREDICTED, Failure
-from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Finding
+from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Failure, Finding
 from codegen.diff.verdict.verdicts import AXES, Verdict
 from codegen.escaping import inert_code, plain
 
 # A comment on GitHub has at most 65,536 characters. The rest is for notes about what is left out, and for workflows.
 LIMIT = 63_000
+UNPREDICTED = "User code fails type checking, and no finding predicts it: this report is incomplete."
 # At most this many failures of user code are listed in one place.
 _FAILURES = 20
 _SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
@@ -58,7 +48,7 @@ def markdown(report: Report) -> str:
         _overview(report),
         _renames(report),
         *(_profile(name, *found) for name, found in _without_repeated(report).items() if any(found)),
-        _acceptances([each for each in report.unaccepted if each.worst is Verdict.BREAKING]),
+        _acceptances([each for each in report.unread if each.worst is Verdict.BREAKING]),
     ]
     return _cut("\n\n".join(filter(None, blocks))) + "\n"
 
@@ -85,7 +75,7 @@ def _overview(report: Report) -> str:
     """Return a table of counts, with a row for each profile that changed."""
     rows = [
         "| " + " | ".join([profile, *map(str, counts(found).values()), str(report.docs_only[profile])]) + " |"
-        for profile, found in by_profile(report).items()
+        for profile, found in report.by_profile.items()
         if found or report.docs_only[profile]
     ]
     titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in counts([])]
@@ -96,7 +86,7 @@ def _overview(report: Report) -> str:
 
 def _renames(report: Report) -> str:
     entries = proposed_text(report)
-    return f"**{INVITATION}**\n\n```toml\n{entries}\n```" if entries else ""
+    return f"**To keep the old names working, add to {RENAMES}:**\n\n```toml\n{entries}\n```" if entries else ""
 
 
 def _acceptances(findings: list[Finding]) -> str:
@@ -114,13 +104,11 @@ def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
     """Return the findings of each profile that no profile before it has, and a sentence about the others."""
     first: dict[object, str] = {}
     found: dict[str, tuple[list[Finding], str]] = {}
-    for profile, findings in by_profile(report).items():
-        where = [
-            first.setdefault(
-                (each.rule, *each.subjects, each.sentence, change_line(each), each.verdicts, each.failures), profile
-            )
-            for each in findings
+    for profile, findings in report.by_profile.items():
+        keys = [
+            (each.rule, *each.subjects, each.sentence, each.change, each.verdicts, each.failures) for each in findings
         ]
+        where = [first.setdefault(key, profile) for key in keys]
         own = [each for each, name in zip(findings, where, strict=True) if name == profile]
         same = Counter(name for name in where if name != profile)
         found[profile] = own, " ".join(f"Same as in {name}: {number(same[name], 'finding')}." for name in same)
@@ -147,7 +135,7 @@ def _groups(findings: list[Finding]) -> str:
     found: dict[str, dict[object, list[Finding]]] = {}
     for each in sorted(findings, key=lambda each: -each.severity):
         # Findings that differ only in their subjects are shown as one.
-        key = (each.sentence, change_line(each), each.verdicts, each.flow, each.accepted, each.failures)
+        key = (each.sentence, each.change, each.verdicts, each.flow, each.accepted, each.failures)
         found.setdefault(f"{each.severity.title}: {_about(each)}", {}).setdefault(key, []).append(each)
     return "\n\n".join(
         f"**{plain(title)}**\n\n{chr(10).join(map(_item, items.values()))}" for title, items in found.items()
@@ -171,13 +159,13 @@ def _item(item: list[Finding]) -> str:
     failures = [f"fails: {each}" for each in _failures(finding.failures)]
     first = f"{_SIGNS[finding.worst]} {subjects}: {finding.sentence}"
     if finding.worst is Verdict.SAFE or finding.reports_only:
-        line = f"{first} {inert_code(change_line(finding))}".rstrip()
+        line = f"{first} {inert_code(finding.change)}".rstrip()
         return f"- {_BREAK.join([line, *filter(None, [others]), *failures])}"
     lines = [
         first,
-        inert_code(change_line(finding)),
+        inert_code(finding.change),
         others,
-        *(f"**{roles.capitalize()}**: {text}" for roles, text in advice(finding).items()),
+        *(f"**{roles.capitalize()}**: {text}" for roles, text in finding.todo.items()),
         *_witnesses(finding),
         f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else "",
         _unsafe_axes(finding),
@@ -207,17 +195,12 @@ def _witnesses(finding: Finding) -> Iterator[str]:
 
 
 def _unsafe_axes(finding: Finding) -> str:
-    """Return the verdicts that aren't safe, with the titles of their axes, the worst first."""
-    axes = sorted(finding.verdicts.by_axis().items(), key=lambda axis: -axis[1])
-    return "; ".join(
-        f"{_title(finding, axis)}: {verdict.word}" for axis, verdict in axes if verdict is not Verdict.SAFE
-    )
-
-
-def _title(finding: Finding, axis: str) -> str:
-    """Return the title of an axis, with the role whose code it is about unless both are affected."""
-    roles = finding.roles(axis)
-    return f"{roles[0]}s' {AXES[axis]}" if len(roles) == 1 else AXES[axis]
+    """Return the verdicts that aren't safe, the worst first, each with the role that it concerns unless it is both."""
+    roles = {"build": finding.writers, "read": finding.readers}
+    owners = {axis: f"{each[0]}s' " for axis, each in roles.items() if len(each) == 1}
+    worst_first = sorted(finding.verdicts._asdict().items(), key=lambda axis: -axis[1])
+    unsafe = [each for each in worst_first if each[1] is not Verdict.SAFE]
+    return "; ".join(f"{owners.get(axis, '')}{AXES[axis]}: {verdict.word}" for axis, verdict in unsafe)
 
 
 def _failures(failures: tuple[Failure, ...]) -> list[str]:

@@ -1,4 +1,5 @@
-"""The rules: every kind of change with a sentence that describes it, and its verdicts if they are always the same.
+"""The rules: every kind of change with a sentence that describes it, its verdicts if they are always the same, and what
+to do about it.
 
 The five letters are the verdicts on the axes of `verdicts.py`, in order: old peer, new peer, build, read, implement;
 (B)reaking, (R)isky or (S)afe. The verdicts of a rule without letters are computed. On the wire, a change is always safe
@@ -7,26 +8,20 @@ in a definition that no message contains, and at most risky if invalid values ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from codegen.diff.verdict.verdicts import Verdicts
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A kind of change.
-
-    Attributes:
-        sentence: the change, described for a reader of the report.
-        letters: the verdicts; empty if they depend on the types.
-    """
+class Rule(NamedTuple):
+    """A kind of change: a sentence for the reader of the report, and the letters of the verdicts."""
 
     sentence: str
-    letters: str = ""
+    letters: str = "SSSSS"
 
     @property
     def verdicts(self) -> Verdicts:
-        return Verdicts.of(self.letters or "SSSSS")
+        return Verdicts.of(self.letters)
 
 
 RULES: dict[str, Rule] = {
@@ -142,4 +137,32 @@ RULES: dict[str, Rule] = {
         "Some messages that are meant as one member of the union are read as another one, which accepts them, too."
     ),
     "union-order-changed": Rule("The members of the union are tried in a different order now.", "RRSRS"),
+}
+
+_OLD = "to peers that haven't upgraded"
+# What to do if it breaks: what senders and callers do, and what readers and handlers do. By patterns, of which the
+# first one counts that matches the rule.
+TODO = {
+    "*-left-stable": ("Stop using it, or use the unstable profile.",) * 2,
+    "*-renamed": ("Use its new name.", "Use its new name."),
+    "*-old-name-removed": ("Use its new name.", "Use its new name."),
+    "property-required-removed": (f"Stop passing it, but still send it {_OLD}.", "Stop reading it."),
+    "*-value-removed": ("Stop sending it.", ""),
+    "*-removed": ("Stop using it.", "Stop using it."),
+    "*-split": ("Use its parts instead.", "Use its parts instead."),
+    "*-baseline-*": ("Expect peers that don't have it.", "Implement it."),
+    "*-added-baseline": ("Expect peers that don't have it.", "Implement it."),
+    "property-*-required": ("Always pass it.", ""),
+    "property-required-added": ("Always pass it.", ""),
+    "property-became-optional": (f"Still send it {_OLD}.", "Expect that it is missing."),
+    "property-default-removed": ("", "Expect that it is missing."),
+    "nullable-added": (f"Don't send null {_OLD}.", "Expect None."),
+    "nullable-removed": ("Don't pass None.", ""),
+    "constraint-loosened": (f"Don't send the newly allowed values {_OLD}.", ""),
+    "constraint-*": ("Send only what both versions allow.", ""),
+    "*-added": (f"Don't send it {_OLD}.", "Handle it."),
+    "*-opened": (f"Don't send others than the listed ones {_OLD}.", "Expect others than the listed ones."),
+    "*-closed": ("Send only the listed ones.", "Remove what handles others."),
+    "*-shadowed": ("Send only what a single member accepts.", ""),
+    "*": ("Send it as it is now.", "Read it as it is now."),
 }

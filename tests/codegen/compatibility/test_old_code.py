@@ -9,8 +9,8 @@ import pytest
 
 from codegen.compatibility.check import Result, check_old_code
 from codegen.compatibility.user_code import check_uses
-from codegen.diff.report import Report, compare
-from codegen.diff.verdict.failures import Failure, UserCode
+from codegen.diff.report import Report, UserCode, compare
+from codegen.diff.verdict.findings import Failure
 from codegen.errors import SourceError
 from codegen.regen import regenerate
 from tests.codegen.compatibility.cases import AFTER, BEFORE

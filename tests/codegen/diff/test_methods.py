@@ -13,7 +13,7 @@ from codegen.diff.report import compare
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Severity
+from codegen.diff.verdict.verdicts import Severity, Verdicts
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
 from tests.support.codegen.build import STRING, Schema, model, request, tagged
@@ -37,7 +37,9 @@ def findings_of(case: MethodCase) -> list[Finding]:
 @pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
 def test_the_finding_is_the_one_written_by_hand(case: MethodCase) -> None:
     found = findings_of(case)
-    assert [(each.rule, each.verdicts.letters, each.flow) for each in found] == [(case.rule, case.letters, case.flow)]
+    assert [(each.rule, each.verdicts, each.flow) for each in found] == [
+        (case.rule, Verdicts.of(case.letters), case.flow)
+    ]
 
 
 def test_every_rule_has_a_case() -> None:

@@ -42,13 +42,13 @@ def advertising(**capabilities: Schema) -> Schema:
 
 def lines(old: Side, new: Side) -> list[str]:
     """Return the points of the entry, each on one line."""
-    text = entry(compare(old, new, []), "`sdk` 1.0.0", "`sdk` 2.0.0")
+    text = entry(compare(old, new), "`sdk` 1.0.0", "`sdk` 2.0.0")
     assert max(map(len, text.splitlines())) <= 120
     return [" ".join(each.split()) for each in text.split("\n  - ")[1:]]
 
 
 def test_it_names_both_releases() -> None:
-    text = entry(compare(side(v1={}), side(v1={}), []), "`sdk` 1.0.0", "`sdk` 2.0.0")
+    text = entry(compare(side(v1={}), side(v1={})), "`sdk` 1.0.0", "`sdk` 2.0.0")
     assert text.splitlines()[0] == "- The schema is that of `sdk` 2.0.0. Before, it was that of `sdk` 1.0.0."
 
 
