@@ -150,7 +150,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_messages(comparison)
     compare_definitions(comparison)
     compare_readings(comparison)
-    found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
+    found = [replace(each, on_wire=comparison.on_wire(each.methods)) for each in merge(comparison.findings)]
     return fold(found), count_changed_descriptions(comparison)
 
 
@@ -158,15 +158,6 @@ def _unstable(side: Side, name: str) -> Schema | None:
     """Return the unstable schema that goes with a profile; None if there is none, or if the profile is one itself."""
     found = None if name.endswith(_UNSTABLE) else side.profiles.get(name + _UNSTABLE)
     return found.schema if found else None
-
-
-def _on_wire(comparison: Comparison, finding: Finding) -> Severity:
-    """Return how bad it is if a change breaks messages."""
-    methods = (*comparison.old.schema.methods, *comparison.new.schema.methods)
-    baseline = [each for each in methods if each.baseline and each.wire in finding.methods]
-    if not finding.methods or any(each.entry.get("opens") for each in baseline):
-        return Severity.EVERY_PEER
-    return Severity.BASELINE if baseline else Severity.WIRE
 
 
 def _whole_profile(name: str, *, added: bool) -> Finding:

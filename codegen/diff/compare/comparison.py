@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
+from typing import Any
 
 from codegen.diff.compare.compatibility import reads_all
 from codegen.diff.compare.reach import Reach, one_flow, reach
@@ -13,7 +14,7 @@ from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import BREAKING, SAFE, Verdicts, breaks
+from codegen.diff.verdict.verdicts import BREAKING, SAFE, Severity, Verdicts, breaks
 from codegen.escaping import one_line
 from codegen.ir import Definition, Field, Member, Method, Model, Schema
 from codegen.regen import PACKAGE
@@ -53,9 +54,10 @@ class Comparison:
         self.new_sender = Sender(self.new.schema, self.old.schema)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
-        """Return the definitions that exist on both sides, in pairs."""
+        """Return the definitions that exist on both sides, in pairs, without whole messages."""
         old, new = self.old.schema.definitions, self.new.schema.definitions
-        return [(old[before], new[after]) for before, after in self.names.items()]
+        kept = ((before, after) for before, after in self.names.items() if before not in self.envelopes)
+        return [(old[before], new[after]) for before, after in kept]
 
     def renamed(self, before: str, after: str) -> Renamed:
         """Return the change of a definition's name, and how long the head keeps the old one."""
@@ -100,27 +102,45 @@ class Comparison:
         """
         known = after or before
         assert known is not None
-        old, new = pointers or (before.pointer if before else "", after.pointer if after else "")
         judged = self.judge(verdicts or RULES[rule].verdicts, before, after)
-        self.findings.append(
-            Finding(
-                rule=rule,
-                profile=self.profile,
-                place=known.name,
-                old=old,
-                new=new,
-                subject=one_line(subject or known.name),
-                verdicts=judged,
-                before=one_line(texts[0]),
-                after=one_line(texts[1]),
-                symbols=symbols or self.symbols(after, before),
-                flow=one_flow({flow for name, found in self._reached(before, after) for flow in found.flows[name]}),
-                methods=self._methods(before, after),
-                renamed=renamed,
-                refused=self._refused(judged, before, after, sent),
-                code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
-            )
+        reached = self._reached(before, after)
+        methods = tuple(dict.fromkeys(method for name, found in reached for method in found.methods[name]))
+        self.record(
+            rule,
+            known.name,
+            pointers or (before.pointer if before else "", after.pointer if after else ""),
+            one_line(subject or known.name),
+            judged,
+            (one_line(texts[0]), one_line(texts[1])),
+            symbols=symbols or self.symbols(after, before),
+            flow=one_flow({flow for name, found in reached for flow in found.flows[name]}),
+            methods=() if "" in methods else methods,
+            renamed=renamed,
+            refused=self._refused(judged, before, after, sent),
+            code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
         )
+
+    def record(
+        self,
+        rule: str,
+        place: str,
+        pointers: tuple[str, str],
+        subject: str,
+        verdicts: Verdicts | None = None,
+        texts: tuple[str, str] = ("", ""),
+        **more: Any,
+    ) -> None:
+        """Add a finding. By default the verdicts are the rule's."""
+        verdicts = verdicts or RULES[rule].verdicts
+        self.findings.append(Finding(rule, self.profile, place, *pointers, subject, verdicts, *texts, **more))
+
+    def on_wire(self, methods: tuple[str, ...]) -> Severity:
+        """Return how bad it is if a change breaks messages of these methods; of all if there are none."""
+        every = (*self.old.schema.methods, *self.new.schema.methods)
+        baseline = [each for each in every if each.baseline and each.wire in methods]
+        if not methods or any(each.entry.get("opens") for each in baseline):
+            return Severity.EVERY_PEER
+        return Severity.BASELINE if baseline else Severity.WIRE
 
     def _refused(
         self, verdicts: Verdicts, before: Definition | None, after: Definition | None, sent: tuple[str, str]
@@ -172,10 +192,6 @@ class Comparison:
         """Return the sides on which messages contain a definition, each with its name there."""
         sides = ((after, self.new_reach), (before, self.old_reach))
         return [(each.name, found) for each, found in sides if each and each.name in found.flows]
-
-    def _methods(self, before: Definition | None, after: Definition | None) -> tuple[str, ...]:
-        found = {method: None for name, found in self._reached(before, after) for method in found.methods[name]}
-        return () if "" in found else tuple(found)
 
 
 def deprecation(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:

@@ -12,8 +12,7 @@ from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.method_facts import FACTS
-from codegen.diff.verdict.findings import BOTH, Finding
-from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.findings import BOTH
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
 from codegen.read.resolve import has_part
@@ -60,9 +59,8 @@ def compare_properties(comparison: Comparison) -> None:
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key, ""), new.get(key, "")
         if before != after:
-            name, texts = comparison.profile, (f"{key} = {before}", f"{key} = {after}")
-            found = Finding(rule, name, name, "", "", f"all methods, {key}", RULES[rule].verdicts, *texts, flow=BOTH)
-            comparison.findings.append(found)
+            texts = (f"{key} = {before}", f"{key} = {after}")
+            comparison.record(rule, comparison.profile, ("", ""), f"all methods, {key}", texts=texts, flow=BOTH)
 
 
 def _part(part: str, content: dict[str, str]) -> str:

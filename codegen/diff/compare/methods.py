@@ -7,7 +7,6 @@ from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_f
 from codegen.diff.compare.reach import method_flow, one_flow
 from codegen.diff.match import pair
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
 from codegen.ir import Method, Schema
@@ -27,21 +26,16 @@ def _add(
     """Add a finding about a method. By default the verdicts are the rule's. The handlers are among the symbols."""
     method = after or before
     assert method is not None
-    comparison.findings.append(
-        Finding(
-            rule=rule,
-            profile=comparison.profile,
-            place=method.wire,
-            old=f"/$defs/{before.params}" if before else "",
-            new=f"/$defs/{after.params}" if after else "",
-            subject=f"{method.side} {method.wire} {_kind(method)}",
-            verdicts=verdicts or RULES[rule].verdicts,
-            before=texts[0],
-            after=texts[1],
-            symbols=(*_handlers(comparison, after, before), *symbols),
-            flow=one_flow({method_flow(each, result=rule in ABOUT_RESULTS) for each in (before, after) if each}),
-            methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
-        )
+    comparison.record(
+        rule,
+        method.wire,
+        (f"/$defs/{before.params}" if before else "", f"/$defs/{after.params}" if after else ""),
+        f"{method.side} {method.wire} {_kind(method)}",
+        verdicts,
+        texts,
+        symbols=(*_handlers(comparison, after, before), *symbols),
+        flow=one_flow({method_flow(each, result=rule in ABOUT_RESULTS) for each in (before, after) if each}),
+        methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
     )
 
 

@@ -11,10 +11,7 @@ from codegen.diff.compare.types import TypeChange, compare_types
 from codegen.diff.match import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
-from codegen.ir import Field, Model, Schema
-
-# Properties of envelopes that hold the params or result of any method. They are compared with the methods.
-_PAYLOADS = ("params", "result")
+from codegen.ir import Field, Model
 
 
 @dataclass(frozen=True)
@@ -73,9 +70,6 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     """Compare two objects property by property."""
     models = ModelComparison(comparison, old, new)
     before, after = ({each.wire: each for each in model.fields} for model in (old, new))
-    if old.name in comparison.envelopes:
-        _compare_payloads(models, before, after)
-        before, after = (_without_payloads(each) for each in (before, after))
     _compare_bases(models, before, after)
     removed, added = _moved(models, before, after)
     renamed = _renamed(comparison, removed, added)
@@ -95,26 +89,6 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
 
 def _openness(model: Model) -> str:
     return "unknown keys: allowed" if model.is_open else "unknown keys: not mentioned"
-
-
-def _compare_payloads(models: ModelComparison, before: dict[str, Field], after: dict[str, Field]) -> None:
-    """Compare the payloads of an envelope that belong to no method."""
-    for wire in _PAYLOADS:
-        if wire not in before or wire not in after:
-            continue
-        olds = _without_methods(models.comparison.old.schema, before[wire])
-        news = _without_methods(models.comparison.new.schema, after[wire])
-        if olds != news:
-            models.add("message-changed", before[wire], after[wire], (", ".join(sorted(olds)), ", ".join(sorted(news))))
-
-
-def _without_methods(schema: Schema, field: Field) -> set[str]:
-    payloads = {name for method in schema.methods for name in (method.params, method.result)}
-    return {part.name or part.kind for part in field.type.parts or (field.type,)} - payloads
-
-
-def _without_payloads(fields: dict[str, Field]) -> dict[str, Field]:
-    return {wire: each for wire, each in fields.items() if wire not in _PAYLOADS}
 
 
 def _by_need(rule: str, field: Field) -> str:

@@ -57,10 +57,6 @@ def reach(schema: Schema) -> Reach:
             _walk(found, edges, method.params, _TO[role], method.wire)
             if method.result:
                 _walk(found, edges, method.result, _BACK[role], method.wire)
-    for name in sorted(schema.envelopes):
-        found.flows[name].update((TO_AGENT, TO_CLIENT))
-        found.methods[name][""] = None
-        found.strict.add(name)
     for name in sorted(_outside_payloads(schema)):
         for flow in (TO_AGENT, TO_CLIENT):
             _walk(found, edges, name, flow, "")

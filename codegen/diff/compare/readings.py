@@ -81,11 +81,10 @@ def compare_readings(comparison: Comparison) -> None:
     A member that others are read as is one finding.
     """
     for old, new in comparison.pairs() if comparison.findings else ():
-        if old.name not in comparison.envelopes:
-            olds, news = dict(_choices(comparison.old, old)), dict(_choices(comparison.new, new))
-            for place in [place for place in olds if place in news]:
-                if olds[place].has_fallback or news[place].has_fallback:
-                    _compare(comparison, old, new, place, olds[place], news[place])
+        olds, news = dict(_choices(comparison.old, old)), dict(_choices(comparison.new, new))
+        for place in [place for place in olds if place in news]:
+            if olds[place].has_fallback or news[place].has_fallback:
+                _compare(comparison, old, new, place, olds[place], news[place])
 
 
 def _choices(side: Snapshot, definition: Definition) -> Iterator[tuple[str, Choice]]:
