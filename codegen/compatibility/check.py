@@ -12,12 +12,12 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.compatibility.predictions import Predictions
+from codegen.compatibility.predictions import Code, Predictions
 from codegen.compatibility.program import Program, write_program
 from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.report import compare
 from codegen.diff.sources import Side
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.findings import Failure, Finding
 from codegen.errors import SourceError
 from codegen.files import write_files
 from codegen.pinned.profiles import PROFILES
@@ -29,27 +29,6 @@ _RUN = "run"
 
 
 @dataclass(frozen=True)
-class Failure:
-    """An error of a use.
-
-    Attributes:
-        use: its name.
-        line: the line number in the use, from 1.
-        source: the line itself, without indentation.
-        message: what is wrong.
-        runs: whether only the type checker refuses it.
-        findings: the findings that predict it.
-    """
-
-    use: str
-    line: int
-    source: str
-    message: str
-    runs: bool
-    findings: tuple[Finding, ...]
-
-
-@dataclass(frozen=True)
 class Result:
     """The result for one profile of one release.
 
@@ -57,28 +36,31 @@ class Result:
         release: the label of the release.
         profile: the profile.
         uses: the number of uses of the bindings in its program.
-        failures: the errors of those that fail; one use can have several.
+        failures: the errors of those that fail, each with the findings that predict it. The name of the use is the
+            file, in which the lines are counted. One use can have several errors.
+        stopped: the uses that fail when they run, or can't be run.
     """
 
     release: str
     profile: str
     uses: int
-    failures: tuple[Failure, ...]
+    failures: dict[Failure, tuple[Finding, ...]]
+    stopped: set[str]
 
     @property
     def failed(self) -> set[str]:
-        return {each.use for each in self.failures}
+        return {each.file for each in self.failures}
 
     @property
     def only_type_checked(self) -> set[str]:
         """The uses that fail only in the type checker: they still run."""
-        return self.failed - {each.use for each in self.failures if not each.runs}
+        return self.failed - self.stopped
 
     @property
     def unpredicted(self) -> list[Failure]:
         """The errors of uses of which no error is predicted. Others are knock-on errors of the same statement."""
-        predicted = {each.use for each in self.failures if each.findings}
-        return [each for each in self.failures if each.use not in predicted]
+        predicted = {each.file for each, findings in self.failures.items() if findings}
+        return [each for each in self.failures if each.file not in predicted]
 
 
 def check_old_code(
@@ -115,21 +97,18 @@ def check_old_code(
     reports = {label: compare(side, head).findings for label, side in sides.items()}
     results: list[Result] = []
     for (label, name), program in programs.items():
-        mine = [each for each in reports[label] if each.profile == name]
-        predictions = Predictions(mine, sides[label], head)
+        predictions = Predictions((each for each in reports[label] if each.profile == name), sides[label], head)
+        result = Result(label, name, len(program.uses), {}, set())
         lines = program.source.split("\n")
-        failures = tuple(_failure(program, lines, each, predictions) for each in problems[program.name])
-        results.append(Result(label, name, len(program.uses), failures))
+        for each in problems[program.name]:
+            use = program.use_at(each.line)
+            statement = program.uses[use]
+            failure = Failure(use, each.line - statement.lineno + 1, lines[each.line - 1].strip(), each.message)
+            result.failures[failure] = predictions.of(each, Code(ast.Module([statement], []), lines, {name}))
+            if each.kind == _RUN or use not in program.calls:
+                result.stopped.add(use)
+        results.append(result)
     return results
-
-
-def _failure(program: Program, lines: list[str], problem: Problem, predictions: Predictions) -> Failure:
-    use = program.use_at(problem.line)
-    tree = ast.Module([program.uses[use]], [])
-    findings = predictions.of(problem, tree, lines, {program.profile})
-    runs = problem.kind != _RUN and use in program.calls
-    line = problem.line - program.uses[use].lineno + 1
-    return Failure(use, line, lines[problem.line - 1].strip(), problem.message, runs, tuple(findings))
 
 
 def _problems(programs: list[Program], new: dict[str, Program], packages: list[Path]) -> dict[str, list[Problem]]:

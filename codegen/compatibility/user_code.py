@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.compatibility.check import check_old_code
-from codegen.compatibility.predictions import Predictions
+from codegen.compatibility.predictions import Code, Predictions
 from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.git import extract
 from codegen.diff.report import STABLE, Report, UserCode
@@ -26,7 +26,6 @@ from codegen.files import write_files
 from codegen.pinned.profiles import Profile
 from codegen.regen import PACKAGE
 
-Module = tuple[ast.Module, list[str], set[str]]
 _GENERATED, _RUNTIME = "generated", "runtime"
 
 
@@ -48,7 +47,7 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         write_files(root / "head" / PACKAGE, _package(base, head))
         problems = _new_problems(root, folder, repository)
     predictions = Predictions(report.findings, base, head)
-    found = [(_failure(each, modules[each.file]), predictions.of(each, *modules[each.file])) for each in problems]
+    found = [(_failure(each, modules[each.file]), predictions.of(each, modules[each.file])) for each in problems]
     unpredicted = tuple(failure for failure, predicting in found if not predicting)
     findings = tuple(
         replace(each, failures=tuple(failure for failure, predicting in found if each in predicting))
@@ -65,27 +64,25 @@ def check_uses(report: Report, base: Side, head: Side, repository: Path) -> Repo
         packages = [Path(folder), repository / _RUNTIME]
         try:
             results = check_old_code([("", base)], head, packages, (STABLE,))
-            found = [each for result in results for each in result.unpredicted]
-            failures = [Failure(f"<{each.use}>", each.line, each.source, each.message) for each in found]
+            failures = [replace(each, file=f"<{each.file}>") for result in results for each in result.unpredicted]
         except SourceError as error:  # code for the head fails with the head's own package
             failures = [Failure(f"<uses of {STABLE}>", 1, "", str(error))]
     unpredicted = (*report.user_code.unpredicted, *failures)
     return replace(report, user_code=replace(report.user_code, unpredicted=unpredicted))
 
 
-def _failure(problem: Problem, module: Module) -> Failure:
-    _, lines, _ = module
-    return Failure(problem.file, problem.line, lines[problem.line - 1].strip(), problem.message)
+def _failure(problem: Problem, code: Code) -> Failure:
+    return Failure(problem.file, problem.line, code.lines[problem.line - 1].strip(), problem.message)
 
 
-def _read(root: Path, folder: str, label: str) -> dict[str, Module]:
+def _read(root: Path, folder: str, label: str) -> dict[str, Code]:
     """Return the syntax tree, lines and words of each Python file in a folder, by its path in `root`."""
-    found: dict[str, Module] = {}
+    found: dict[str, Code] = {}
     for path in sorted((root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
         try:
             text = path.read_text("utf-8")
-            found[name] = ast.parse(text), text.split("\n"), set(re.findall(r"\w+", text))
+            found[name] = Code(ast.parse(text), text.split("\n"), set(re.findall(r"\w+", text)))
         except (SyntaxError, ValueError) as error:
             version = sys.version.split()[0]
             raise SourceError(f"{name} of {label} can't be parsed by Python {version}: {error}.") from error

@@ -7,9 +7,8 @@ from functools import reduce
 from itertools import chain
 from typing import Any
 
-from codegen.diff.compare.compatibility import reads_all
 from codegen.diff.compare.reach import Reach, one_flow, reach
-from codegen.diff.compare.witness import Sender
+from codegen.diff.compare.samples import Sender, reads_all
 from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.compatibility import reads_all, without_aliases
+from codegen.diff.compare.samples import reads_all
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.escaping import quoted
-from codegen.types import NULL, Type
+from codegen.ir import Alias, Schema
+from codegen.types import NULL, Type, union_of
 
 Enum = tuple[tuple[Any, ...], Type | None]
 _LIMITS = {
@@ -39,8 +40,8 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         yield from _respelled(old, new)
         return
     same = set(old.renamed(names).names) & set(new.names)
-    sent = without_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
-    after = without_aliases(comparison.new.schema, new, same)
+    sent = _without_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
+    after = _without_aliases(comparison.new.schema, new, same)
     before = sent.renamed(names)
     differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
     if differ_in_null:
@@ -122,3 +123,12 @@ def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: T
     other_classes = set(before.names) != set(after.names)
     verdicts = Verdicts(breaks(gained), breaks(lost), breaks(lost or other_classes), breaks(gained or other_classes))
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)
+
+
+def _without_aliases(schema: Schema, found: Type, kept: Collection[str]) -> Type:
+    """Return a type without the names of aliases, which mean nothing to JSON or a type checker, except those kept."""
+    definition = schema.definitions.get(found.name)
+    if isinstance(definition, Alias) and found.name not in kept:
+        return _without_aliases(schema, definition.type, {*kept, found.name})  # it may contain itself
+    parts = [_without_aliases(schema, part, kept) for part in found.parts]
+    return union_of(parts) if found.kind == "union" else replace(found, parts=tuple(parts))

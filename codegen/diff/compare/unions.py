@@ -7,7 +7,7 @@ from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived, member_pointer
-from codegen.diff.compare.readings import Choice, is_open_member, verdict
+from codegen.diff.compare.readings import choice_of, is_open_member, verdict
 from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
@@ -60,7 +60,10 @@ class UnionComparison:
             return verdicts.kept()
         if rule == "union-member-retagged" and before and after and before.name == after.name:
             verdicts = verdicts.kept()  # code names the class, not the tag
-        old, new = Choice.of(self.comparison.old.schema, self.old), Choice.of(self.comparison.new.schema, self.new)
+        old, new = (
+            choice_of(self.comparison.old.schema, self.old, {}),
+            choice_of(self.comparison.new.schema, self.new, {}),
+        )
         if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
             return verdicts
         names = (before.name, after.name) if before and after else ("", "")

@@ -1,9 +1,12 @@
-"""The smallest message that the other side refuses, and values as the smallest code that no longer works."""
+"""What one side sends, by samples: whether the other side reads it, the smallest message that it refuses, and values as
+the smallest code that no longer works.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +18,37 @@ from codegen.values import Samples, find_scalars, fits
 
 # Returns the JSON that contains a value.
 Around = Callable[[Any], Any]
+
+
+def samples_for(sender: Schema, sent: Iterable[Type], reader: Schema, read: Iterable[Type]) -> Samples:
+    """Return what makes samples of the sender's types that the reader's types may refuse."""
+    return Samples(sender, (*find_scalars(sender, sent), *find_scalars(reader, read)))
+
+
+def reads_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Mapping[str, str]) -> bool:
+    """Return whether the reader's type accepts the values of the sender's type; not if there are no samples of them.
+
+    Definitions that correspond by `names`, the reader's by the sender's, count as equal: changes inside them are
+    separate findings.
+    """
+    common = {name: names[name] for name in sent.names if names.get(name) in read.names}
+    sent, read = _with_tokens(sent, common), _with_tokens(read, {name: name for name in common.values()})
+    shared = {*sent.limits}.intersection(read.limits)
+    sent, read = _without(sent, shared), _without(read, shared)
+    make = samples_for(sender, [sent], reader, [read]).make
+    samples = make(sent) or make(_without(sent, [each for each in sent.limits if each[0] == "pattern"]))
+    return bool(samples) and all(fits(reader, value, read) for value in samples)
+
+
+def _without(kind: Type, limits: Collection[tuple[str, Any]]) -> Type:
+    return replace(kind, limits=tuple(each for each in kind.limits if each not in limits))
+
+
+def _with_tokens(kind: Type, names: Mapping[str, str]) -> Type:
+    """Return a type with a constant that is no JSON, a tuple, in place of each of these definitions."""
+    if kind.name in names:
+        return Type("literal", values=((names[kind.name],),))
+    return replace(kind, parts=tuple(_with_tokens(part, names) for part in kind.parts))
 
 
 class Sender:
@@ -45,8 +79,7 @@ class Sender:
         return sorted(self._refused[key], key=size)[:1]
 
     def _find(self, sent: Type, read: Type, *, strict: bool) -> list[Any]:
-        scalars = (*find_scalars(self._schema, [sent]), *find_scalars(self._reader, [read]))
-        made = Samples(self._schema, scalars).shallow(sent, 1)
+        made = samples_for(self._schema, [sent], self._reader, [read]).shallow(sent, 1)
         return [each for each in made if not fits(self._reader, each, read, strict=strict)]
 
     def source(self, value: Any, kind: Type) -> str:
