@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from codegen.data.renames import Rename, as_toml, next_major, package_version
 from codegen.diff.compare.comparison import Comparison, fold, merge
 from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
-from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
-from codegen.diff.compare.methods import compare_methods
+from codegen.diff.compare.methods import compare_methods, compare_properties
 from codegen.diff.compare.readings import compare_readings
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import BOTH, Failure, Finding, Renamed

@@ -1,19 +1,27 @@
-"""Writes to CHANGELOG.md what a new schema changes for users.
+"""Writes what a new schema changes for users to CHANGELOG.md, and the version that it leads to to pyproject.toml.
 
-The file has a section for each version, the newest first; that of the next one says "(unreleased)".
+The changelog has a section for each version, the newest first; that of the next one says "(unreleased)". The version is
+relative to the last release, so several upgrades before the next release raise it once. Before 1.0, the minor version
+stands for the major one, and the patch version for the minor one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
 from codegen.diff.render.grouping import counts_in_words
 from codegen.diff.report import STABLE, Report
 from codegen.diff.verdict.findings import Finding
+from codegen.errors import FileError
 from codegen.escaping import code, filled
+from codegen.nodes import is_object
+from codegen.toml import parse_toml
 
-FILE = "CHANGELOG.md"
+CHANGELOG, PYPROJECT = "CHANGELOG.md", "pyproject.toml"
+_Version: TypeAlias = tuple[int, int, int]
+_NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _UNRELEASED = "(unreleased)"
 _PART = "### Schema\n"
 _WIDTH = 120
@@ -94,3 +102,50 @@ def _sections(text: str) -> list[str]:
 
 def _is_unreleased(section: str) -> bool:
     return section.partition("\n")[0].rstrip().endswith(_UNRELEASED)
+
+
+def next_version(current: str, released: Iterable[str], bump: str) -> str:
+    """Return the version after an upgrade.
+
+    Args:
+        current: the present version, released or not.
+        released: the released versions. Those that aren't three numbers are ignored.
+        bump: `major`, `minor`, `patch` or `none`.
+    """
+    present = _parse(current)
+    if present is None:
+        raise FileError(
+            "", f"{PYPROJECT}: The version {current!r} is not <major>.<minor>.<patch>. Set it to the next one."
+        )
+    last = max(filter(None, map(_parse, released)), default=None)
+    if last is None or bump == "none":
+        return current
+    return ".".join(map(str, max(present, _raised(last, bump))))
+
+
+def _parse(text: str) -> _Version | None:
+    found = _NUMBERS.fullmatch(text)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def _raised(version: _Version, bump: str) -> _Version:
+    major, minor, patch = version
+    if bump == "major" and major:
+        return major + 1, 0, 0
+    if bump == "major" or (bump == "minor" and major):
+        return major, minor + 1, 0
+    return major, minor, patch + 1
+
+
+def read_version(text: str) -> str:
+    """Return the version in the text of pyproject.toml, which has one line for it."""
+    project: Any = parse_toml(text.encode("utf-8"), PYPROJECT).get("project")
+    version: Any = project.get("version") if is_object(project) else None
+    if text.count(f'\nversion = "{version}"\n') != 1:
+        raise FileError("", f'{PYPROJECT}: Expected one line `version = "..."`, in [project]. Correct the file.')
+    return str(version)
+
+
+def with_version(text: str, version: str) -> str:
+    """Return the text of pyproject.toml with another version."""
+    return text.replace(f'\nversion = "{read_version(text)}"\n', f'\nversion = "{version}"\n')

@@ -23,7 +23,16 @@ from codegen.diff.sources import Side, read_side
 from codegen.files import read_files, replace_folders, replacing, write_files
 from codegen.read.facts_file import parse_facts
 from codegen.regen import PACKAGE, differing_files, encoded
-from codegen.upgrade.changelog import FILE as CHANGELOG, entry, release_name, released_versions, with_entry
+from codegen.upgrade.changelog import (
+    CHANGELOG,
+    PYPROJECT,
+    entry,
+    next_version,
+    release_name,
+    released_versions,
+    with_entry,
+    with_version,
+)
 from codegen.upgrade.data_files import (
     codes_without_exception,
     unconfirmed,
@@ -33,13 +42,22 @@ from codegen.upgrade.data_files import (
 )
 from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas, read_text
 from codegen.upgrade.summary import Changes, nothing_to_do, summarise
-from codegen.upgrade.versions import FILE as VERSION, next_version, with_version
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 USER_CODE = "tests/typing/user_code"
-EDITED = (VERSION, CHANGELOG, METHODS)
-_NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`: {}."
-_UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed: {{}}."
+EDITED = (PYPROJECT, CHANGELOG, METHODS)
+_NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`"
+_ADD_EXCEPTION = (
+    "Add a class for each of these error codes to runtime/acp_runtime/errors.py, and export it from acp_runtime"
+)
+_UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed"
+_CONFIRM = (
+    f"Confirm what follows from the schema about these methods, by removing the remarks in {METHODS}, and list their "
+)
+_CONFIRM += "capabilities in docs/guides/capabilities.md"
+_CAPABILITIES = "Find out whether a method, or a part of its params, requires a new capability. If so, say it in "
+_CAPABILITIES += f"{METHODS} and run this command again"
+_UNUSED = "Remove or correct these entries, which have no effect"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,20 +102,25 @@ def _changes(schemas: Schemas, repository: Path) -> Changes:
     head = replace(read_side(str(schemas.head), repository, table), label=f"{SCHEMA}/")
     base, before = read_side(COMMIT, repository), {name: read_text(repository, name) for name in EDITED}
     methods = with_proposed(schemas.methods, head)
-    facts = unconfirmed(methods)
+    facts, codes = unconfirmed(methods), codes_without_exception(head)
     new_methods = dict.fromkeys(each.split('"')[1] for each in facts)  # the same ones in several versions
-    notes = [_UNCONFIRMED.format(", ".join(new_methods))] if facts else []
-    codes = codes_without_exception(head)
-    notes += [_NO_EXCEPTION.format(", ".join(codes))] if codes else []
+    notes = [
+        f"{text}: {', '.join(each)}." for text, each in ((_UNCONFIRMED, new_methods), (_NO_EXCEPTION, codes)) if each
+    ]
+    left = {
+        _UNUSED: unused_entries(head, table),
+        _CONFIRM: facts,
+        _CAPABILITIES: unused_capabilities(base, head),
+        _ADD_EXCEPTION: codes,
+    }
     report = _report(base, head, repository, [*schemas.held, *notes])
     tags = [tag.removeprefix("v") for tag in git.tags(repository) if tag.startswith("v")]
-    version = next_version(schemas.version, [*tags, *released_versions(before[CHANGELOG])], report.bump)
     log = before[CHANGELOG]
+    version = next_version(schemas.version, [*tags, *released_versions(log)], report.bump)
     if report.bump != "none":
         log = with_entry(log, version, entry(report, release_name(schemas.old_source), release_name(schemas.source)))
-    after = {VERSION: with_version(before[VERSION], version), CHANGELOG: log, METHODS: methods}
-    texts = {name: text for name, text in after.items() if text != before[name]}
-    return Changes(report, version, texts, facts, unused_entries(head, table), unused_capabilities(base, head), codes)
+    after = {PYPROJECT: with_version(before[PYPROJECT], version), CHANGELOG: log, METHODS: methods}
+    return Changes(report, version, {name: text for name, text in after.items() if text != before[name]}, left)
 
 
 def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Report:

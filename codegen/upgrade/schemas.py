@@ -17,8 +17,8 @@ from codegen.pinned.profiles import naming
 from codegen.pinned.sources import read_source
 from codegen.read.facts_file import parse_facts
 from codegen.regen import read_schema, render
+from codegen.upgrade.changelog import PYPROJECT, read_version
 from codegen.upgrade.data_files import with_renamed
-from codegen.upgrade.versions import FILE as VERSION, read_version
 
 COMMIT = "HEAD"
 SCHEMA, GENERATED = "schema", "generated"
@@ -82,7 +82,7 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     changed = git.changed_files(repository, SCHEMA, GENERATED, f":!{SCHEMA}/{ACCEPTED}", otherwise=_NO_COMMIT)
     git.extract(COMMIT, repository, temporary / "base", SCHEMA)
     base = temporary / "base" / SCHEMA
-    version = read_version(git.show(COMMIT, repository, VERSION))
+    version = read_version(git.show(COMMIT, repository, PYPROJECT))
     text = read_text(repository, METHODS)
     release, held = read_source(source), dict[str, str]()
     while True:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
-from codegen.diff.method_facts import METHODS
 from codegen.diff.render.grouping import bump_line, headline, number, user_code_line
 from codegen.diff.report import Report, proposed_text
 from codegen.diff.sources import ACCEPTED
@@ -17,8 +16,6 @@ from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120
 _INDENT = " " * 3
-ERRORS = "runtime/acp_runtime/errors.py"
-CAPABILITIES = "docs/guides/capabilities.md"
 
 
 @dataclass(frozen=True)
@@ -29,19 +26,13 @@ class Changes:
         report: the findings.
         version: the next version of this package.
         texts: the files that the upgrade edits, by their names.
-        unconfirmed: the entries of `methods.toml` that are to be confirmed.
-        unused: a line for each entry of `renames.toml` or `methods.toml` that has no effect.
-        capabilities: new capabilities that no method requires, a line for each.
-        codes: error codes that have no exception, a line for each.
+        left: what is left to do about codegen's data files and the runtime: a sentence, and the lines that it is about.
     """
 
     report: Report
     version: str
     texts: dict[str, str]
-    unconfirmed: list[str]
-    unused: list[str]
-    capabilities: list[str]
-    codes: list[str]
+    left: dict[str, list[str]]
 
 
 def nothing_to_do(schemas: Schemas) -> str:
@@ -98,17 +89,7 @@ def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
         ]
     if overdue := _overdue(changes.version):
         yield [f"{overdue} Then run `make regen`."]
-    if changes.unused:
-        yield ["Remove or correct these entries, which have no effect:", *changes.unused]
-    if changes.unconfirmed:
-        what = f"Confirm what follows from the schema about these methods, by removing the remarks in {METHODS}"
-        yield [f"{what}, and list their capabilities in {CAPABILITIES}:", *changes.unconfirmed]
-    if changes.capabilities:
-        what = "Find out whether a method, or a part of its params, requires a new capability"
-        yield [f"{what}. If so, say it in {METHODS} and run this command again:", *changes.capabilities]
-    if changes.codes:
-        what = f"Add a class for each of these error codes to {ERRORS}, and export it from acp_runtime"
-        yield [f"{what}:", *changes.codes]
+    yield from ([f"{sentence}:", *lines] for sentence, lines in changes.left.items() if lines)
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
     yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]

@@ -7,7 +7,7 @@ from functools import reduce
 from itertools import chain
 from typing import Any
 
-from codegen.diff.compare.reach import Reach, one_flow, reach
+from codegen.diff.compare.reach import one_flow, reach
 from codegen.diff.compare.samples import Sender, reads_all
 from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
@@ -15,7 +15,7 @@ from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import BREAKING, SAFE, Severity, Verdicts, breaks
 from codegen.escaping import one_line
-from codegen.ir import Definition, Field, Member, Method, Model, Schema
+from codegen.ir import Definition, Field, Member, Method, Schema
 from codegen.regen import PACKAGE
 from codegen.types import Type
 
@@ -69,12 +69,12 @@ class Comparison:
         """Return the Python names of definitions and union members, each once. None is skipped."""
         return tuple(dict.fromkeys(self.symbol(each.name) for each in named if each))
 
-    def by_structure(self, old: str, new: str, others: Verdicts) -> Verdicts:
-        """Return verdicts with those for messages that hold one definition before and another one after."""
+    def by_structure(self, rule: str, old: str, new: str) -> Verdicts:
+        """Return a rule's verdicts with those for messages that hold one definition before and another one after."""
         before, after = Type("ref", old), Type("ref", new)
         gained = not reads_all(self.new.schema, after, self.old.schema, before, {})
         lost = not reads_all(self.old.schema, before, self.new.schema, after, {})
-        return others.wire(breaks(gained), breaks(lost))
+        return RULES[rule].verdicts.wire(breaks(gained), breaks(lost))
 
     def add(
         self,
@@ -93,7 +93,9 @@ class Comparison:
     ) -> None:
         """Add a finding about a definition.
 
-        By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes.
+        By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes. On the wire,
+        a change is safe if no message contains the definition, and at most risky if invalid values are tolerated
+        wherever it is used.
 
         Args:
             sent: a text that the messages of both sides have because of it, such as a new value.
@@ -101,8 +103,13 @@ class Comparison:
         """
         known = after or before
         assert known is not None
-        judged = self.judge(verdicts or RULES[rule].verdicts, before, after)
-        reached = self._reached(before, after)
+        sides = [(each.name, found) for each, found in ((after, self.new_reach), (before, self.old_reach)) if each]
+        reached = [(name, found) for name, found in sides if name in found.flows]
+        judged = (verdicts or RULES[rule].verdicts).softened(
+            old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
+            new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
+        )
+        judged = judged.wire(SAFE, SAFE) if len(reached) < len(sides) else judged
         methods = tuple(dict.fromkeys(method for name, found in reached for method in found.methods[name]))
         self.record(
             rule,
@@ -115,7 +122,10 @@ class Comparison:
             flow=one_flow({flow for name, found in reached for flow in found.flows[name]}),
             methods=() if "" in methods else methods,
             renamed=renamed,
-            refused=self._refused(judged, before, after, sent),
+            refused=(
+                self.new_sender.message(after, before, sent[1]) if judged.old_peer is BREAKING else "",
+                self.old_sender.message(before, after, sent[0]) if judged.new_peer is BREAKING else "",
+            ),
             code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
         )
 
@@ -141,24 +151,6 @@ class Comparison:
             return Severity.EVERY_PEER
         return Severity.BASELINE if baseline else Severity.WIRE
 
-    def _refused(
-        self, verdicts: Verdicts, before: Definition | None, after: Definition | None, sent: tuple[str, str]
-    ) -> tuple[str, str]:
-        """Return the smallest message that old peers refuse, and the one that new peers do; empty if there is none."""
-        if before is None or after is None:
-            return "", ""
-        sides = (
-            (verdicts.old_peer, self.new_sender, after, before, sent[1]),
-            (verdicts.new_peer, self.old_sender, before, after, sent[0]),
-        )
-        old, new = (
-            next((sender.message(own, each) for each in sender.refused(own, other, text)), "")
-            if verdict is BREAKING
-            else ""
-            for verdict, sender, own, other, text in sides
-        )
-        return old, new
-
     def _code(
         self, verdicts: Verdicts, before: Definition | None, after: Definition | None, text: str, gone: str, read: str
     ) -> tuple[str, ...]:
@@ -167,30 +159,8 @@ class Comparison:
             return ()
         if after is None or gone:
             return (f"from {PACKAGE}.{self.profile} import {gone or before.name}",)
-        sender = self.old_sender
-        values = sender.refused(before, after, text, strict=True) if verdicts.build is BREAKING else []
-        built = [sender.source(each, Type("ref", before.name)) for each in values]
-        if not isinstance(before, Model):
-            built = [f"value: {before.name} = {each}" for each in built]
+        built = self.old_sender.code(before, after, text) if verdicts.build is BREAKING else ()
         return (*built, *([read] if read and verdicts.read is BREAKING else ()))
-
-    def judge(self, verdicts: Verdicts, before: Definition | None, after: Definition | None) -> Verdicts:
-        """Adapt verdicts to where a definition is used.
-
-        On the wire, a change is safe if no message contains the definition, and at most risky if invalid values are
-        tolerated wherever it is used.
-        """
-        if len(self._reached(before, after)) < len([each for each in (before, after) if each]):
-            return verdicts.wire(SAFE, SAFE)
-        return verdicts.softened(
-            old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
-            new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
-        )
-
-    def _reached(self, before: Definition | None, after: Definition | None) -> list[tuple[str, Reach]]:
-        """Return the sides on which messages contain a definition, each with its name there."""
-        sides = ((after, self.new_reach), (before, self.old_reach))
-        return [(each.name, found) for each, found in sides if each and each.name in found.flows]
 
 
 def deprecation(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
 from codegen.diff.match import split, structure
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Verdicts, breaks
+from codegen.diff.verdict.verdicts import breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
 
 _KINDS = {Model: "object", Union: "union", Alias: "alias"}
@@ -84,19 +84,16 @@ def _is_consequence(comparison: Comparison, old: Definition, new: Definition) ->
 
 
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
-    verdicts = RULES["definition-renamed"].verdicts
-    if old.name in _payloads(comparison.old.schema):
-        verdicts = Verdicts.of("SSBBB")
+    implement = breaks(old.name in _payloads(comparison.old.schema))
+    verdicts = RULES["definition-renamed"].verdicts._replace(implement=implement)
     before = structure(comparison.old.schema, old, comparison.names)
     equal = before.equal(structure(comparison.new.schema, new, {}))
     renamed = comparison.renamed(old.name, new.name)._replace(equal=equal)
-    if renamed.until:
-        verdicts = verdicts.kept()
     comparison.add(
         "definition-renamed",
         old,
         new,
-        verdicts=verdicts,
+        verdicts=verdicts.kept() if renamed.until else verdicts,
         texts=(old.name, new.name),
         symbols=_both_classes(comparison, old, new),
         renamed=renamed,
@@ -135,7 +132,7 @@ def _kind_changed(comparison: Comparison, old: Definition, new: Definition) -> N
         "definition-kind-changed",
         old,
         new,
-        verdicts=comparison.by_structure(old.name, new.name, Verdicts.of("SSBBS")),
+        verdicts=comparison.by_structure("definition-kind-changed", old.name, new.name),
         texts=(_KINDS[type(old)], _KINDS[type(new)]),
         symbols=_both_classes(comparison, old, new),
     )

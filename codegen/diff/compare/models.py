@@ -174,12 +174,9 @@ def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> b
 
 
 def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
-    if new.required:
-        models.add("property-became-required", old, new)
-        return
-    reads_none = new.absent is None and not old.type.nullable
-    letters = "BSSBS" if reads_none else "BSSSS"
-    models.add("property-became-optional", old, new, verdicts=Verdicts.of(letters))
+    rule = "property-became-required" if new.required else "property-became-optional"
+    verdicts, reads_none = RULES[rule].verdicts, new.absent is None and not old.type.nullable
+    models.add(rule, old, new, verdicts=verdicts if new.required or reads_none else verdicts._replace(read=SAFE))
 
 
 def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
@@ -190,7 +187,7 @@ def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
     rule = f"property-default-{what_happened}"
     verdicts = RULES[rule].verdicts
     if new.absent is not None and what_happened == "removed":
-        verdicts = Verdicts(verdicts.old_peer, verdicts.new_peer, SAFE, RISKY)
+        verdicts = verdicts._replace(read=RISKY)
     models.add(rule, old, new, (before, after), verdicts)
 
 

@@ -59,15 +59,25 @@ class Sender:
         self._smallest = Samples(schema, ()).smallest
         self._refused: dict[tuple[str, str, bool], list[Any]] = {}
 
-    def refused(self, sent: Definition, read: Definition, text: str, *, strict: bool = False) -> list[Any]:
-        """Return the smallest value of a definition that the other side refuses; none if there is none.
+    def message(self, sent: Definition | None, read: Definition | None, text: str) -> str:
+        """Return the JSON of the smallest message with a definition that the other side refuses; empty if none is.
 
         Args:
             sent: the definition.
             read: what the other side reads it as.
-            text: what the value should have in it, if that is refused.
-            strict: whether a constructor in Python refuses it.
+            text: what its value should have in it, if that is refused.
         """
+        values = self._smallest_refused(sent, read, text, strict=False) if sent and read else []
+        return "".join(json.dumps(self._messages.get(sent.name, _itself)(each)) for each in values if sent)
+
+    def code(self, sent: Definition, read: Definition, text: str) -> list[str]:
+        """Return the smallest code that builds a definition in a way that the other side's bindings refuse."""
+        values = self._smallest_refused(sent, read, text, strict=True)
+        start = "" if isinstance(sent, Model) else f"value: {sent.name} = "
+        return [f"{start}{self._source(each, Type('ref', sent.name))}" for each in values]
+
+    def _smallest_refused(self, sent: Definition, read: Definition, text: str, *, strict: bool) -> list[Any]:
+        """Return the smallest value that is refused, by a constructor in Python if it is strict; none if none is."""
 
         def size(value: Any) -> tuple[bool, int]:
             written = json.dumps(value)
@@ -75,53 +85,43 @@ class Sender:
 
         key = sent.name, read.name, strict
         if key not in self._refused:
-            self._refused[key] = self._find(Type("ref", sent.name), Type("ref", read.name), strict=strict)
+            own, other = Type("ref", sent.name), Type("ref", read.name)
+            made = samples_for(self._schema, [own], self._reader, [other]).shallow(own, 1)
+            self._refused[key] = [each for each in made if not fits(self._reader, each, other, strict=strict)]
         return sorted(self._refused[key], key=size)[:1]
 
-    def _find(self, sent: Type, read: Type, *, strict: bool) -> list[Any]:
-        made = samples_for(self._schema, [sent], self._reader, [read]).shallow(sent, 1)
-        return [each for each in made if not fits(self._reader, each, read, strict=strict)]
-
-    def source(self, value: Any, kind: Type) -> str:
+    def _source(self, value: Any, kind: Type) -> str:
         """Return a Python expression for a value of a type."""
         found = self._schema.definitions.get(kind.name)
         if isinstance(found, Model):
             fields = (each for each in self._schema.fields(found.name) if each.wire in value and each.tag is None)
-            keywords = (f"{each.name}={self.source(value[each.wire], each.type)}" for each in fields)
+            keywords = (f"{each.name}={self._source(value[each.wire], each.type)}" for each in fields)
             return f"{found.name}({', '.join(keywords)})"
         if found:
-            return self.source(value, found.type)
+            return self._source(value, found.type)
         if kind.kind == "union":
-            return self.source(value, next(part for part in kind.parts if fits(self._schema, value, part)))
+            return self._source(value, next(part for part in kind.parts if fits(self._schema, value, part)))
         items = value if is_array(value) else value.values() if is_object(value) else ()
-        written = [self.source(each, part) for part in kind.parts for each in items]
+        written = [self._source(each, part) for part in kind.parts for each in items]
         if not written:
             return repr(value)
         keys = (f"{key!r}: " for key in value) if is_object(value) else [""] * len(written)
         inside = ", ".join(f"{key}{each}" for key, each in zip(keys, written, strict=True))
         return f"{{{inside}}}" if is_object(value) else f"[{inside}]"
 
-    def message(self, definition: Definition, value: Any) -> str:
-        """Return the JSON of the smallest message with a value of a definition."""
-        return json.dumps(self._messages.get(definition.name, _itself)(value))
-
     @cached_property
     def _messages(self) -> dict[str, Around]:
         """For each definition, what a message is around it. It is refused if the definition's value is."""
         found: dict[str, Around] = {}
+        queue: list[tuple[str, Around]] = []
         for method in self._schema.methods:
-            self._search(found, method.params, _property(_itself, {"method": method.wire}, "params"))
-            if method.result:
-                self._search(found, method.result, _property(_itself, {}, "result"))
-        return found
-
-    def _search(self, found: dict[str, Around], start: str, around: Around) -> None:
-        """Search breadth first."""
-        queue = [(start, around)]
-        for name, outside in queue:
+            queue.append((method.params, _property(_itself, {"method": method.wire}, "params")))
+            queue += [(method.result, _property(_itself, {}, "result"))] if method.result else []
+        for name, around in queue:  # breadth first
             if name not in found:
-                found[name] = outside
-                queue += self._inside(self._schema.definitions[name], outside)
+                found[name] = around
+                queue += self._inside(self._schema.definitions[name], around)
+        return found
 
     def _inside(self, definition: Definition, around: Around) -> Iterator[tuple[str, Around]]:
         if not isinstance(definition, Model):

@@ -60,10 +60,8 @@ class UnionComparison:
             return verdicts.kept()
         if rule == "union-member-retagged" and before and after and before.name == after.name:
             verdicts = verdicts.kept()  # code names the class, not the tag
-        old, new = (
-            choice_of(self.comparison.old.schema, self.old, {}),
-            choice_of(self.comparison.new.schema, self.new, {}),
-        )
+        old = choice_of(self.comparison.old.schema, self.old, {})
+        new = choice_of(self.comparison.new.schema, self.new, {})
         if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
             return verdicts
         names = (before.name, after.name) if before and after else ("", "")

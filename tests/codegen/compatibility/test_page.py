@@ -62,7 +62,7 @@ def test_an_unpredicted_failure_is_shown_with_its_message() -> None:
 
 
 def test_an_error_of_a_use_with_a_predicted_error_is_a_knock_on_error() -> None:
-    assert result(10, failure("a", FINDINGS[0]), failure("a")).unpredicted == []
+    assert result(10, failure("a", FINDINGS[0]), failure("a", runs=True)).unpredicted == []
 
 
 def test_the_page_has_a_row_for_each_release_and_details_of_those_with_failures() -> None:
