@@ -16,7 +16,7 @@ from codegen.console import write_output
 from codegen.diff.sources import Side, read_side
 from codegen.diff.verdict.rules import RULES
 from codegen.emit.rendering import Templates
-from codegen.escaping import code, plain
+from codegen.escaping import code, listed, plain
 from codegen.files import read_files, replace_folders
 from codegen.pinned.pins import PINS, read_pins
 from codegen.pinned.sources.npm import from_npm, npm_versions
@@ -139,11 +139,6 @@ def _reasons(result: Result) -> list[tuple[str, int, str]]:
         for finding in findings:
             uses.setdefault(finding.rule, set()).add(failure.file)
             subjects.setdefault(finding.rule, set()).update(finding.subjects)
-    reasons = [(RULES[rule].sentence, len(uses[rule]), _names(subjects[rule])) for rule in uses]
+    names = {rule: listed([*map(code, sorted(found))], _SHOWN) for rule, found in subjects.items()}
+    reasons = [(RULES[rule].sentence, len(uses[rule]), names[rule]) for rule in uses]
     return sorted(reasons, key=lambda each: (-each[1], each[0]))
-
-
-def _names(subjects: set[str]) -> str:
-    names = sorted(subjects)
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(code, names[:_SHOWN])) + more

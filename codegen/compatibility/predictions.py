@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from codegen.compatibility.type_checker import Problem
 from codegen.diff.sources import Side
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.findings import Failure, Finding
 from codegen.ir import Model, Schema
 from codegen.names import method_name
 
@@ -22,14 +22,18 @@ class Code(NamedTuple):
     """Code in which a problem may be.
 
     Attributes:
-        tree: the syntax tree of a module, or of the part around the problem.
+        name: the file, or the part of a module.
+        tree: the syntax tree.
         lines: all lines of the module.
         words: all of the module. Those that are names of profiles are the ones that it uses.
+        start: the first line of the part.
     """
 
-    tree: ast.Module
+    name: str
+    tree: ast.AST
     lines: list[str]
     words: set[str]
+    start: int = 1
 
 
 class Predictions:
@@ -47,8 +51,10 @@ class Predictions:
             for name, holder in _holders(snapshot.schema):
                 self._holders[f"{profile}.{name}"].add(holder)
 
-    def of(self, problem: Problem, code: Code) -> tuple[Finding, ...]:
-        """Return the findings that match the names mentioned by a problem in some code best."""
+    def of(self, problem: Problem, code: Code) -> tuple[Failure, tuple[Finding, ...]]:
+        """Return a problem in some code as a failure, and the findings that match the names that it mentions best."""
+        source = code.lines[problem.line - 1].strip()
+        failure = Failure(code.name, problem.line - code.start + 1, source, problem.message)
         candidates = [each for each in self.findings if each.profile in code.words]
         best, names = _NOT, set[str]()
         for more in _mentions(problem, code):  # the later ones only choose among findings that match earlier ones
@@ -59,7 +65,7 @@ class Predictions:
                 candidates = [each for each in candidates if matches[each.fingerprint] == best]
             if best == _EXACTLY:
                 break
-        return tuple(candidates) if best else ()
+        return failure, tuple(candidates) if best else ()
 
     def _match(self, finding: Finding, names: set[str]) -> int:
         return max(

@@ -19,7 +19,6 @@ from codegen.compatibility.type_checker import Problem, check
 from codegen.diff.git import extract
 from codegen.diff.report import STABLE, Report, UserCode
 from codegen.diff.sources import Side
-from codegen.diff.verdict.findings import Failure
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
 from codegen.files import write_files
@@ -47,7 +46,7 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         write_files(root / "head" / PACKAGE, _package(base, head))
         problems = _new_problems(root, folder, repository)
     predictions = Predictions(report.findings, base, head)
-    found = [(_failure(each, modules[each.file]), predictions.of(each, modules[each.file])) for each in problems]
+    found = [predictions.of(each, modules[each.file]) for each in problems]
     unpredicted = tuple(failure for failure, predicting in found if not predicting)
     findings = tuple(
         replace(each, failures=tuple(failure for failure, predicting in found if each in predicting))
@@ -61,18 +60,11 @@ def check_uses(report: Report, base: Side, head: Side, repository: Path) -> Repo
     assert report.user_code is not None
     with tempfile.TemporaryDirectory(prefix="acp-uses-") as folder:
         write_files(Path(folder) / PACKAGE, _package(base, head))
-        packages = [Path(folder), repository / _RUNTIME]
-        try:
-            results = check_old_code([("", base)], head, packages, (STABLE,))
-            failures = [replace(each, file=f"<{each.file}>") for result in results for each in result.unpredicted]
-        except SourceError as error:  # code for the head fails with the head's own package
-            failures = [Failure(f"<uses of {STABLE}>", 1, "", str(error))]
+        stable = replace(head, profiles={STABLE: head.profiles[STABLE]})
+        results = check_old_code([("", base)], stable, [Path(folder), repository / _RUNTIME])
+    failures = [replace(each, file=f"<{each.file}>") for result in results for each in result.unpredicted]
     unpredicted = (*report.user_code.unpredicted, *failures)
     return replace(report, user_code=replace(report.user_code, unpredicted=unpredicted))
-
-
-def _failure(problem: Problem, code: Code) -> Failure:
-    return Failure(problem.file, problem.line, code.lines[problem.line - 1].strip(), problem.message)
 
 
 def _read(root: Path, folder: str, label: str) -> dict[str, Code]:
@@ -82,7 +74,7 @@ def _read(root: Path, folder: str, label: str) -> dict[str, Code]:
         name = path.relative_to(root).as_posix()
         try:
             text = path.read_text("utf-8")
-            found[name] = Code(ast.parse(text), text.split("\n"), set(re.findall(r"\w+", text)))
+            found[name] = Code(name, ast.parse(text), text.split("\n"), set(re.findall(r"\w+", text)))
         except (SyntaxError, ValueError) as error:
             version = sys.version.split()[0]
             raise SourceError(f"{name} of {label} can't be parsed by Python {version}: {error}.") from error

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from codegen.errors import SchemaError
+from codegen.escaping import listed
 from codegen.ir import Method, Schema
 from codegen.nodes import is_object
 from codegen.read.facts_file import SHARED, EntryWithCapability, Properties, tables_of
@@ -80,9 +81,9 @@ class MethodFacts:
 
     def _of_unknown_kinds(self, facts: str, method: Method) -> dict[str, Any]:
         """Return the facts of a method's current entry that are of a kind that this file doesn't have."""
-        current = dict(entries_of(facts, method.side, method.wire)[-1:])
-        found = {key: value for entry in current.values() for key, value in entry.items() if key in FACTS}
-        found = {key: value for key, value in found.items() if key not in self._kinds}
+        current = [entry for _, entry in entries_of(facts, method.side, method.wire)[-1:]]
+        unknown = {*FACTS} - self._kinds
+        found = {key: value for entry in current for key, value in entry.items() if key in unknown}
         self.unknown.update(found)
         return found
 
@@ -97,12 +98,7 @@ class MethodFacts:
         """Sentences about what is taken from the current file."""
         parts = [("entry that can be read for", sorted(self.unread)), ("facts of the kinds", sorted(self.unknown))]
         return tuple(
-            f"{METHODS} of {self.label} has no {what} {_listed(names)}. The current file is used for them."
+            f"{METHODS} of {self.label} has no {what} {listed(names, _LISTED)}. The current file is used for them."
             for what, names in parts
             if names
         )
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{', '.join(names[:_LISTED])}{more}"

@@ -20,7 +20,6 @@ from codegen.read.canonical import find_unchecked
 from codegen.regen import PACKAGE
 
 STABLE = "v1"
-_UNSTABLE = "_unstable"
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,8 @@ def compare(base: Side, head: Side) -> Report:
         ]
     stale = reasons.keys() - {each.fingerprint for each in findings} if findings or any(docs.values()) else ()
     notes = (*base.notes, *head.notes, *_unchecked(base, head))
-    return Report(_label(base), _label(head), tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
+    labels = [f"{each.label} ({each.version})" if each.version else each.label for each in (base, head)]
+    return Report(labels[0], labels[1], tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
 
 
 def _unchecked(base: Side, head: Side) -> Iterator[str]:
@@ -135,15 +135,14 @@ def _unchecked(base: Side, head: Side) -> Iterator[str]:
         yield f"Not checked by the bindings: {', '.join(new)}."
 
 
-def _label(side: Side) -> str:
-    return f"{side.label} ({side.version})" if side.version else side.label
-
-
 def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], int]:
     if name not in base.profiles or name not in head.profiles:
-        return [_whole_profile(name, added=name in head.profiles)], 0
-    unstable = _unstable(base, name), _unstable(head, name)
-    comparison = Comparison(name, base.profiles[name], head.profiles[name], *unstable)
+        rule = "profile-added" if name in head.profiles else "profile-removed"
+        symbols = (f"{PACKAGE}.{name}",)
+        return [Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=symbols, flow=BOTH)], 0
+    comparison = Comparison(
+        name, base.profiles[name], head.profiles[name], _unstable(base, name), _unstable(head, name)
+    )
     compare_methods(comparison)
     compare_properties(comparison)
     compare_messages(comparison)
@@ -153,16 +152,10 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     return fold(found), count_changed_descriptions(comparison)
 
 
-def _unstable(side: Side, name: str) -> Schema | None:
-    """Return the unstable schema that goes with a profile; None if there is none, or if the profile is one itself."""
-    found = None if name.endswith(_UNSTABLE) else side.profiles.get(name + _UNSTABLE)
-    return found.schema if found else None
-
-
-def _whole_profile(name: str, *, added: bool) -> Finding:
-    rule = "profile-added" if added else "profile-removed"
-    symbols = (f"{PACKAGE}.{name}",)
-    return Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=symbols, flow=BOTH)
+def _unstable(side: Side, name: str) -> Schema:
+    """Return the unstable schema that goes with a profile; an empty one if there is none."""
+    found = side.profiles.get(f"{name}_unstable")
+    return found.schema if found else Schema({})
 
 
 def proposed_renames(report: Report) -> dict[Rename, str]:

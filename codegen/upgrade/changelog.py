@@ -15,7 +15,7 @@ from codegen.diff.render.grouping import counts_in_words
 from codegen.diff.report import STABLE, Report
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import FileError
-from codegen.escaping import code, filled
+from codegen.escaping import code, filled, listed
 from codegen.nodes import is_object
 from codegen.toml import parse_toml
 
@@ -30,8 +30,9 @@ _NAMED, _LONGEST = 12, 200
 
 
 def entry(report: Report, old: str, new: str) -> str:
-    """Return the list item about an upgrade from one release to another, given by their names in Markdown."""
-    first = filled(f"The schema is that of {new}. Before, it was that of {old}.", _WIDTH, "- ", "  ")
+    """Return the list item about an upgrade from one source to another."""
+    sentences = f"The schema is that of {_release_name(new)}. Before, it was that of {_release_name(old)}."
+    first = filled(sentences, _WIDTH, "- ", "  ")
     return "\n".join([first, *(filled(each, _WIDTH, "  - ", "    ") for each in _points(report))])
 
 
@@ -44,7 +45,7 @@ def _points(report: Report) -> Iterator[str]:
         names: dict[tuple[str, str], list[str]] = {}
         for each in sorted(findings, key=lambda each: -each.severity):
             names.setdefault((each.worst.word.capitalize(), each.sentence), []).extend(map(_name, each.places))
-        yield from (f"{verdict}: {_listed(found)}. {sentence}" for (verdict, sentence), found in names.items())
+        yield from (f"{verdict}: {listed(found, _NAMED)}. {sentence}" for (verdict, sentence), found in names.items())
         if not findings:
             yield f"`{profile}`: {'only descriptions changed' if report.docs_only[profile] else 'no changes'}."
 
@@ -57,12 +58,7 @@ def _name(finding: Finding) -> str:
     return code((finding.change if renamed else finding.subject)[:_LONGEST])
 
 
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def release_name(source: str) -> str:
+def _release_name(source: str) -> str:
     """Return the name of a release in Markdown: `package` and version, or the name of the source without its kind."""
     kind, _, name = source.partition(":")
     package, _, version = (name if name and kind else source).rpartition("@")

@@ -28,7 +28,7 @@ class Comparison:
         profile: the profile's name.
         old: the profile in the base.
         new: the profile in the head.
-        old_unstable: the unstable profile that goes with it in the base, if it isn't one itself.
+        old_unstable: the unstable schema that goes with it in the base; empty if it is one itself.
         new_unstable: that of the head.
         findings: the findings so far.
         names: the name in the head of each definition of the base that still exists.
@@ -39,8 +39,8 @@ class Comparison:
     profile: str
     old: Snapshot
     new: Snapshot
-    old_unstable: Schema | None = None
-    new_unstable: Schema | None = None
+    old_unstable: Schema
+    new_unstable: Schema
     findings: list[Finding] = field(default_factory=list[Finding])
     told: set[str] = field(default_factory=set[str])
 

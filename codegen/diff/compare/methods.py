@@ -82,7 +82,7 @@ def compare_methods(comparison: Comparison) -> None:
 
 def renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
     """Return each method of a profile that has another name now, before and after."""
-    pairs, _, _ = _matched(Comparison("", old, new))
+    pairs, _, _ = _matched(Comparison("", old, new, Schema({}), Schema({})))
     return [(before, after) for rule, before, after in pairs if rule == "method-renamed"]
 
 
@@ -133,7 +133,7 @@ def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
 
 
 def _removed(comparison: Comparison, method: Method) -> str:
-    if comparison.new_unstable and _key(method) in _by_key(comparison.new_unstable):
+    if _key(method) in _by_key(comparison.new_unstable):
         return "method-left-stable"
     return "method-removed-baseline" if method.baseline else "method-removed"
 
@@ -141,7 +141,7 @@ def _removed(comparison: Comparison, method: Method) -> str:
 def _added(comparison: Comparison, method: Method) -> str:
     if method.baseline:
         return "method-added-baseline"
-    if comparison.old_unstable and _key(method) in _by_key(comparison.old_unstable):
+    if _key(method) in _by_key(comparison.old_unstable):
         return "method-stabilised"
     if method.capability:
         return "method-added"

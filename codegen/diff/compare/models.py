@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
+from codegen.diff.match import MARKERS, leniency, meaning_of_field, pair, similar
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model
@@ -35,6 +35,8 @@ class ModelComparison:
         assert field is not None
         assert last is not None
         symbols = [comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name)]
+        # The messages that are refused have the property's key, unless it is missing in them.
+        keys = [each.wire if each and field.required == last.required else "" for each in (before, after)]
         comparison.add(
             rule,
             self.old,
@@ -47,15 +49,9 @@ class ModelComparison:
             symbols=tuple(dict.fromkeys(symbols)),
             texts=texts or (_shown(before), _shown(after)),
             verdicts=verdicts,
-            sent=self._sent(before, after),
+            sent=(keys[0], keys[1]),
             read=_reads(self.old, before, after),
         )
-
-    def _sent(self, before: Field | None, after: Field | None) -> tuple[str, str]:
-        """Return the property's key on both sides, unless it is missing in the messages that are refused."""
-        if before and after and before.required != after.required:
-            return "", ""
-        return before.wire if before else "", after.wire if after else ""
 
 
 def _reads(model: Model, old: Field | None, new: Field | None) -> str:
@@ -67,11 +63,24 @@ def _reads(model: Model, old: Field | None, new: Field | None) -> str:
 
 
 def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
-    """Compare two objects property by property."""
+    """Compare two objects property by property.
+
+    Their own properties are compared, and if they have another base class, those of the bases, too. Tags are compared
+    with their union.
+    """
     models = ModelComparison(comparison, old, new)
     before, after = ({each.wire: each for each in model.fields} for model in (old, new))
-    _compare_bases(models, before, after)
-    removed, added = _moved(models, before, after)
+    olds = {each.wire: each for each in comparison.old.schema.fields(old.name)}
+    news = {each.wire: each for each in comparison.new.schema.fields(new.name)}
+    base = comparison.names.get(old.base) if old.base else None
+    if base != new.base or (old.base is None) != (new.base is None):
+        comparison.add("definition-base-changed", old, new, texts=(old.base or "", new.base or ""))
+        before, after = before | olds, after | news
+    removed = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
+    added = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
+    for wire in [wire for wire in (*removed, *added) if wire in olds and wire in news]:
+        models.add("property-moved", removed.pop(wire, None), added.pop(wire, None))
+        _compare_fields(models, olds[wire], news[wire])
     renamed = _renamed(comparison, removed, added)
     for wire, other in renamed.items():
         models.add(_by_need("property-{}-renamed", removed.pop(wire)), before[wire], added.pop(other))
@@ -93,38 +102,6 @@ def _openness(model: Model) -> str:
 
 def _by_need(rule: str, field: Field) -> str:
     return rule.format("required" if field.required else "optional")
-
-
-def _compare_bases(models: ModelComparison, before: dict[str, Field], after: dict[str, Field]) -> None:
-    """Compare the base classes. If the base changed, add its properties to `before` and `after`."""
-    comparison, old, new = models.comparison, models.old, models.new
-    base = comparison.names.get(old.base) if old.base else None
-    if base == new.base and (old.base is None) == (new.base is None):
-        return
-    comparison.add("definition-base-changed", old, new, texts=(old.base or "", new.base or ""))
-    olds, news = all_fields(comparison.old.schema, old), all_fields(comparison.new.schema, new)
-    before.update({wire: field for wire, field in olds.items() if wire not in before})
-    after.update({wire: field for wire, field in news.items() if wire not in after})
-
-
-def _moved(
-    models: ModelComparison, before: dict[str, Field], after: dict[str, Field]
-) -> tuple[dict[str, Field], dict[str, Field]]:
-    """Return the removed and the added properties, without those that moved between the class and its base class.
-
-    Tags are left out: they are compared with their union.
-    """
-    comparison = models.comparison
-    removed = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
-    added = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
-    olds, news = all_fields(comparison.old.schema, models.old), all_fields(comparison.new.schema, models.new)
-    for wire in [wire for wire in removed if wire in news]:
-        models.add("property-moved", removed[wire], None)
-        _compare_fields(models, removed.pop(wire), news[wire])
-    for wire in [wire for wire in added if wire in olds]:
-        models.add("property-moved", None, added[wire])
-        _compare_fields(models, olds[wire], added.pop(wire))
-    return removed, added
 
 
 def _renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:

@@ -34,8 +34,8 @@ def _why_nobody(report: Report) -> str:
     return f"all changes in the stable profile are safe{' or accepted' if has_accepted else ''}"
 
 
-def bump_line(report: Report) -> str:
-    """Return the recommended version bump, and why."""
+def conclusion(report: Report) -> str:
+    """Return the recommended version bump, and why; and the result of checking user code if it was checked."""
     accepted = " (accepted ones count, too)" if report.worst is not Verdict.BREAKING else ""
     why = {
         "major": f"the stable profile has breaking changes{accepted}",
@@ -43,19 +43,15 @@ def bump_line(report: Report) -> str:
         "patch": "only descriptions changed",
         "none": "nothing changed",
     }
-    return f"Recommended version bump: {report.bump}, because {why[report.bump]}."
-
-
-def user_code_line(report: Report) -> str:
-    """Return the result of checking user code in a sentence; empty if it wasn't checked."""
+    bump = f"Recommended version bump: {report.bump}, because {why[report.bump]}."
     checked = report.user_code
     if checked is None:
-        return ""
+        return bump
     unpredicted = f", {len(checked.unpredicted)} that no finding predicts" if checked.unpredicted else ""
     line = f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{unpredicted}."
     unused = sum(each.breaks_python and not each.failures for each in report.stable)
-    why = f"that {number(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
-    return f"{line} These files have no code {why}" if unused else line
+    why_unused = f"that {number(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
+    return f"{bump} {line} These files have no code {why_unused}" if unused else f"{bump} {line}"
 
 
 def counts(findings: list[Finding]) -> dict[Verdict, int]:

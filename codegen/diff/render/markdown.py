@@ -7,11 +7,11 @@ Safe findings, and those in unstable and draft profiles, are folded. It must als
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate
 
 from codegen.data.renames import FILE as RENAMES
-from codegen.diff.render.grouping import bump_line, counts, counts_in_words, headline, number, user_code_line
+from codegen.diff.render.grouping import conclusion, counts, counts_in_words, headline, number
 from codegen.diff.report import STABLE, Report, proposed_text
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Failure, Finding
@@ -43,8 +43,8 @@ def markdown(report: Report) -> str:
         f"**{headline(report)}**",
         _underlined(f"Schema: {plain(report.base)} → {plain(report.head)}"),
         "\n".join(f"> Note: {plain(each)}" for each in report.notes),
-        " ".join(filter(None, [bump_line(report), user_code_line(report)])),
-        _section(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}", _failures(report.unpredicted)),
+        conclusion(report),
+        _unpredicted(report.unpredicted),
         _overview(report),
         _renames(report),
         *(_profile(name, *found) for name, found in _without_repeated(report).items() if any(found)),
@@ -64,11 +64,6 @@ def _cut(text: str) -> str:
     kept += ["", "</details>"] if sum(each.startswith("<details>") for each in kept) > kept.count("</details>") else []
     more = f"> Left out for length: {number(len(lines) - fitting, 'line')}."
     return "\n".join([*kept, "", f"{more} `make diff BASE=<the same base> FORMAT=json` has everything."])
-
-
-def _section(title: str, items: Iterable[str]) -> str:
-    lines = [f"- {each}" for each in items]
-    return "\n".join([_underlined(title), "", *lines]) if lines else ""
 
 
 def _overview(report: Report) -> str:
@@ -159,18 +154,10 @@ def _item(item: list[Finding]) -> str:
     failures = [f"fails: {each}" for each in _failures(finding.failures)]
     first = f"{_SIGNS[finding.worst]} {subjects}: {finding.sentence}"
     if finding.worst is Verdict.SAFE or finding.reports_only:
-        line = f"{first} {inert_code(finding.change)}".rstrip()
-        return f"- {_BREAK.join([line, *filter(None, [others]), *failures])}"
-    lines = [
-        first,
-        inert_code(finding.change),
-        others,
-        *(f"**{roles.capitalize()}**: {text}" for roles, text in finding.todo.items()),
-        *_witnesses(finding),
-        f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else "",
-        _unsafe_axes(finding),
-        f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{each.fingerprint}`' for each in item)}",
-    ]
+        lines = [f"{first} {inert_code(finding.change)}".rstrip(), others]
+    else:
+        lines = [first, inert_code(finding.change), others, *_details(finding)]
+        lines += [f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{each.fingerprint}`' for each in item)}"]
     return f"- {_BREAK.join([*filter(None, lines), *failures])}"
 
 
@@ -184,23 +171,27 @@ def _subjects(item: list[Finding]) -> tuple[str, str]:
     return f"{', '.join(shown)} and {len(others)} more", more
 
 
-def _witnesses(finding: Finding) -> Iterator[str]:
-    """Yield the smallest messages and the smallest code that break."""
+def _details(finding: Finding) -> Iterator[str]:
+    """Yield what to do, the smallest messages and the smallest code that break, and the verdicts."""
+    yield from (f"**{roles.capitalize()}**: {text}" for roles, text in finding.todo.items())
     for age, message in zip(("old", "new"), finding.refused, strict=True):
         if message:
             reader = f"{finding.readers[0]}s" if len(finding.readers) == 1 else "peers"
             yield f"{age} {reader} refuse: {inert_code(message)}"
     for line in finding.code:
         yield f"breaks: {inert_code(line if len(line) <= _LONGEST else f'{line[:_START]} … {line[-_END:]}')}"
-
-
-def _unsafe_axes(finding: Finding) -> str:
-    """Return the verdicts that aren't safe, the worst first, each with the role that it concerns unless it is both."""
+    yield f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else ""
+    # The verdicts that aren't safe, the worst first, each with the role that it concerns unless it is both.
     roles = {"build": finding.writers, "read": finding.readers}
     owners = {axis: f"{each[0]}s' " for axis, each in roles.items() if len(each) == 1}
     worst_first = sorted(finding.verdicts._asdict().items(), key=lambda axis: -axis[1])
     unsafe = [each for each in worst_first if each[1] is not Verdict.SAFE]
-    return "; ".join(f"{owners.get(axis, '')}{AXES[axis]}: {verdict.word}" for axis, verdict in unsafe)
+    yield "; ".join(f"{owners.get(axis, '')}{AXES[axis]}: {verdict.word}" for axis, verdict in unsafe)
+
+
+def _unpredicted(failures: tuple[Failure, ...]) -> str:
+    lines = [f"- {each}" for each in _failures(failures)]
+    return "\n".join([_underlined(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}"), "", *lines]) if lines else ""
 
 
 def _failures(failures: tuple[Failure, ...]) -> list[str]:

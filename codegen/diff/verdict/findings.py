@@ -126,11 +126,6 @@ class Finding:
         return [each.subject for each in self.places]
 
     @property
-    def title(self) -> str:
-        """What changed in the worst place, and in how many others."""
-        return f"{self.subject} and {len(self.same) - 1} more" if self.same else self.subject
-
-    @property
     def sentence(self) -> str:
         """The rule's sentence, and about a rename how sure it is and how long the old name is kept."""
         sentence = RULES[self.rule].sentence
