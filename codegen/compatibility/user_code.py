@@ -15,7 +15,7 @@ from pathlib import Path
 
 from codegen.compatibility.check import check_old_code
 from codegen.compatibility.predictions import Code, Predictions
-from codegen.compatibility.type_checker import Problem, check
+from codegen.compatibility.type_checker import check
 from codegen.diff.git import extract
 from codegen.diff.report import STABLE, Report, UserCode
 from codegen.diff.sources import Side
@@ -44,9 +44,11 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         extract(base.label, repository, root / "base", _GENERATED, _RUNTIME, folder)
         modules = _read(root / "base", folder, base.label)
         write_files(root / "head" / PACKAGE, _package(base, head))
-        problems = _new_problems(root, folder, repository)
+        problems = check(root / "base", folder, [root / "head", repository / _RUNTIME])
+        own = [root / "base" / _GENERATED, root / "base" / _RUNTIME]
+        known = {each.place for each in check(root / "base", folder, own)} if problems else set()
     predictions = Predictions(report.findings, base, head)
-    found = [predictions.of(each, modules[each.file]) for each in problems]
+    found = [predictions.of(each, modules[each.file]) for each in problems if each.place not in known]
     unpredicted = tuple(failure for failure, predicting in found if not predicting)
     findings = tuple(
         replace(each, failures=tuple(failure for failure, predicting in found if each in predicting))
@@ -94,13 +96,3 @@ def _package(base: Side, head: Side) -> dict[str, bytes]:
         emitted = emit_profile(profile, head.profiles[name].schema)
         files |= {f"{name}/{file}": text for file, text in emitted.items()}
     return {path: text.encode() for path, text in files.items()}
-
-
-def _new_problems(root: Path, folder: str, repository: Path) -> list[Problem]:
-    """Return the problems with the head's package that don't occur with the base's own."""
-    base = root / "base"
-    found = check(base, folder, [root / "head", repository / _RUNTIME])
-    if not found:
-        return []
-    known = {each.place for each in check(base, folder, [base / _GENERATED, base / _RUNTIME])}
-    return [each for each in found if each.place not in known]

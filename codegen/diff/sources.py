@@ -19,12 +19,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
 from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
-from codegen.pinned.pins import Pinned, load
+from codegen.pinned.pins import load
 from codegen.pinned.profiles import PLACES, find_files, naming
 from codegen.read.canonical import canonical
 from codegen.read.facts_file import Table
@@ -118,24 +118,21 @@ def _read(folder: Path, label: str, checkout: Path | None = None, table: Table |
         if checkout:
             renames = parse_renames(_content(checkout / RENAMES))
             facts = MethodFacts(label, parse_toml(_content(checkout / METHODS), f"{METHODS} of {label}"))
-        found = load(folder, pinned=False)
-        profiles = {each.profile.name: _snapshot(each, renames, facts, table) for each in found}
+        profiles: dict[str, Snapshot] = {}
+        for each in load(folder, pinned=False):
+            profile = each.profile
+            with naming(profile):
+                schema = read_schema(each.schema, None if facts else profile.facts, table)
+                schema = keep_old_names(facts.add_to(schema, profile.facts) if facts else schema, profile.name, renames)
+                profiles[profile.name] = Snapshot(profile.file, each.schema, schema)
         accepted = _content(folder / ACCEPTED)
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
         raise SourceError(f"{label} can't be read: {error.filename}: {error.strerror}.") from error
-    return Side(label, found[0].profile.version, profiles, accepted, facts.notes if facts else ())
+    return Side(label, profile.version, profiles, accepted, facts.notes if facts else ())
 
 
 def _content(path: Path) -> bytes:
     """Return the content of a file that older commits don't have; empty if there is none."""
     return path.read_bytes() if path.is_file() else b""
-
-
-def _snapshot(pinned: Pinned, renames: tuple[Rename, ...], facts: MethodFacts | None, table: Table | None) -> Snapshot:
-    profile, raw = pinned.profile, pinned.schema
-    with naming(profile):
-        schema = read_schema(raw, None if facts else profile.facts, table)
-        schema = facts.add_to(schema, profile.facts) if facts else schema
-        return Snapshot(profile.file, raw, keep_old_names(schema, profile.name, renames))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from codegen.diff.render.grouping import counts_in_words
 from codegen.diff.report import STABLE, Report
@@ -20,7 +20,6 @@ from codegen.nodes import is_object
 from codegen.toml import parse_toml
 
 CHANGELOG, PYPROJECT = "CHANGELOG.md", "pyproject.toml"
-_Version: TypeAlias = tuple[int, int, int]
 _NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _UNRELEASED = "(unreleased)"
 _PART = "### Schema\n"
@@ -119,12 +118,12 @@ def next_version(current: str, released: Iterable[str], bump: str) -> str:
     return ".".join(map(str, max(present, _raised(last, bump))))
 
 
-def _parse(text: str) -> _Version | None:
+def _parse(text: str) -> tuple[int, ...] | None:
     found = _NUMBERS.fullmatch(text)
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+    return tuple(map(int, found.groups())) if found else None
 
 
-def _raised(version: _Version, bump: str) -> _Version:
+def _raised(version: tuple[int, ...], bump: str) -> tuple[int, ...]:
     major, minor, patch = version
     if bump == "major" and major:
         return major + 1, 0, 0

@@ -17,7 +17,7 @@ from codegen.diff.method_facts import FACTS
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import BOTH
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Verdicts
+from codegen.diff.verdict.verdicts import BREAKING, Verdicts
 from codegen.ir import Method, Schema
 from codegen.nodes import is_array, is_object
 from codegen.read.resolve import has_part
@@ -35,10 +35,15 @@ def _add(
     texts: tuple[str, str] = ("", ""),
     verdicts: Verdicts | None = None,
     symbols: tuple[str, ...] = (),
+    refused: tuple[str, str] | None = None,
 ) -> None:
-    """Add a finding about a method. By default the verdicts are the rule's. The handlers are among the symbols."""
-    method = after or before
+    """Add a finding about a method. By default the verdicts are the rule's, and the messages that are refused calls.
+
+    The handlers are among the symbols.
+    """
+    method, verdicts = after or before, verdicts or RULES[rule].verdicts
     assert method is not None
+    refused = refused or (comparison.new_sender.call(after), comparison.old_sender.call(before))
     comparison.record(
         rule,
         method.wire,
@@ -49,6 +54,10 @@ def _add(
         symbols=(*_handlers(comparison, after, before), *symbols),
         flow=one_flow({method_flow(each, result=rule in _ABOUT_RESULTS) for each in (before, after) if each}),
         methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
+        refused=(
+            refused[0] if verdicts.old_peer is BREAKING else "",
+            refused[1] if verdicts.new_peer is BREAKING else "",
+        ),
     )
 
 
@@ -152,8 +161,10 @@ def _compare_payloads(comparison: Comparison, old: Method, new: Method) -> None:
     """Find params and results that are a different definition now. A renamed definition is not a different one."""
     for part, before, after in (("params", old.params, new.params), ("result", old.result, new.result)):
         if before and after and comparison.names.get(before) != after:
-            rule = f"method-{part}-changed"
-            _add(comparison, rule, old, new, (before, after), comparison.by_structure(rule, before, after))
+            rule, texts = f"method-{part}-changed", (before, after)
+            one, other = comparison.old.schema.definitions[before], comparison.new.schema.definitions[after]
+            refused = comparison.new_sender.message(other, one, ""), comparison.old_sender.message(one, other, "")
+            _add(comparison, rule, old, new, texts, comparison.by_structure(rule, before, after), refused=refused)
 
 
 def _kind(method: Method) -> str:

@@ -119,14 +119,10 @@ def _compare(
     for front, meant, bad in _misread(olds, news):
         found.setdefault(front, []).append((meant, Verdicts(SAFE, bad, SAFE, RISKY)))
     for front, misread in found.items():
-        comparison.add(
-            "union-member-shadowed",
-            old,
-            new,
-            subject=f"{subject}:{front.hint}",
-            verdicts=reduce(Verdicts.joined, (verdicts for _, verdicts in misread)),
-            texts=(", ".join(dict.fromkeys(meant.hint for meant, _ in misread)), f"read as {front.hint}"),
-        )
+        verdicts = reduce(Verdicts.joined, (verdicts for _, verdicts in misread))
+        texts = (", ".join(dict.fromkeys(meant.hint for meant, _ in misread)), f"read as {front.hint}")
+        place = f"{subject}:{front.hint}"
+        comparison.add("union-member-shadowed", old, new, subject=place, verdicts=verdicts, texts=texts)
 
 
 def _misread(sender: Choice, reader: Choice) -> Iterator[tuple[Type, Type, Verdict]]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from codegen.diff.compare.reach import LENIENT
-from codegen.ir import Definition, Model, Schema
+from codegen.ir import Definition, Method, Model, Schema
 from codegen.nodes import is_array, is_object
 from codegen.types import Type
 from codegen.values import Samples, find_scalars, fits
@@ -69,6 +69,11 @@ class Sender:
         """
         values = self._smallest_refused(sent, read, text, strict=False) if sent and read else []
         return "".join(json.dumps(self._messages.get(sent.name, _itself)(each)) for each in values if sent)
+
+    def call(self, method: Method | None) -> str:
+        """Return the JSON of the smallest message that calls a method; empty if there is none."""
+        params = self._smallest(Type("ref", method.params)) if method else None
+        return json.dumps({"method": method.wire, "params": params}) if method else ""
 
     def code(self, sent: Definition, read: Definition, text: str) -> list[str]:
         """Return the smallest code that builds a definition in a way that the other side's bindings refuse."""

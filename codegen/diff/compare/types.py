@@ -14,13 +14,6 @@ from codegen.escaping import quoted
 from codegen.ir import Alias, Schema
 from codegen.types import NULL, Type, union_of
 
-_LIMITS = {
-    (True, False): "constraint-loosened",
-    (False, True): "constraint-tightened",
-    (True, True): "constraint-changed",
-    (False, False): "type-respelled",
-}
-
 
 class TypeChange(NamedTuple):
     """One change of a type: its rule, its verdicts, and the texts of both sides."""
@@ -105,7 +98,9 @@ def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: T
     lost = not reads_all(comparison.old.schema, sent, comparison.new.schema, after, names)
     if before.unlimited() == after.unlimited():
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
-        return TypeChange(_LIMITS[gained, lost], verdicts, old.annotation, new.annotation)
+        what_happened = "changed" if gained and lost else "loosened" if gained else "tightened"
+        rule = f"constraint-{what_happened}" if gained or lost else "type-respelled"
+        return TypeChange(rule, verdicts, old.annotation, new.annotation)
     other_classes = set(before.names) != set(after.names)
     verdicts = Verdicts(breaks(gained), breaks(lost), breaks(lost or other_classes), breaks(gained or other_classes))
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)

@@ -104,7 +104,8 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     if old.tag != new.tag and old.tag and new.tag:
         unions.add("union-tag-changed", texts=(old.tag, new.tag))
     if old.exclusive != new.exclusive:
-        unions.add("union-choice-changed", texts=(_choice(old), _choice(new)))
+        texts = "the first member that matches", "exactly one member matches"
+        unions.add("union-choice-changed", texts=texts if new.exclusive else texts[::-1])
     _compare_members(unions, was_open, is_open)
 
 
@@ -162,10 +163,6 @@ def _union_shown(schema: Schema, union: Union) -> str:
     is_open = is_open_union(schema, union)
     named = _listed([each for each in union.members if not (is_open and is_open_member(schema, each.name))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
-
-
-def _choice(union: Union) -> str:
-    return "exactly one member matches" if union.exclusive else "the first member that matches"
 
 
 def _listed(members: list[Member]) -> str:

@@ -11,7 +11,8 @@ from codegen.diff.verdict.verdicts import Verdict
 
 def headline(report: Report) -> str:
     """Return what a reviewer reads first: who has to act, in the stable profile."""
-    counted = Counter(role for each in report.unread for role in each.actors)
+    actors = ({role for roles in each.todo for role in roles.split(" and ")} for each in report.unread)
+    counted = Counter(role for roles in actors for role in roles)
     if not counted:
         return f"Nobody has to act: {_why_nobody(report)}."
     (first, count), *others = counted.most_common()

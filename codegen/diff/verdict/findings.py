@@ -178,11 +178,6 @@ class Finding:
         return {roles: " ".join(dict.fromkeys(sentences)) for roles, sentences in found.items()}
 
     @property
-    def actors(self) -> set[str]:
-        """The roles that have to do something: `agents`, `clients`."""
-        return {role for roles in self.todo for role in roles.split(" and ")}
-
-    @property
     def change(self) -> str:
         """The old and the new text on one line."""
         if self.before and self.after:

@@ -19,7 +19,6 @@ class Verdict(IntEnum):
 
 
 SAFE, RISKY, BREAKING = Verdict
-_LETTERS = {"S": SAFE, "R": RISKY, "B": BREAKING}
 
 # The axes, with the title that reports give them. The first two are about JSON between peers of different versions, the
 # others about Python code that moves from the old bindings to the new ones.
@@ -44,7 +43,7 @@ class Verdicts(NamedTuple):
     @classmethod
     def of(cls, letters: str) -> Verdicts:
         """Create verdicts from five letters, B, R or S, in the order of the axes."""
-        return cls(*(_LETTERS[letter] for letter in letters))
+        return cls(*(Verdict("SRB".index(letter)) for letter in letters))
 
     def wire(self, old_peer: Verdict, new_peer: Verdict) -> Verdicts:
         return self._replace(old_peer=old_peer, new_peer=new_peer)
