@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codegen.compatibility.check import Result, check_old_code
 from codegen.console import write_output
-from codegen.diff.sources import Side, read_side
+from codegen.diff.sources import read_side
 from codegen.diff.verdict.rules import RULES
 from codegen.emit.rendering import Templates
 from codegen.escaping import code, listed, plain
@@ -44,18 +44,14 @@ def run(_: argparse.Namespace) -> int:
     pins = read_pins(REPOSITORY / "schema" / PINS)
     latest = pins["version"] if pins["source"].startswith(f"npm:{PACKAGE}@") else None
     head = read_side(str(REPOSITORY / "schema"), REPOSITORY)
-    results = check_old_code(_released_sides(latest), head, [REPOSITORY / "generated", REPOSITORY / "runtime"])
+    downloads = REPOSITORY / "build" / "releases"
+    releases = group_by_schemas(released_versions(latest), lambda version: released_schemas(version, downloads))
+    sides = [(label, read_side(str(folder), REPOSITORY)) for label, folder in releases.items()]
+    results = check_old_code(sides, head, [REPOSITORY / "generated", REPOSITORY / "runtime"])
     page = compatibility_page(results, pins["version"])
     (REPOSITORY / "docs" / "project" / "compatibility.md").write_text(page, "utf-8")
     write_output("".join(f"{line}\n" for line in _lines(results)))
     return int(any(each.unpredicted for each in results))
-
-
-def _released_sides(latest: str | None) -> list[tuple[str, Side]]:
-    """Return the schemas of all releases, each with the label of its row."""
-    downloads = REPOSITORY / "build" / "releases"
-    releases = group_by_schemas(released_versions(latest), lambda version: released_schemas(version, downloads))
-    return [(label, read_side(str(folder), REPOSITORY)) for label, folder in releases.items()]
 
 
 def _lines(results: list[Result]) -> Iterator[str]:
@@ -68,10 +64,8 @@ def _lines(results: list[Result]) -> Iterator[str]:
 
 def released_versions(latest: str | None) -> list[str]:
     """Return the versions in npm's registry from the first one up to the latest one, without prereleases."""
-    versions = [each for each in npm_versions(PACKAGE) if re.fullmatch(r"[\d.]+", each)]
-    return sorted(
-        (each for each in versions if _numbers(FIRST) <= _numbers(each) <= _numbers(latest or each)), key=_numbers
-    )
+    versions = sorted((each for each in npm_versions(PACKAGE) if re.fullmatch(r"[\d.]+", each)), key=_numbers)
+    return [each for each in versions if _numbers(FIRST) <= _numbers(each) <= _numbers(latest or each)]
 
 
 def released_schemas(version: str, folder: Path) -> Path:

@@ -18,12 +18,8 @@ _SPELLING, _LONG = 0.85, 5
 _SEVERAL = 2
 # The share of equal parts that is evidence enough without similar names.
 _MOST = 2 / 3
-# The markers in generated code for properties that tolerate invalid values, and their keywords in the schema.
-MARKERS = {
-    "DefaultOnError": "x-deserialize-default-on-error",
-    "DefaultOnNull": "x-deserialize-default-on-null",
-    "SkipInvalidItems": "x-deserialize-skip-invalid-items",
-}
+# The markers in generated code for properties that tolerate invalid values.
+_MARKERS = ("DefaultOnError", "DefaultOnNull", "SkipInvalidItems")
 
 
 def match(old: Schema, new: Schema) -> dict[str, str]:
@@ -186,4 +182,4 @@ def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
 
 def leniency(field: Field) -> tuple[str, ...]:
     """Return the markers of a property that say which invalid values it tolerates."""
-    return tuple(each for each in field.markers if each in MARKERS)
+    return tuple(each for each in field.markers if each in _MARKERS)

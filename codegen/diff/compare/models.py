@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match import MARKERS, leniency, meaning_of_field, pair, similar
+from codegen.diff.match import leniency, meaning_of_field, pair, similar
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model
+from codegen.names import words
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,9 @@ def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
     for rule, one, other in (("added", after, before), ("removed", before, after)):
         null = "DefaultOnNull" if "DefaultOnError" in other else ""  # null is one of the invalid values
-        if markers := ", ".join(MARKERS[each] for each in one if each not in (*other, null)):
-            models.add(f"property-leniency-{rule}", old, new, ("", markers) if rule == "added" else (markers, ""))
+        keywords = [f"x-deserialize-{'-'.join(words(each))}" for each in one if each not in (*other, null)]
+        if text := ", ".join(keywords):
+            models.add(f"property-leniency-{rule}", old, new, ("", text) if rule == "added" else (text, ""))
 
 
 def _shown(field: Field | None) -> str:

@@ -25,9 +25,6 @@ UNPREDICTED = "User code fails type checking, and no finding predicts it: this r
 _FAILURES = 20
 _SIGNS = {Verdict.BREAKING: "🔴", Verdict.RISKY: "🟡", Verdict.SAFE: "🟢"}
 _BREAK = "  \n  "
-_REPORTED_ONLY = (
-    "Unstable and draft profiles are for information only: they may change at any time and never fail a check."
-)
 _FLOWS = {TO_AGENT: "client -> agent", TO_CLIENT: "agent -> client", BOTH: "both ways", NOWHERE: "never sent"}
 # An item names at most this many places of one change. The others are folded.
 _SUBJECTS = 6
@@ -75,8 +72,7 @@ def _overview(report: Report) -> str:
     ]
     titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in counts([])]
     head = f"| Profile | {' | '.join(titles)} | docs |\n|---|--:|--:|--:|--:|"
-    information = f"\n\n{_REPORTED_ONLY}" if any(each.reports_only for each in report.findings) else ""
-    return "\n".join([head, *rows]) + information if rows else ""
+    return "\n".join([head, *rows]) if rows else ""
 
 
 def _renames(report: Report) -> str:
