@@ -14,15 +14,17 @@ from logging import getLogger
 import httpx2
 
 from acp_kit.remote.client.messages import Id, Message, error_answer, read_messages
-from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests
+from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests, is_header_value
 from acp_kit.remote.client.streams import Stream
 from acp_kit.remote.names import CONNECTION_ID, ENDS_SESSION
 
 _logger = getLogger(__name__)
-_SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
+_SENDING = 60.0  # seconds for a POST, and one more for each 16 kB; the one of `initialize` may take any time
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
 _LAST_EVENTS = 1.0  # seconds for the streams of sessions after the one of the connection has ended
+_MAX_ID = 1024  # characters of an id of the agent
+_MAX_ASKED = 10_000  # requests from the agent that are not answered
 
 
 class HttpTransport:
@@ -61,7 +63,7 @@ class HttpTransport:
     async def close(self) -> None:
         """End the connection, and close everything."""
         try:
-            if CONNECTION_ID in self._requests.headers:
+            if self._requests.is_connected:
                 with suppress(OSError):  # it may have ended
                     async with asyncio.timeout(_DELETING), self._requests.send("DELETE", None, _DELETING):
                         pass
@@ -109,10 +111,13 @@ class HttpTransport:
             raise unknown from None
 
     async def _post(self, line: bytes, session: str | None) -> None:
-        is_connected = CONNECTION_ID in self._requests.headers
-        timeout = _SENDING if is_connected else None
-        async with self._requests.send("POST", session, timeout, content=line) as response:
-            body = await self._read_body(response)
+        is_connected = self._requests.is_connected
+        seconds = _SENDING + len(line) / 16_384 if is_connected else None
+        try:
+            async with asyncio.timeout(seconds), self._requests.send("POST", session, None, content=line) as response:
+                body = await self._read_body(response)
+        except TimeoutError:
+            raise OSError(f"The agent has not answered a POST within {seconds} seconds.") from None
         if not is_connected:
             await self._connected(response, body)
         elif response.headers.get("content-type", "").startswith("application/json") and body:
@@ -120,7 +125,8 @@ class HttpTransport:
 
     async def _read_body(self, response: httpx2.Response) -> bytes:
         body = bytearray()
-        async for chunk in response.aiter_bytes():
+        async for chunk in response.aiter_raw():
+            await asyncio.sleep(0)  # there may be many small chunks
             body += chunk
             if len(body) > self._max_message_bytes:
                 raise OSError(f"The agent answered with more than {self._max_message_bytes} bytes.")
@@ -129,11 +135,12 @@ class HttpTransport:
     async def _connected(self, response: httpx2.Response, body: bytes) -> None:
         """Handle the answer to `initialize`."""
         answers = read_messages(body)
-        id = response.headers.get(CONNECTION_ID)
-        if id is None and not any(each.is_error for each in answers):
-            raise self._requests.unusable(response, f"its answer to initialize has no {CONNECTION_ID}")
+        id = response.headers.get(CONNECTION_ID, "")
+        is_usable = 0 < len(id) <= _MAX_ID and is_header_value(id)
+        if not is_usable and not any(each.is_error for each in answers):
+            raise self._requests.unusable(response, f"its answer to initialize has no usable {CONNECTION_ID}")
         self._take([body])
-        if id is not None:
+        if is_usable:
             self._requests.headers[CONNECTION_ID] = id
             for version in (each.version for each in answers if each.version is not None):
                 self._requests.headers[PROTOCOL_VERSION] = str(version)
@@ -172,6 +179,8 @@ class HttpTransport:
         if message.method is not None:
             if message.session:
                 self._asked[message.id] = message.session
+            if len(self._asked) > _MAX_ASKED or len(f"{message.id}") > _MAX_ID or len(message.session or "") > _MAX_ID:
+                raise ValueError(f"The agent asks for too much: {_MAX_ASKED} requests, or ids of {_MAX_ID} characters.")
             return
         request = self._pending.pop(message.id, None)
         if request is None or message.is_error:

@@ -9,7 +9,7 @@ from ssl import SSLContext
 import httpx2
 
 from acp_kit.remote.client.http import HttpTransport
-from acp_kit.remote.client.requests import Requests, is_header_value
+from acp_kit.remote.client.requests import Requests, is_header_name, is_header_value
 from acp_kit.remote.client.websocket import open_websocket
 from acp_runtime import Options
 from acp_runtime.transports import Transport
@@ -53,6 +53,8 @@ async def open_transport(
         raise ValueError(f"The URL is invalid: {parts.port} is no port.")
     headers = headers or {}
     for name, value in headers.items():
+        if not is_header_name(name):
+            raise ValueError(f"{name!r} can't be the name of a header.")
         if not is_header_value(value):
             raise ValueError(f"The value of the header {name} has characters that a header can't carry.")
     jar = CookieJar() if cookies is None else cookies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -10,7 +11,9 @@ from ssl import SSLContext
 
 import httpx2
 
-from acp_kit.remote.names import SESSION_ID
+from acp_kit.remote.client.cookies import drop_excess
+from acp_kit.remote.names import CONNECTION_ID, SESSION_ID
+from acp_runtime.escaping import printable
 
 PROTOCOL_VERSION = "Acp-Protocol-Version"
 NOT_FOUND = 404
@@ -20,6 +23,12 @@ NOT_FOUND = 404
 _LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
 _END_OF_CONNECTION = (401, 403, NOT_FOUND, 410)
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_TO_CHECK = {
+    401: "the credentials",
+    403: "the path of the URL, the credentials, and the hosts that the server allows",
+    NOT_FOUND: "the path of the URL",
+}
 
 
 class RefusedError(OSError):
@@ -53,6 +62,7 @@ class Requests:
         self.headers = dict[str, str]()
         self._url = url
         self._place = without_secrets(url)
+        self._cookies = cookies
         verify = (ssl or httpx2.create_ssl_context()) if url.startswith("https:") else False
         self._client = partial(
             httpx2.AsyncClient, http2=True, verify=verify, headers=headers, cookies=cookies, limits=_LIMITS
@@ -89,32 +99,60 @@ class Requests:
                 client = await stack.enter_async_context(self._client()) if method == "GET" else self._sender
                 sent = client.stream(method, self._url, content=content, headers=headers, timeout=waits)
                 response = await stack.enter_async_context(sent)
+                drop_excess(self._cookies)
+                encoding = response.headers.get("content-encoding", "identity")
+                if encoding.lower() != "identity":  # a few bytes could become gigabytes
+                    raise self.unusable(response, f"its Content-Encoding is {encoding}, which was not asked for")
                 if not response.is_success:
                     raise await self._refused(response)
                 yield response
         except httpx2.HTTPError as lost:
-            why = str(lost) or type(lost).__name__
-            raise OSError(f"The connection to the agent at {self._place} failed: {why}") from lost
+            raise OSError(failure(self._place, lost)) from lost
 
     async def close(self) -> None:
         """Close the connection for what is sent. Those of streams end with them."""
         await self._sender.aclose()
 
-    async def _refused(self, response: httpx2.Response) -> RefusedError:
-        text = ""
-        async for chunk in response.aiter_text():
-            text += chunk
-            if len(text) > _SHOWN_CHARACTERS:
-                break
-        return self.unusable(response, text)
+    @property
+    def is_connected(self) -> bool:
+        """Whether the agent has answered `initialize`."""
+        return CONNECTION_ID in self.headers
 
-    def unusable(self, response: httpx2.Response, text: str) -> RefusedError:
+    async def _refused(self, response: httpx2.Response) -> RefusedError:
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > _SHOWN_CHARACTERS:
+                break
+        return self.unusable(response, bytes(body))
+
+    def unusable(self, response: httpx2.Response, text: str | bytes) -> RefusedError:
         """Return the error that says that a response can't be used."""
-        status = f"{response.status_code} {response.reason_phrase}".strip()
-        redirect = " (redirects are not followed)" if response.is_redirect else ""
-        request = f"{response.request.method} {self._place}"
-        message = f"The agent answered {request} with HTTP {status}{redirect}{shortened(text)}"
-        return RefusedError(message, response.status_code)
+        status, request = response.status_code, f"{response.request.method} {self._place}"
+        message = refusal(request, status, response.reason_phrase, text, is_connected=self.is_connected)
+        error = RefusedError(message, status)
+        error.ends_connection |= not self.is_connected
+        return error
+
+
+def refusal(request: str, status: int, reason: str, text: str | bytes, *, is_connected: bool = False) -> str:
+    """Return a sentence about a response that can't be used, and what to check if the connection was to begin."""
+    redirect = " (redirects are not followed)" if status // 100 == 3 else ""
+    check = _TO_CHECK.get(status, "the URL" if status < 500 else "the log of the server")
+    advice = "" if is_connected else f" (check {check})"
+    shown = f"HTTP {status} {printable(reason)}".strip()
+    return f"The agent answered {request} with {shown}{redirect}{shortened(text)}{advice}"
+
+
+def failure(place: str, error: Exception) -> str:
+    """Return a sentence about a connection that can't be opened, or broke."""
+    why = printable(str(error), _SHOWN_CHARACTERS) or type(error).__name__
+    return f"The connection to the agent at {place} failed: {why}"
+
+
+def is_header_name(text: str) -> bool:
+    """Whether a text can be the name of an HTTP header."""
+    return _HEADER_NAME.fullmatch(text) is not None
 
 
 def is_header_value(text: str) -> bool:
@@ -122,10 +160,11 @@ def is_header_value(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def shortened(text: str) -> str:
-    """Return the start of a text that the agent sent, behind a colon; nothing if it is empty."""
-    text = " ".join(text[:_SHOWN_CHARACTERS].split())
-    return f": {text}" if text else ""
+def shortened(text: str | bytes) -> str:
+    """Return the start of a text that the agent sent, printable, behind a colon; nothing if it is empty."""
+    decoded = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
+    shown = printable(" ".join(decoded[:_SHOWN_CHARACTERS].split()), _SHOWN_CHARACTERS)
+    return f": {shown}" if shown else ""
 
 
 def without_secrets(url: str) -> str:
