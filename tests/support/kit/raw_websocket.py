@@ -31,8 +31,9 @@ class RawWebSocket:
     async def accept(self, headers: str = "") -> None:
         """Answer the handshake. Each further header ends with CRLF."""
         digest = hashlib.sha1((self.headers["sec-websocket-key"] + _GUID).encode(), usedforsecurity=False).digest()
-        accepted = f"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {base64.b64encode(digest).decode()}"
-        await self.write(f"HTTP/1.1 101 Switching Protocols\r\n{accepted}\r\n{headers}\r\n".encode("latin-1"))
+        key = base64.b64encode(digest).decode()
+        head = f"HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {key}\r\n"
+        await self.write(f"{head}{headers}\r\n".encode("latin-1"))
 
     async def write(self, data: bytes) -> None:
         self.writer.write(data)

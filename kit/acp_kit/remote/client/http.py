@@ -19,7 +19,7 @@ from acp_kit.remote.client.streams import Stream
 from acp_kit.remote.names import CONNECTION_ID, ENDS_SESSION
 
 _logger = getLogger(__name__)
-_SENDING = 60.0  # seconds for a POST, and one more for each 16 kB; the one of `initialize` may take any time
+_SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
 _LAST_EVENTS = 1.0  # seconds for the streams of sessions after the one of the connection has ended
@@ -63,7 +63,7 @@ class HttpTransport:
     async def close(self) -> None:
         """End the connection, and close everything."""
         try:
-            if self._requests.is_connected:
+            if CONNECTION_ID in self._requests.headers:
                 with suppress(OSError):  # it may have ended
                     async with asyncio.timeout(_DELETING), self._requests.send("DELETE", None, _DELETING):
                         pass
@@ -111,13 +111,10 @@ class HttpTransport:
             raise unknown from None
 
     async def _post(self, line: bytes, session: str | None) -> None:
-        is_connected = self._requests.is_connected
-        seconds = _SENDING + len(line) / 16_384 if is_connected else None
-        try:
-            async with asyncio.timeout(seconds), self._requests.send("POST", session, None, content=line) as response:
-                body = await self._read_body(response)
-        except TimeoutError:
-            raise OSError(f"The agent has not answered a POST within {seconds} seconds.") from None
+        is_connected = CONNECTION_ID in self._requests.headers
+        timeout = _SENDING if is_connected else None
+        async with self._requests.send("POST", session, timeout, content=line) as response:
+            body = await self._read_body(response)
         if not is_connected:
             await self._connected(response, body)
         elif response.headers.get("content-type", "").startswith("application/json") and body:
@@ -136,11 +133,11 @@ class HttpTransport:
         """Handle the answer to `initialize`."""
         answers = read_messages(body)
         id = response.headers.get(CONNECTION_ID, "")
-        is_usable = 0 < len(id) <= _MAX_ID and is_header_value(id)
-        if not is_usable and not any(each.is_error for each in answers):
+        id = id if len(id) <= _MAX_ID and is_header_value(id) else ""
+        if not id and not any(each.is_error for each in answers):
             raise self._requests.unusable(response, f"its answer to initialize has no usable {CONNECTION_ID}")
         self._take([body])
-        if is_usable:
+        if id:
             self._requests.headers[CONNECTION_ID] = id
             for version in (each.version for each in answers if each.version is not None):
                 self._requests.headers[PROTOCOL_VERSION] = str(version)

@@ -9,12 +9,13 @@ from ssl import SSLContext
 import httpx2
 
 from acp_kit.remote.client.http import HttpTransport
-from acp_kit.remote.client.requests import Requests, is_header_name, is_header_value
+from acp_kit.remote.client.requests import Requests, is_header_value
 from acp_kit.remote.client.websocket import open_websocket
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
 _MAX_PORT = 0xFFFF
+_NOT_IN_HEADER_NAMES = frozenset(' "(),/:;<=>?@[\\]{}')  # RFC 9110, 5.6.2
 
 
 async def open_transport(
@@ -28,7 +29,7 @@ async def open_transport(
     """Open a transport to an agent: over WebSocket for `ws:` and `wss:`, over HTTP for `http:` and `https:`.
 
     Pass it to `connect` of a profile. Each connection needs a transport of its own. Over HTTP the agent is reached when
-    `initialize` is sent, so what would be raised here is the reason of `ConnectionClosed`.
+    `initialize` is sent, so that is what raises `ConnectionClosed` if it can't be reached.
 
     Args:
         url: The address of the agent, such as `wss://agents.example.org/acp`.
@@ -40,7 +41,7 @@ async def open_transport(
 
     Raises:
         ValueError: The scheme of the URL is none of these, or a header can't be sent.
-        OSError: The agent can't be reached, or refuses the connection.
+        ConnectionClosed: The agent can't be reached over WebSocket, or refuses the connection.
     """
     try:
         parts = httpx2.URL(url)
@@ -53,7 +54,7 @@ async def open_transport(
         raise ValueError(f"The URL is invalid: {parts.port} is no port.")
     headers = headers or {}
     for name, value in headers.items():
-        if not is_header_name(name):
+        if not (name and is_header_value(name) and _NOT_IN_HEADER_NAMES.isdisjoint(name)):
             raise ValueError(f"{name!r} can't be the name of a header.")
         if not is_header_value(value):
             raise ValueError(f"The value of the header {name} has characters that a header can't carry.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -11,7 +11,6 @@ from ssl import SSLContext
 
 import httpx2
 
-from acp_kit.remote.client.cookies import drop_excess
 from acp_kit.remote.names import CONNECTION_ID, SESSION_ID
 from acp_runtime.escaping import printable
 
@@ -23,12 +22,8 @@ NOT_FOUND = 404
 _LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
 _END_OF_CONNECTION = (401, 403, NOT_FOUND, 410)
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
-_TO_CHECK = {
-    401: "the credentials",
-    403: "the path of the URL, the credentials, and the hosts that the server allows",
-    NOT_FOUND: "the path of the URL",
-}
+_TO_CHECK = {401: "the credentials", 403: "the path, the credentials and the allowed hosts", NOT_FOUND: "the path"}
+_MAX_COOKIES = 50  # that an agent's server may add
 
 
 class RefusedError(OSError):
@@ -39,10 +34,10 @@ class RefusedError(OSError):
         ends_connection: whether nothing more can be sent on the connection.
     """
 
-    def __init__(self, text: str, status: int) -> None:
+    def __init__(self, text: str, status: int, *, ends_connection: bool = False) -> None:
         super().__init__(text)
         self.status = status
-        self.ends_connection = status in _END_OF_CONNECTION
+        self.ends_connection = ends_connection or status in _END_OF_CONNECTION
 
 
 class Requests:
@@ -62,7 +57,7 @@ class Requests:
         self.headers = dict[str, str]()
         self._url = url
         self._place = without_secrets(url)
-        self._cookies = cookies
+        self._max_cookies = len(cookies) + _MAX_COOKIES
         verify = (ssl or httpx2.create_ssl_context()) if url.startswith("https:") else False
         self._client = partial(
             httpx2.AsyncClient, http2=True, verify=verify, headers=headers, cookies=cookies, limits=_LIMITS
@@ -78,7 +73,7 @@ class Requests:
         Args:
             method: GET, POST or DELETE.
             session: the id of the session to name in it.
-            timeout: how many seconds the agent may take to send something.
+            timeout: how many seconds the agent may take to send something; if there is a message, to send everything.
             content: the message.
 
         Raises:
@@ -93,30 +88,28 @@ class Requests:
             headers[SESSION_ID] = session
         if content is not None:
             headers["Content-Type"] = "application/json"
+        # The whole of a POST, in which at least 16 kB are sent each second.
+        limit = None if timeout is None or content is None else timeout + len(content) / 16_384
         waits = httpx2.Timeout(connect=10.0, write=60.0, read=timeout, pool=None)
         try:
-            async with AsyncExitStack() as stack:
+            async with asyncio.timeout(limit), AsyncExitStack() as stack:
                 client = await stack.enter_async_context(self._client()) if method == "GET" else self._sender
                 sent = client.stream(method, self._url, content=content, headers=headers, timeout=waits)
                 response = await stack.enter_async_context(sent)
-                drop_excess(self._cookies)
+                if len(self._sender.cookies.jar) > self._max_cookies:
+                    raise OSError(f"The agent has set more than {_MAX_COOKIES} cookies.")
                 encoding = response.headers.get("content-encoding", "identity")
                 if encoding.lower() != "identity":  # a few bytes could become gigabytes
                     raise self.unusable(response, f"its Content-Encoding is {encoding}, which was not asked for")
                 if not response.is_success:
                     raise await self._refused(response)
                 yield response
-        except httpx2.HTTPError as lost:
-            raise OSError(failure(self._place, lost)) from lost
+        except (httpx2.HTTPError, TimeoutError) as lost:
+            raise OSError(failure(self._place, lost)) from None  # the other one's text isn't printable
 
     async def close(self) -> None:
         """Close the connection for what is sent. Those of streams end with them."""
         await self._sender.aclose()
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether the agent has answered `initialize`."""
-        return CONNECTION_ID in self.headers
 
     async def _refused(self, response: httpx2.Response) -> RefusedError:
         body = bytearray()
@@ -128,31 +121,22 @@ class Requests:
 
     def unusable(self, response: httpx2.Response, text: str | bytes) -> RefusedError:
         """Return the error that says that a response can't be used."""
-        status, request = response.status_code, f"{response.request.method} {self._place}"
-        message = refusal(request, status, response.reason_phrase, text, is_connected=self.is_connected)
-        error = RefusedError(message, status)
-        error.ends_connection |= not self.is_connected
-        return error
+        status, opening = response.status_code, CONNECTION_ID not in self.headers
+        request, reason = f"{response.request.method} {self._place}", response.reason_phrase
+        return RefusedError(refusal(request, status, reason, text, opening=opening), status, ends_connection=opening)
 
 
-def refusal(request: str, status: int, reason: str, text: str | bytes, *, is_connected: bool = False) -> str:
-    """Return a sentence about a response that can't be used, and what to check if the connection was to begin."""
+def refusal(request: str, status: int, reason: str, text: str | bytes, *, opening: bool = True) -> str:
+    """Return a sentence about a response that can't be used, and what to check if a connection was to be opened."""
     redirect = " (redirects are not followed)" if status // 100 == 3 else ""
-    check = _TO_CHECK.get(status, "the URL" if status < 500 else "the log of the server")
-    advice = "" if is_connected else f" (check {check})"
-    shown = f"HTTP {status} {printable(reason)}".strip()
-    return f"The agent answered {request} with {shown}{redirect}{shortened(text)}{advice}"
+    default = "the URL" if status < 500 else "the log of the server"
+    advice = f" (check {_TO_CHECK.get(status, default)})" if opening else ""
+    return f"The agent answered {request} with HTTP {status} {printable(reason)}{redirect}{shortened(text)}{advice}"
 
 
-def failure(place: str, error: Exception) -> str:
+def failure(place: str, error: Exception | str) -> str:
     """Return a sentence about a connection that can't be opened, or broke."""
-    why = printable(str(error), _SHOWN_CHARACTERS) or type(error).__name__
-    return f"The connection to the agent at {place} failed: {why}"
-
-
-def is_header_name(text: str) -> bool:
-    """Whether a text can be the name of an HTTP header."""
-    return _HEADER_NAME.fullmatch(text) is not None
+    return f"The connection to the agent at {place} failed{shortened(str(error) or type(error).__name__)}"
 
 
 def is_header_value(text: str) -> bool:

@@ -12,8 +12,11 @@ from acp_kit.remote.client.requests import NOT_FOUND, RefusedError, Requests
 
 _logger = getLogger(__name__)
 _PATIENCE = 60.0  # seconds without anything from an agent that sends keep-alives, as SDKs do every 15 seconds
-_PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)  # seconds before it is opened again, each time that it has ended early
-_EARLY = 10.0  # seconds after it was opened
+_HELD_BACK = (
+    "Nothing has come on a stream for %s seconds after it was opened. A proxy may hold back what the agent sends."
+)
+# Seconds before a stream is opened again. One that lasted longer than the last pause begins with the first one again.
+_PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)
 
 
 class Stream:
@@ -86,9 +89,9 @@ class Stream:
         try:
             opened = clock()
             while await self._read():
-                early = 1 if clock() - opened > _EARLY else early + 1
+                early = 1 if clock() - opened > _PAUSES[-1] else early + 1
                 if early > len(_PAUSES):
-                    raise OSError(f"The agent closed the stream of the session {early} times right after it was opened.")
+                    raise OSError(f"The agent closed the stream of the session {early} times after a short time.")
                 await asyncio.sleep(_PAUSES[early - 1])
                 opened = clock()
         except RefusedError as refused:
@@ -105,7 +108,7 @@ class Stream:
     async def _read(self) -> bool:
         """Open it, and read until it ends. Return whether to open it again; raise OSError if not, and ValueError."""
         is_silent = True
-        held_back = asyncio.get_running_loop().call_later(_PATIENCE, self._warn)
+        held_back = asyncio.get_running_loop().call_later(_PATIENCE, _logger.warning, _HELD_BACK, _PATIENCE)
         try:
             async with self._requests.send("GET", self.session, self._patience) as response:
                 kind = response.headers.get("content-type", "")
@@ -131,9 +134,6 @@ class Stream:
             return True
         finally:
             held_back.cancel()
-
-    def _warn(self) -> None:
-        _logger.warning("Nothing has come on a stream for %s seconds. A proxy may hold back what comes.", _PATIENCE)
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float | None) -> bytes:
