@@ -15,8 +15,8 @@ _PATIENCE = 60.0  # seconds without anything from an agent that sends keep-alive
 _HELD_BACK = (
     "Nothing has come on a stream for %s seconds after it was opened. A proxy may hold back what the agent sends."
 )
-# Seconds before a stream is opened again. One that lasted longer than the last pause begins with the first one again.
-_PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)
+_PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)  # seconds before a stream is opened again, each time that it has ended early
+_EARLY = 10.0  # seconds after it was opened
 
 
 class Stream:
@@ -89,7 +89,7 @@ class Stream:
         try:
             opened = clock()
             while await self._read():
-                early = 1 if clock() - opened > _PAUSES[-1] else early + 1
+                early = 1 if clock() - opened > _EARLY else early + 1
                 if early > len(_PAUSES):
                     raise OSError(f"The agent closed the stream of the session {early} times after a short time.")
                 await asyncio.sleep(_PAUSES[early - 1])
