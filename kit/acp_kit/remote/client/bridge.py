@@ -144,7 +144,4 @@ class _Bridge:
         return b"".join(message + b"\n" for message in messages)
 
     def _note(self) -> None:
-        if self._pending:
-            self._nothing_pending.clear()
-        else:
-            self._nothing_pending.set()
+        (self._nothing_pending.clear if self._pending else self._nothing_pending.set)()

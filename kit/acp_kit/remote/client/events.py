@@ -70,6 +70,5 @@ class EventParser:
 
     def _end_event(self) -> bytes | None:
         kind, data = self._kind, bytes(self._data[:-1])
-        self._kind = b""
-        self._data.clear()
+        self._kind, self._data = b"", bytearray()
         return data if data and kind in (b"", b"message") else None

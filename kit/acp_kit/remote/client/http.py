@@ -216,7 +216,7 @@ class HttpTransport:
 
     def _fail(self, requests: Iterable[Id], error: OSError) -> None:
         """Answer requests with an error, unless they are answered."""
-        status = {"status": error.status} if isinstance(error, RefusedError) else {}
+        data = {"status": error.status if isinstance(error, RefusedError) else None}
         for id in requests:
             self._pending.pop(id, None)
-            self._received.put_nowait(error_answer(id, str(error), status))
+            self._received.put_nowait(error_answer(id, str(error), data))

@@ -21,7 +21,6 @@ NOT_FOUND = 404
 # is being closed.
 _LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
-_END_OF_CONNECTION = (401, 403, NOT_FOUND, 410)
 _TO_CHECK = {401: "the credentials", 403: "the path, the credentials and the allowed hosts", NOT_FOUND: "the path"}
 _MAX_COOKIES = 50  # that an agent's server may add
 
@@ -37,7 +36,7 @@ class RefusedError(OSError):
     def __init__(self, text: str, status: int, *, ends_connection: bool = False) -> None:
         super().__init__(text)
         self.status = status
-        self.ends_connection = ends_connection or status in _END_OF_CONNECTION
+        self.ends_connection = ends_connection or status in (401, 403, NOT_FOUND, 410)
 
 
 class Requests:

@@ -28,7 +28,6 @@ _PONG = 60.0  # seconds for the answer, which comes behind all messages that are
 _CLOSING = 1.0  # seconds that the agent may take to close, too
 _READ_BYTES = 8192
 _MAX_UNREAD_PONGS = 65_536  # bytes of answers to pings
-_REGULAR_END = (1000, 1005)  # as it should be, or without a code
 
 
 class Connection(ClientConnection, asyncio.BufferedProtocol):
@@ -71,7 +70,7 @@ class WebSocketTransport:
             while not isinstance(frame := await self._socket.recv(), str):
                 pass  # binary frames mean nothing
         except ConnectionClosed as closed:
-            if closed.rcvd is not None and closed.rcvd.code in _REGULAR_END:
+            if closed.rcvd is not None and closed.rcvd.code in (1000, 1005):  # as it should be, or without a code
                 return b""
             raise self._lost(closed) from None  # its text isn't printable
         return frame.replace("\n", " ").encode() + b"\n"
@@ -122,9 +121,8 @@ async def open_websocket(
     except (WebSocketException, OSError) as error:
         raise errors.ConnectionClosed(_why(without_secrets(url), error)) from None
     assert isinstance(socket, Connection)
-    assert socket.response is not None
-    accepted = httpx2.Response(101, headers=list(socket.response.headers.raw_items()), request=upgrade)
-    httpx2.Cookies(cookies).extract_cookies(accepted)
+    received = list(socket.response.headers.raw_items() if socket.response else ())
+    httpx2.Cookies(cookies).extract_cookies(httpx2.Response(101, headers=received, request=upgrade))
     return WebSocketTransport(socket)
 
 
