@@ -49,9 +49,7 @@ def sending(data: bytes, headers: str = "") -> Callable[[RawWebSocket], Awaitabl
         pytest.param(frame(CLOSE | END, b"\x03\xf3\xff"), "1007", id="a reason that isn't UTF-8"),
     ],
 )
-async def test_what_is_not_allowed_ends_the_connection(
-    data: bytes, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_not_allowed_ends_the_connection(data: bytes, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # The server doesn't close. The next ping notices that the connection is of no use any more.
     monkeypatch.setattr("acp_kit.remote.client.websocket._PING", 0.01)
     async with raw_websocket(sending(data)) as url:
