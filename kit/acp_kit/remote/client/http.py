@@ -112,8 +112,7 @@ class HttpTransport:
 
     async def _post(self, line: bytes, session: str | None) -> None:
         is_connected = CONNECTION_ID in self._requests.headers
-        timeout = _SENDING if is_connected else None
-        async with self._requests.send("POST", session, timeout, content=line) as response:
+        async with self._requests.send("POST", session, _SENDING if is_connected else None, content=line) as response:
             body = await self._read_body(response)
         if not is_connected:
             await self._connected(response, body)

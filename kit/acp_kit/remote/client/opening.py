@@ -15,7 +15,6 @@ from acp_runtime import Options
 from acp_runtime.transports import Transport
 
 _MAX_PORT = 0xFFFF
-_NOT_IN_HEADER_NAMES = frozenset(' "(),/:;<=>?@[\\]{}')  # RFC 9110, 5.6.2
 
 
 async def open_transport(
@@ -54,7 +53,7 @@ async def open_transport(
         raise ValueError(f"The URL is invalid: {parts.port} is no port.")
     headers = headers or {}
     for name, value in headers.items():
-        if not (name and is_header_value(name) and _NOT_IN_HEADER_NAMES.isdisjoint(name)):
+        if not name or not is_header_value(name) or {*name} & {*' "(),/:;<=>?@[\\]{}'}:  # RFC 9110, 5.6.2
             raise ValueError(f"{name!r} can't be the name of a header.")
         if not is_header_value(value):
             raise ValueError(f"The value of the header {name} has characters that a header can't carry.")

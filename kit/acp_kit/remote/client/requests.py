@@ -22,7 +22,6 @@ NOT_FOUND = 404
 _LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
 _TO_CHECK = {401: "the credentials", 403: "the path, the credentials and the allowed hosts", NOT_FOUND: "the path"}
-_MAX_COOKIES = 50  # that an agent's server may add
 
 
 class RefusedError(OSError):
@@ -56,7 +55,6 @@ class Requests:
         self.headers = dict[str, str]()
         self._url = url
         self._place = without_secrets(url)
-        self._max_cookies = len(cookies) + _MAX_COOKIES
         verify = (ssl or httpx2.create_ssl_context()) if url.startswith("https:") else False
         self._client = partial(
             httpx2.AsyncClient, http2=True, verify=verify, headers=headers, cookies=cookies, limits=_LIMITS
@@ -95,8 +93,7 @@ class Requests:
                 client = await stack.enter_async_context(self._client()) if method == "GET" else self._sender
                 sent = client.stream(method, self._url, content=content, headers=headers, timeout=waits)
                 response = await stack.enter_async_context(sent)
-                if len(self._sender.cookies.jar) > self._max_cookies:
-                    raise OSError(f"The agent has set more than {_MAX_COOKIES} cookies.")
+                drop_unusable(self._sender.cookies.jar)
                 encoding = response.headers.get("content-encoding", "identity")
                 if encoding.lower() != "identity":  # a few bytes could become gigabytes
                     raise self.unusable(response, f"its Content-Encoding is {encoding}, which was not asked for")
@@ -136,6 +133,14 @@ def refusal(request: str, status: int, reason: str, text: str | bytes, *, openin
 def failure(place: str, error: Exception | str) -> str:
     """Return a sentence about a connection that can't be opened, or broke."""
     return f"The connection to the agent at {place} failed{shortened(str(error) or type(error).__name__)}"
+
+
+def drop_unusable(cookies: CookieJar) -> None:
+    """Drop cookies that are too large or can't be sent back, and the oldest of too many."""
+    for number, cookie in enumerate(reversed(list(cookies))):
+        text = f"{cookie.name}={cookie.value}"
+        if number >= 1000 or len(text) > 4096 or not is_header_value(text):
+            cookies.clear(cookie.domain, cookie.path, cookie.name)
 
 
 def is_header_value(text: str) -> bool:

@@ -17,7 +17,7 @@ import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus, InvalidURI, WebSocketException
 
-from acp_kit.remote.client.requests import failure, refusal, shortened, without_secrets
+from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shortened, without_secrets
 from acp_runtime import errors
 
 # At DEBUG, websockets logs the headers, of which `Authorization` is secret. So that takes setting this logger's level.
@@ -26,7 +26,6 @@ _logger.setLevel(INFO)
 _PING = 15.0  # seconds between pings
 _PONG = 60.0  # seconds for the answer, which comes behind all messages that are not received yet
 _CLOSING = 1.0  # seconds that the agent may take to close, too
-_READ_BYTES = 8192
 _MAX_UNREAD_PONGS = 65_536  # bytes of answers to pings
 
 
@@ -41,7 +40,7 @@ class Connection(ClientConnection, asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> bytearray:
         """Return where to put what is received."""
-        self._buffer = bytearray(_READ_BYTES)
+        self._buffer = bytearray(8192)
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -93,8 +92,7 @@ class WebSocketTransport:
             return OSError("The agent sends pings, but doesn't read the answers.")
         if closed.rcvd is None:
             return OSError("The WebSocket has closed" + shortened(str(closed)))
-        code, reason = closed.rcvd.code, shortened(closed.rcvd.reason)
-        return OSError(f"The agent has closed the WebSocket with code {code}{reason}")
+        return OSError(f"The agent closed the WebSocket with code {closed.rcvd.code}{shortened(closed.rcvd.reason)}")
 
 
 async def open_websocket(
@@ -121,8 +119,10 @@ async def open_websocket(
     except (WebSocketException, OSError) as error:
         raise errors.ConnectionClosed(_why(without_secrets(url), error)) from None
     assert isinstance(socket, Connection)
-    received = list(socket.response.headers.raw_items() if socket.response else ())
+    fields = socket.response.headers.raw_items() if socket.response else ()
+    received = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
     httpx2.Cookies(cookies).extract_cookies(httpx2.Response(101, headers=received, request=upgrade))
+    drop_unusable(cookies)
     return WebSocketTransport(socket)
 
 

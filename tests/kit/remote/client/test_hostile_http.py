@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
+from http.cookiejar import CookieJar
 from traceback import format_exception
 from typing import Any
 
@@ -175,13 +176,24 @@ async def test_a_stream_that_lasted_longer_is_opened_again_and_again(monkeypatch
         assert await client.receive() == result(2)
 
 
-async def test_the_number_of_cookies_is_limited() -> None:
-    async with http_agent() as agent, connected(agent) as (client, _):
-        with pytest.raises(OSError, match="more than 50 cookies"):
-            for number in range(60):
-                agent.answer("POST _next", 202, Set_Cookie=f"c{number}={number}; Path=/other")
-                await client.send(NEXT)
-        assert agent.places().count("POST _next") == 51
+async def test_only_the_newest_of_many_cookies_are_kept() -> None:
+    jar = CookieJar()
+    async with http_agent() as agent, connected(agent, cookies=jar) as (client, _):
+        for start in range(0, 1050, 50):
+            cookies = "\r\nSet-Cookie: ".join(f"c{number}=1; Path=/other" for number in range(start, start + 50))
+            agent.answer("POST _next", 202, Set_Cookie=cookies)
+            await client.send(NEXT)
+    assert [each.name for each in jar] == [f"c{number}" for number in range(50, 1050)]
+
+
+@pytest.mark.parametrize("cookie", ["a=\xff", "\xff=a", f"a={'x' * 4096}"], ids=["value", "name", "size"])
+async def test_cookies_that_cannot_be_sent_back_are_dropped(cookie: str) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer("POST _next", 202, Set_Cookie=f"{cookie}; Path=/\r\nSet-Cookie: b=c; Path=/")
+        await client.send(NEXT, NEXT)
+        assert agent.requests[-1].headers["cookie"] == "b=c"
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import zlib
 from collections.abc import Awaitable, Callable
+from http.cookiejar import CookieJar
 from traceback import format_exception
 
 import pytest
@@ -200,6 +201,16 @@ async def test_redirects_do_not_take_headers_elsewhere() -> None:
             with pytest.raises(ConnectionClosed, match="redirects are not followed"):
                 await open_transport(url, headers={"Authorization": "secret"})
     assert visits == []
+
+
+async def test_cookies_that_cannot_be_sent_back_are_dropped() -> None:
+    jar = CookieJar()
+    async with raw_websocket(sending(LAST, "X: \xff\r\nSet-Cookie: a=\xff\r\nSet-Cookie: b=c\r\n")) as url:
+        for _ in range(2):
+            transport = await open_transport(url, cookies=jar)
+            assert await transport.receive() == b"last\n"
+            await transport.close()
+    assert [each.name for each in jar] == ["b"]
 
 
 async def test_headers_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
