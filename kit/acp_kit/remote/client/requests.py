@@ -125,8 +125,7 @@ class Requests:
 def refusal(request: str, status: int, reason: str, text: str | bytes, *, opening: bool = True) -> str:
     """Return a sentence about a response that can't be used, and what to check if a connection was to be opened."""
     redirect = " (redirects are not followed)" if status // 100 == 3 else ""
-    default = "the URL" if status < 500 else "the log of the server"
-    advice = f" (check {_TO_CHECK.get(status, default)})" if opening else ""
+    advice = f" (check {_TO_CHECK.get(status, 'the URL' if status < 500 else 'its log')})" if opening else ""
     return f"The agent answered {request} with HTTP {status} {printable(reason)}{redirect}{shortened(text)}{advice}"
 
 
@@ -157,5 +156,4 @@ def shortened(text: str | bytes) -> str:
 
 def without_secrets(url: str) -> str:
     """Return a URL without what may be secret: user, password and query."""
-    parts = httpx2.URL(url)
-    return str(parts.copy_with(userinfo=b"", query=None, fragment=None))
+    return str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))

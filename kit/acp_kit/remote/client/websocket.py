@@ -83,8 +83,10 @@ class WebSocketTransport:
             raise self._lost(closed) from None
 
     async def close(self) -> None:
-        """Close the WebSocket."""
+        """Close the WebSocket, even if the agent doesn't read what was sent."""
+        deadline = asyncio.get_running_loop().call_later(1.5 * _CLOSING, self._socket.transport.abort)
         await self._socket.close()
+        deadline.cancel()
 
     def _lost(self, closed: ConnectionClosed) -> OSError:
         """Return why the WebSocket has closed."""

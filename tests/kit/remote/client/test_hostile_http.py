@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import zlib
 from http.cookiejar import CookieJar
-from traceback import format_exception
 from typing import Any
 
 import pytest
@@ -84,16 +83,6 @@ async def test_texts_of_the_server_are_printable(
         assert message.isprintable()
         await client.send(line({"jsonrpc": "2.0", "method": "session/cancel", "params": {}}))
         assert all(each.getMessage().isprintable() for each in caplog.records)
-
-
-async def test_what_breaks_http_is_printable_in_a_traceback() -> None:
-    async with http_agent() as agent, connected(agent) as (client, _):
-        agent.answer("POST _next", NEVER)
-        sending = asyncio.create_task(client.send(NEXT))
-        (await agent.request("POST _next")).writer.write(f"HTTP/9 {EVIL}\r\n\r\n".encode())
-        with pytest.raises(OSError, match="failed: ") as raised:
-            await sending
-        assert all(each.isprintable() for each in "".join(format_exception(raised.value)).splitlines())
 
 
 @pytest.mark.parametrize(

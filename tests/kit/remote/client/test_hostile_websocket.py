@@ -149,6 +149,27 @@ async def test_a_server_that_never_answers_the_close_does_not_stop_it(
             await transport.send(b"{}\n")
 
 
+async def test_a_server_that_does_not_read_does_not_stop_the_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.websocket._CLOSING", 0.01)
+    finished = asyncio.Event()
+
+    async def never_read(websocket: RawWebSocket) -> None:
+        await websocket.accept()
+        websocket.writer.transport.pause_reading()
+        await finished.wait()
+
+    async with raw_websocket(never_read) as url:
+        transport = await open_transport(url)
+        writing = asyncio.create_task(transport.send(b"x" * 20_000_000 + b"\n"))
+        with counting_turns() as turns:
+            while turns.count < 100:
+                await asyncio.sleep(0)
+        writing.cancel()
+        await asyncio.wait([writing])
+        await transport.close()
+        finished.set()
+
+
 @pytest.mark.parametrize(
     "answer",
     [

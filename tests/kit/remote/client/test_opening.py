@@ -33,8 +33,8 @@ async def failure(url: str) -> str:
         (401, "the credentials"),
         (403, "the path, the credentials and the allowed hosts"),
         (404, "the path"),
-        (500, "the log of the server"),
-        (503, "the log of the server"),
+        (500, "its log"),
+        (503, "its log"),
     ],
 )
 async def test_a_refusal_names_url_status_text_and_what_to_check(scheme: str, status: int, check: str) -> None:
