@@ -28,7 +28,8 @@ class PrintingClient(UpdateHandlers, PermissionHandlers, v1.Client):
 
 def is_of_transport(error: RemoteError) -> bool:
     """Whether a request failed on its way, over HTTP: HAProxy answered it with 502 or 503, or a stream broke."""
-    return isinstance(error.data, dict) and "status" in error.data
+    data: object = error.data
+    return isinstance(data, dict) and "status" in data
 
 
 async def use_session(url: str, use: Callable[[ClientSession], Awaitable[None]]) -> None:
