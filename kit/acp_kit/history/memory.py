@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from acp_kit.history.errors import SessionExists, UnknownSession
-from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
+from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.merging import CHUNKS, LIVE, SETTINGS, TOOL_CALLS, latest, merged, message_key
 from acp_kit.updates import patched, started
 from acp_runtime import ABSENT
@@ -148,6 +148,7 @@ class MemoryHistory:
         )
 
     def _add(self, session_id: str, history: _History) -> None:
+        check_new_id(session_id)
         if session_id in self._sessions:
             raise SessionExists(session_id)
         self._sessions[session_id] = history

@@ -19,9 +19,9 @@ from acp_kit.history import sqlite
 from acp_kit.history.appends import Appends
 from acp_kit.history.bodies import Bodies
 from acp_kit.history.errors import ConnectionLost, HistoryDamaged, HistoryError, SessionExists, UnknownSession
-from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
+from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
-from acp_kit.history.writer import SessionWriter, check_id, check_new_id, locked
+from acp_kit.history.writer import SessionWriter, check_id, locked
 from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import ABSENT
 
