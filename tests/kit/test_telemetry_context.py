@@ -151,7 +151,9 @@ async def test_baggage_with_half_of_a_character_fails_no_message(link: Link) -> 
 
 
 class BrokenPropagator(TextMapPropagator):
-    fields = frozenset[str]()
+    @property
+    def fields(self) -> set[str]:
+        return set()
 
     def extract(self, carrier: Any, context: Any = None, getter: Any = None) -> Any:
         raise OSError("no context")

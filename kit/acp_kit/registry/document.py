@@ -77,8 +77,13 @@ class Registry:
     """
 
     def __init__(self, agents: Sequence[Any], snapshot_date: str | None = None) -> None:
-        # Nobody can ask for an agent with another id.
-        self._agents = [each for each in agents if isinstance(each, dict) and _ID.fullmatch(str(each.get("id")))]
+        self._agents: list[Any] = []
+        for agent in agents:
+            match agent:
+                case {"id": str(agent_id)} if _ID.fullmatch(agent_id):
+                    self._agents.append(agent)
+                case _:
+                    continue  # nobody can ask for it
         self.ids: Sequence[str] = tuple(dict.fromkeys(each["id"] for each in self._agents))
         self.snapshot_date = snapshot_date
 
@@ -126,8 +131,8 @@ class Registry:
         else:
             advice = f"Get the one that load_registry().find_binary({agent_id!r}) names, and start its command."
             raise BinaryOnly(f"The agent {agent_id!r} is published only as an archive with a program. {advice}")
-        unsafe = [each for each in args if sys.platform == "win32" and _FOR_CMD_EXE & {*each}]
-        if unsafe:
+        unsafe = [each for each in args if _FOR_CMD_EXE & {*each}]
+        if unsafe and sys.platform == "win32":
             raise _invalid(agent_id, f"the argument '{shown(unsafe[0])}' can't be passed to {command} on Windows.")
         return Launch(command=command, args=args, env=_allowed(agent_id, env, allow_env), version=entry.version)
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def _uvicorn(folder: Path, app: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def _uvicorn(folder: Path, app: str) -> Generator[tuple[subprocess.Popen[str], int]]:
     """Run the command of the page, for an application and on a free port. Yield the process, and its port."""
     (text,) = [block.text for block in blocks(_PAGE) if "uvicorn" in block.text]
     command = shlex.split(text[text.index("uvicorn") :].replace("\\\n", ""))
@@ -95,7 +95,7 @@ def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path) -
 
 
 @contextmanager
-def _nginx(program: str, folder: Path, port: int) -> Iterator[str]:
+def _nginx(program: str, folder: Path, port: int) -> Generator[str]:
     """Run the proxy of the example in front of a port, as this user. Yield its host and port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
