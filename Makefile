@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PYTEST := -m pytest -q --numprocesses auto --dist loadgroup
+PYTEST := -m pytest -q --numprocesses auto --dist loadgroup --no-loadscope-reorder
 LINTERS := lint-types lint-pages lint-ruff lint-format lint-mypy lint-pyright lint-zizmor lint-workflows lint-dependabot lint-issue-forms lint-spelling
 # `make test-pydantic` uses this version of pydantic: by default the lowest that pyproject.toml allows.
 PYDANTIC ?= 2.12.0

@@ -96,7 +96,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    from codegen.diff import options as diff
     from codegen.pinned.sources import SOURCES
 
     parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
@@ -115,7 +114,20 @@ def _parser() -> argparse.ArgumentParser:
     for each in (regen, check):
         each.add_argument("--output", type=Path, default=GENERATED, help="folder of the packages (default: generated/)")
     fetch.add_argument("source", help=SOURCES)
-    diff.add_options(add("diff", _imported("codegen.diff_command"), diff.TEXT), SCHEMA)
+    text = "compare two sets of schemas: what changed, who is affected, and whether it breaks them"
+    diff, where = add("diff", _imported("codegen.diff_command"), text), "a git ref or a folder of schemas"
+    diff.add_argument("--base", required=True, metavar="WHERE", help=f"the old side: {where}")
+    text = f"the new side: {where} (default: schema/ as it is)"
+    diff.add_argument("--head", default=str(SCHEMA), metavar="WHERE", help=text)
+    text = "the report's format (default: markdown)"
+    diff.add_argument("--format", choices=("markdown", "json", "github"), default="markdown", help=text)
+    text = (
+        "exit with 1 if the stable profile has a finding this bad (wire: it breaks messages), or if a failure of user "
+    )
+    text += "code is predicted by no finding (default: never)"
+    diff.add_argument("--fail-on", choices=("wire", "breaking", "risky", "never"), default="never", help=text)
+    text = "type-check the code that this folder has at the base, a git ref, against the head's package"
+    diff.add_argument("--user-code", metavar="FOLDER", help=text)
     text = "check code that is right for older releases with today's package, and write docs/project/compatibility.md"
     add("compatibility", _imported("codegen.compatibility.command"), text)
     text = "write the protocol reference: Markdown pages about every method and every type"

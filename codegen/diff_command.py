@@ -14,7 +14,6 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
-from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.verdicts import Severity
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -33,10 +32,13 @@ def run(options: argparse.Namespace) -> int:
         SourceError: a side can't be read.
     """
     base, head = read_side(options.base, REPOSITORY), read_side(options.head, REPOSITORY)
-    report = compare(base, head, read_accepted(head.accepted))
+    report = compare(base, head)
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
-    _print(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))
+    reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure:  # in the terminal's encoding, or in UTF-8 if it goes to a file
+        reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
+    write_output(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))
     if report.stale:
         stale = ", ".join(report.stale)
         sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."
@@ -44,11 +46,3 @@ def run(options: argparse.Namespace) -> int:
         return 2
     threshold = _THRESHOLDS[options.fail_on]
     return int(threshold is not None and (report.severity >= threshold or bool(report.unpredicted)))
-
-
-def _print(text: str) -> None:
-    """Print a report: in the terminal's encoding, or in UTF-8 if it goes to a file."""
-    reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure:
-        reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
-    write_output(text)

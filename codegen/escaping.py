@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -139,3 +140,9 @@ def filled(text: str, width: int, first: str = "", others: str = "") -> str:
         unbroken, width, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
     )
     return "\n".join(lines).replace(_NO_BREAK, " ")
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,6 +26,8 @@ _PYTHON: dict[str, tuple[type, ...]] = {
 _SCALARS = ("x", "/x", "", "a long text", 1, 0, -1, True, False, None, 1.5)
 # In models as deep as this inside of others, samples have only the required properties; deeper ones have one sample.
 _DEEP = 3
+# Texts that match a pattern are made of this many different characters, and are up to this long.
+_LETTERS, _LONGEST = 5, 5
 
 
 def fits(schema: Schema, value: Any, kind: Type, *, strict: bool = False) -> bool:
@@ -163,9 +166,19 @@ def find_scalars(schema: Schema, kinds: Iterable[Type], depth: int = 1) -> Itera
                 if name != "pattern"
             }
             yield from ("x" * size if name.endswith("length") else size for name, size in limits.items())
+        if pattern := kind.limit("pattern"):
+            yield from _matching_texts(pattern)
         yield from find_scalars(schema, kind.parts, depth)
         found = schema.definitions.get(kind.name)
         if isinstance(found, Model) and depth:
             yield from find_scalars(schema, (field.type for field in schema.fields(kind.name)), depth - 1)
         elif found and not isinstance(found, Model):
             yield from find_scalars(schema, [found.type], depth)
+
+
+def _matching_texts(pattern: str) -> Iterator[str]:
+    """Yield texts that match a pattern: one of each small length, made of the letters and digits in it."""
+    letters = list(dict.fromkeys(re.findall(r"[^\W_]", f"a0{pattern}")))[:_LETTERS]
+    for size in range(_LONGEST + 1):
+        texts = map("".join, itertools.product(letters, repeat=size))
+        yield from itertools.islice((text for text in texts if _matches(pattern, text)), 1)

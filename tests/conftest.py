@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadGroupScheduling
 
 from tests.support.paths import ROOT
 from tests.support.signals import stop_ignoring_sigint
@@ -22,30 +20,24 @@ def pytest_configure() -> None:
     stop_ignoring_sigint()
 
 
-class _Scheduler(LoadGroupScheduling):
-    """Forgets finished tests. xdist goes through all of them each time a test has finished."""
-
-    def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
-        for scope in [scope for scope, finished in workload.items() if all(finished.values())]:
-            del workload[scope]
-        return super()._pending_of(workload)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGroupScheduling | None:
-    return _Scheduler(config, log) if config.option.dist == "loadgroup" else None
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process for each core, and as many again for the slow tests, which often wait for what they started."""
     return (os.cpu_count() or 1) * (1 if config.option.markexpr == "not slow" else 2)
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run slow tests first, so that no process starts one when the others have finished."""
-    if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Run slow tests first, so that no process starts one when the others have finished.
+
+    The others of a file run in one process, because they share fixtures and what they have imported and cached.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        if not any(item.get_closest_marker(name) for name in ("slow", "xdist_group")):
+            item.add_marker(pytest.mark.xdist_group(item.location[0]))
 
 
 def pytest_collection_finish() -> None:

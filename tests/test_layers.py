@@ -57,12 +57,11 @@ _LAYERS = {
         {"__main__"},
     ),
     "codegen.diff": (
-        {"git", "method_facts", "options", "match"},
+        {"git", "method_facts", "match"},
         {"sources"},
         {"verdict"},
         {"compare"},
         {"report"},
-        {"proposed_renames"},
         {"render"},
     ),
     "acp_kit": (

@@ -12,9 +12,11 @@ from itertools import groupby
 from pathlib import Path
 
 from codegen.compatibility.check import Result, check_old_code
-from codegen.compatibility.page import compatibility_page
 from codegen.console import write_output
-from codegen.diff.sources import Side, read_side
+from codegen.diff.sources import read_side
+from codegen.diff.verdict.rules import RULES
+from codegen.emit.rendering import Templates
+from codegen.escaping import code, listed, plain
 from codegen.files import read_files, replace_folders
 from codegen.pinned.pins import PINS, read_pins
 from codegen.pinned.sources.npm import from_npm, npm_versions
@@ -22,6 +24,11 @@ from codegen.pinned.sources.npm import from_npm, npm_versions
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = "@agentclientprotocol/sdk"
 FIRST = "1.3.0"
+_TEMPLATES = Templates(
+    Path(__file__).with_name("templates"), trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+)
+# The page names at most this many things in a row.
+_SHOWN = 5
 
 
 def run(_: argparse.Namespace) -> int:
@@ -37,18 +44,14 @@ def run(_: argparse.Namespace) -> int:
     pins = read_pins(REPOSITORY / "schema" / PINS)
     latest = pins["version"] if pins["source"].startswith(f"npm:{PACKAGE}@") else None
     head = read_side(str(REPOSITORY / "schema"), REPOSITORY)
-    results = check_old_code(_released_sides(latest), head, [REPOSITORY / "generated", REPOSITORY / "runtime"])
+    downloads = REPOSITORY / "build" / "releases"
+    releases = group_by_schemas(released_versions(latest), lambda version: released_schemas(version, downloads))
+    sides = [(label, read_side(str(folder), REPOSITORY)) for label, folder in releases.items()]
+    results = check_old_code(sides, head, [REPOSITORY / "generated", REPOSITORY / "runtime"])
     page = compatibility_page(results, pins["version"])
     (REPOSITORY / "docs" / "project" / "compatibility.md").write_text(page, "utf-8")
     write_output("".join(f"{line}\n" for line in _lines(results)))
     return int(any(each.unpredicted for each in results))
-
-
-def _released_sides(latest: str | None) -> list[tuple[str, Side]]:
-    """Return the schemas of all releases, each with the label of its row."""
-    downloads = REPOSITORY / "build" / "releases"
-    releases = group_by_schemas(released_versions(latest), lambda version: released_schemas(version, downloads))
-    return [(label, read_side(str(folder), REPOSITORY)) for label, folder in releases.items()]
 
 
 def _lines(results: list[Result]) -> Iterator[str]:
@@ -56,14 +59,13 @@ def _lines(results: list[Result]) -> Iterator[str]:
     for each in results:
         yield f"{each.release} {each.profile}: {each.uses - len(each.failed)} of {each.uses} uses survive"
         for failure in each.unpredicted:
-            yield f"  {failure.use}: no finding predicts: {failure.message}"
+            yield f"  {failure.file}: no finding predicts: {failure.message}"
 
 
 def released_versions(latest: str | None) -> list[str]:
     """Return the versions in npm's registry from the first one up to the latest one, without prereleases."""
-    versions = [each for each in npm_versions(PACKAGE) if re.fullmatch(r"[\d.]+", each)]
-    newest = latest or max(versions, key=_parts)
-    return sorted((each for each in versions if _parts(FIRST) <= _parts(each) <= _parts(newest)), key=_parts)
+    versions = sorted((each for each in npm_versions(PACKAGE) if re.fullmatch(r"[\d.]+", each)), key=_numbers)
+    return [each for each in versions if _numbers(FIRST) <= _numbers(each) <= _numbers(latest or each)]
 
 
 def released_schemas(version: str, folder: Path) -> Path:
@@ -87,5 +89,50 @@ def _schemas(folder: Path) -> dict[str, bytes]:
     return {name: content for name, content in read_files(folder).items() if name.endswith(".json")}
 
 
-def _parts(version: str) -> tuple[int, ...]:
+def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version)))
+
+
+def compatibility_page(results: list[Result], pinned: str) -> str:
+    """Render the page. `pinned` is the release that today's package is generated from."""
+    profiles = sorted({each.profile for each in results})
+    by_release = {label: list(mine) for label, mine in groupby(results, lambda each: each.release)}
+    rows = [table_row(label, mine, profiles) for label, mine in by_release.items()]
+    sections = {label: [section(each) for each in mine if each.failures] for label, mine in by_release.items()}
+    return _TEMPLATES.render("compatibility.md.jinja", pinned=pinned, profiles=profiles, rows=rows, sections=sections)
+
+
+def table_row(label: str, results: list[Result], profiles: Iterable[str]) -> str:
+    """Return the row of a release: the share of uses that run, and of those that survive, for each profile."""
+    by_profile = {each.profile: _shares(each) for each in results}
+    return f"| {' | '.join((label, *(by_profile.get(name, '') for name in profiles)))} |"
+
+
+def section(result: Result) -> str:
+    """Return the details of one profile of one release."""
+    return _TEMPLATES.render("failures.md.jinja", result=result, reasons=_reasons(result), plain=plain).strip("\n")
+
+
+def _shares(result: Result) -> str:
+    """Return the share of uses that run, and that of those that type-check too if it is another one."""
+    survive = result.uses - len(result.failed)
+    shares = [_share(survive + len(result.only_type_checked), result.uses), _share(survive, result.uses)]
+    return " / ".join(dict.fromkeys(shares))
+
+
+def _share(part: int, uses: int) -> str:
+    """Return a share of the uses. It is rounded down, so that only all of them are 100 %."""
+    return f"{1000 * part // uses / 10:g} %"
+
+
+def _reasons(result: Result) -> list[tuple[str, int, str]]:
+    """Return what changed, the number of uses that fail because of it, and where. The worst comes first."""
+    uses: dict[str, set[str]] = {}
+    subjects: dict[str, set[str]] = {}
+    for failure, findings in result.failures.items():
+        for finding in findings:
+            uses.setdefault(finding.rule, set()).add(failure.file)
+            subjects.setdefault(finding.rule, set()).update(finding.subjects)
+    names = {rule: listed([*map(code, sorted(found))], _SHOWN) for rule, found in subjects.items()}
+    reasons = [(RULES[rule].sentence, len(uses[rule]), names[rule]) for rule in uses]
+    return sorted(reasons, key=lambda each: (-each[1], each[0]))

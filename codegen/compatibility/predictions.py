@@ -6,15 +6,34 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from codegen.compatibility.type_checker import Problem
 from codegen.diff.sources import Side
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.findings import Failure, Finding
 from codegen.ir import Model, Schema
 from codegen.names import method_name
 
 # How well a finding matches. A property matches exactly if its class, or a method that carries it, is mentioned too.
 _EXACTLY, _PARTLY, _NOT = 2, 1, 0
+
+
+class Code(NamedTuple):
+    """Code in which a problem may be.
+
+    Attributes:
+        name: the file, or the part of a module.
+        tree: the syntax tree.
+        lines: all lines of the module.
+        words: all of the module. Those that are names of profiles are the ones that it uses.
+        start: the first line of the part.
+    """
+
+    name: str
+    tree: ast.AST
+    lines: list[str]
+    words: set[str]
+    start: int = 1
 
 
 class Predictions:
@@ -32,20 +51,13 @@ class Predictions:
             for name, holder in _holders(snapshot.schema):
                 self._holders[f"{profile}.{name}"].add(holder)
 
-    def of(self, problem: Problem, tree: ast.Module, lines: list[str], words: set[str]) -> list[Finding]:
-        """Return the findings that match the names mentioned by a problem best.
-
-        Args:
-            problem: a problem in a module.
-            tree: the syntax tree of the module, or of the part around the problem.
-            lines: all lines of the module.
-            words: all of the module. Those that are names of profiles are the ones that it uses.
-        """
-        candidates = [each for each in self.findings if each.profile in words]
+    def of(self, problem: Problem, code: Code) -> tuple[Failure, tuple[Finding, ...]]:
+        """Return a problem in some code as a failure, and the findings that match the names that it mentions best."""
+        source = code.lines[problem.line - 1].strip()
+        failure = Failure(code.name, problem.line - code.start + 1, source, problem.message)
+        candidates = [each for each in self.findings if each.profile in code.words]
         best, names = _NOT, set[str]()
-        for more in _mentions(
-            problem, tree, lines
-        ):  # the later ones only choose among findings that match earlier ones
+        for more in _mentions(problem, code):  # the later ones only choose among findings that match earlier ones
             names |= more
             matches = {each.fingerprint: self._match(each, names) for each in candidates}
             if max(matches.values(), default=_NOT) > best:
@@ -53,7 +65,7 @@ class Predictions:
                 candidates = [each for each in candidates if matches[each.fingerprint] == best]
             if best == _EXACTLY:
                 break
-        return candidates if best else []
+        return failure, tuple(candidates) if best else ()
 
     def _match(self, finding: Finding, names: set[str]) -> int:
         return max(
@@ -75,29 +87,23 @@ class Predictions:
 def _holders(schema: Schema) -> Iterator[tuple[str, str]]:
     """Yield each definition with a name through which code reaches it: a property of its type, or a derived class."""
     for model in schema.definitions.values():
-        if not isinstance(model, Model):
-            continue
-        yield from ((name, f".{each.name}") for each in model.fields for name in each.type.names)
-        base = model.base
-        while base is not None:
-            yield from ((base, name) for name in (model.name, f".{model.name}"))  # imported, or in an imported module
-            base = schema.model(base).base
+        if isinstance(model, Model):
+            yield from ((name, f".{each.name}") for each in model.fields for name in each.type.names)
+            # Derived classes are imported, or in an imported module.
+            yield from ((base, name) for base in schema.bases(model.name) for name in (model.name, f".{model.name}"))
 
 
-def _mentions(problem: Problem, tree: ast.AST, lines: list[str]) -> Iterator[set[str]]:
+def _mentions(problem: Problem, code: Code) -> Iterator[set[str]]:
     """Yield sets of names, the closest first: from the message, and from the statements around the line, inside out.
 
     Names of properties and methods start with a dot; names of classes and values don't. A name quoted in a message, or
     that of a keyword, may be either, so it is in both forms.
     """
     yield set(_quoted_names(problem))
-    around = [each for each in ast.walk(tree) if isinstance(each, ast.stmt) and _contains(each, problem.line)]
-    for statement in reversed(around):
-        yield set(_names("\n".join(lines[statement.lineno - 1 : statement.end_lineno])))
-
-
-def _contains(statement: ast.stmt, line: int) -> bool:
-    return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+    statements = [each for each in ast.walk(code.tree) if isinstance(each, ast.stmt)]
+    for start, end in reversed([(each.lineno, each.end_lineno or each.lineno) for each in statements]):
+        if start <= problem.line <= end:
+            yield set(_names("\n".join(code.lines[start - 1 : end])))
 
 
 def _quoted_names(problem: Problem) -> Iterator[str]:

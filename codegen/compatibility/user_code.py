@@ -14,19 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.compatibility.check import check_old_code
-from codegen.compatibility.predictions import Predictions
-from codegen.compatibility.type_checker import Problem, check
+from codegen.compatibility.predictions import Code, Predictions
+from codegen.compatibility.type_checker import check
 from codegen.diff.git import extract
-from codegen.diff.report import STABLE, Report
+from codegen.diff.report import STABLE, Report, UserCode
 from codegen.diff.sources import Side
-from codegen.diff.verdict.failures import Failure, UserCode
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
 from codegen.files import write_files
 from codegen.pinned.profiles import Profile
 from codegen.regen import PACKAGE
 
-Module = tuple[ast.Module, list[str], set[str]]
 _GENERATED, _RUNTIME = "generated", "runtime"
 
 
@@ -46,9 +44,11 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         extract(base.label, repository, root / "base", _GENERATED, _RUNTIME, folder)
         modules = _read(root / "base", folder, base.label)
         write_files(root / "head" / PACKAGE, _package(base, head))
-        problems = _new_problems(root, folder, repository)
+        problems = check(root / "base", folder, [root / "head", repository / _RUNTIME])
+        own = [root / "base" / _GENERATED, root / "base" / _RUNTIME]
+        known = {each.place for each in check(root / "base", folder, own)} if problems else set()
     predictions = Predictions(report.findings, base, head)
-    found = [(_failure(each, modules[each.file]), predictions.of(each, *modules[each.file])) for each in problems]
+    found = [predictions.of(each, modules[each.file]) for each in problems if each.place not in known]
     unpredicted = tuple(failure for failure, predicting in found if not predicting)
     findings = tuple(
         replace(each, failures=tuple(failure for failure, predicting in found if each in predicting))
@@ -62,30 +62,21 @@ def check_uses(report: Report, base: Side, head: Side, repository: Path) -> Repo
     assert report.user_code is not None
     with tempfile.TemporaryDirectory(prefix="acp-uses-") as folder:
         write_files(Path(folder) / PACKAGE, _package(base, head))
-        packages = [Path(folder), repository / _RUNTIME]
-        try:
-            results = check_old_code([("", base)], head, packages, (STABLE,))
-            found = [each for result in results for each in result.unpredicted]
-            failures = [Failure(f"<{each.use}>", each.line, each.source, each.message) for each in found]
-        except SourceError as error:  # code for the head fails with the head's own package
-            failures = [Failure(f"<uses of {STABLE}>", 1, "", str(error))]
+        stable = replace(head, profiles={STABLE: head.profiles[STABLE]})
+        results = check_old_code([("", base)], stable, [Path(folder), repository / _RUNTIME])
+    failures = [replace(each, file=f"<{each.file}>") for result in results for each in result.unpredicted]
     unpredicted = (*report.user_code.unpredicted, *failures)
     return replace(report, user_code=replace(report.user_code, unpredicted=unpredicted))
 
 
-def _failure(problem: Problem, module: Module) -> Failure:
-    _, lines, _ = module
-    return Failure(problem.file, problem.line, lines[problem.line - 1].strip(), problem.message)
-
-
-def _read(root: Path, folder: str, label: str) -> dict[str, Module]:
+def _read(root: Path, folder: str, label: str) -> dict[str, Code]:
     """Return the syntax tree, lines and words of each Python file in a folder, by its path in `root`."""
-    found: dict[str, Module] = {}
+    found: dict[str, Code] = {}
     for path in sorted((root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
         try:
             text = path.read_text("utf-8")
-            found[name] = ast.parse(text), text.split("\n"), set(re.findall(r"\w+", text))
+            found[name] = Code(name, ast.parse(text), text.split("\n"), set(re.findall(r"\w+", text)))
         except (SyntaxError, ValueError) as error:
             version = sys.version.split()[0]
             raise SourceError(f"{name} of {label} can't be parsed by Python {version}: {error}.") from error
@@ -105,13 +96,3 @@ def _package(base: Side, head: Side) -> dict[str, bytes]:
         emitted = emit_profile(profile, head.profiles[name].schema)
         files |= {f"{name}/{file}": text for file, text in emitted.items()}
     return {path: text.encode() for path, text in files.items()}
-
-
-def _new_problems(root: Path, folder: str, repository: Path) -> list[Problem]:
-    """Return the problems with the head's package that don't occur with the base's own."""
-    base = root / "base"
-    found = check(base, folder, [root / "head", repository / _RUNTIME])
-    if not found:
-        return []
-    known = {each.place for each in check(base, folder, [base / _GENERATED, base / _RUNTIME])}
-    return [each for each in found if each.place not in known]

@@ -21,7 +21,7 @@ def extract(ref: str, repository: Path, target: Path, *paths: str, optional: tup
     _check(ref, repository)
     for path in paths:
         if not has(ref, repository, path):
-            raise SourceError(_missing(ref, repository, path))
+            raise SourceError(f"{ref} has no {path} in this folder, so it can't be compared. {_ALTERNATIVE}")
     present = (path for path in optional if has(ref, repository, path))
     archive = _git(["archive", "--format=tar", ref, "--", *paths, *present], repository)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -72,12 +72,6 @@ def _check(ref: str, repository: Path) -> None:
             f"{ref!r} is neither a folder nor a git ref of this repository. If it exists upstream, run `git fetch "
             "--tags` first."
         )
-
-
-def _missing(ref: str, repository: Path, path: str) -> str:
-    if not _git(["ls-files"], repository):
-        return f"This folder is in a git repository that doesn't track it, so it has no git refs. {_ALTERNATIVE}"
-    return f"The commit {ref} has no {path}, so it can't be compared."
 
 
 def _git(arguments: list[str], repository: Path, otherwise: str = _ALTERNATIVE) -> bytes:

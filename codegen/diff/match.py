@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeVar
 
-from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
+from codegen.ir import Alias, Definition, Field, Member, Schema, Union
 from codegen.names import words
 from codegen.types import Type
 
@@ -18,12 +18,8 @@ _SPELLING, _LONG = 0.85, 5
 _SEVERAL = 2
 # The share of equal parts that is evidence enough without similar names.
 _MOST = 2 / 3
-# The markers in generated code for properties that tolerate invalid values, and their keywords in the schema.
-MARKERS = {
-    "DefaultOnError": "x-deserialize-default-on-error",
-    "DefaultOnNull": "x-deserialize-default-on-null",
-    "SkipInvalidItems": "x-deserialize-skip-invalid-items",
-}
+# The markers in generated code for properties that tolerate invalid values.
+_MARKERS = ("DefaultOnError", "DefaultOnNull", "SkipInvalidItems")
 
 
 def match(old: Schema, new: Schema) -> dict[str, str]:
@@ -33,17 +29,12 @@ def match(old: Schema, new: Schema) -> dict[str, str]:
     may have been renamed if there is exactly one new definition of which enough parts are equal.
     """
     names = {name: name for name in old.definitions if name in new.definitions}
-    names |= _kept(old, new)
+    kept = {each.old: each.new for each in new.old_names if each.new not in old.definitions}
+    names |= {name: kept[name] for name in old.definitions if name in kept}
     _match_methods(old, new, names)
     while found := _members(old, new, names) or _renamed(old, new, names):
         names.update(found)
     return names
-
-
-def _kept(old: Schema, new: Schema) -> dict[str, str]:
-    """Match the definitions whose old names the head keeps, whatever their structure."""
-    kept = {each.old: each.new for each in new.old_names if each.new not in old.definitions}
-    return {name: kept[name] for name in old.definitions if name in kept}
 
 
 def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
@@ -118,12 +109,7 @@ def similar(a: str, b: str) -> bool:
     rest = long.removeprefix(short)
     if not short or not rest or rest == "s" or (long != rest and len(rest) > 1):
         return True
-    return len(short) >= _LONG and similarity(short, long) >= _SPELLING
-
-
-def similarity(a: str, b: str) -> float:
-    """Return how similar two texts are, from 0 to 1, ignoring case."""
-    return SequenceMatcher(None, a.lower(), b.lower()).ratio()
+    return len(short) >= _LONG and SequenceMatcher(None, short, long).ratio() >= _SPELLING
 
 
 class Structure(NamedTuple):
@@ -196,9 +182,4 @@ def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
 
 def leniency(field: Field) -> tuple[str, ...]:
     """Return the markers of a property that say which invalid values it tolerates."""
-    return tuple(each for each in field.markers if each in MARKERS)
-
-
-def all_fields(schema: Schema, model: Model) -> dict[str, Field]:
-    """Return all properties of a model by their JSON keys, inherited ones included."""
-    return {field.wire: field for field in schema.fields(model.name)}
+    return tuple(each for each in field.markers if each in _MARKERS)

@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from codegen.errors import SchemaError
+from codegen.escaping import listed
 from codegen.ir import Method, Schema
 from codegen.nodes import is_object
-from codegen.read.facts_file import SHARED, EntryWithCapability, Properties, tables_of
+from codegen.read.facts_file import SHARED, EntryWithCapability, Properties, Table, tables_of
 from codegen.read.methods import entries_of, shared_properties
 from codegen.read.resolve import Entries, Resolver
 from codegen.toml import checked
@@ -44,7 +45,7 @@ class MethodFacts:
 
     def add_to(self, schema: Schema, facts: str) -> Schema:
         """Return a schema whose methods have the facts of their entries. `facts`: the name of the profile's tables."""
-        found = (self._entry(each, SHARED) for each in tables_of(facts))
+        found = (self._tables.get(name, {}).get(SHARED) for name in tables_of(facts))
         properties: Any = next((each for each in found if each is not None), None)
         try:
             checked(Properties, properties, METHODS)
@@ -64,32 +65,37 @@ class MethodFacts:
             return resolver.resolve(method, entries, checked=False)
 
     def _entries(self, facts: str, method: Method) -> Entries:
-        """Return the entries of a method. If it has none, the version's is read anyway, which fails."""
-        found = [(f"{name}.{method.side}", self._entry(name, method.side, method.wire)) for name in tables_of(facts)]
-        entries = [each for each in found if each[1] is not None] or found[-1:]
-        for _, entry in entries:
+        """Return the entries of a method.
+
+        Raises:
+            SchemaError: it has none, or one that can't be read.
+        """
+        entries = entries_of(facts, method.side, method.wire, self._tables) if self._tables else []
+        found: list[Any] = [entry for _, entry in entries] or [None]
+        for entry in found:
             checked(EntryWithCapability, entry, METHODS)
         more = self._of_unknown_kinds(facts, method)
         return [(name, entry | more) for name, entry in entries]
 
-    def _entry(self, *keys: str) -> Any:
-        found: Any = self.table
-        for key in keys:
-            found = found.get(key) if is_object(found) else None
-        return found
-
     def _of_unknown_kinds(self, facts: str, method: Method) -> dict[str, Any]:
         """Return the facts of a method's current entry that are of a kind that this file doesn't have."""
-        current = dict(entries_of(facts, method.side, method.wire)[-1:])
-        found = {key: value for entry in current.values() for key, value in entry.items() if key in FACTS}
-        found = {key: value for key, value in found.items() if key not in self._kinds}
+        current = [entry for _, entry in entries_of(facts, method.side, method.wire)[-1:]]
+        unknown = {*FACTS} - self._kinds
+        found = {key: value for entry in current for key, value in entry.items() if key in unknown}
         self.unknown.update(found)
         return found
 
     @cached_property
+    def _tables(self) -> Table:
+        """What has the form of entries, by version and side."""
+        versions = {version: sides for version, sides in self.table.items() if is_object(sides)}
+        return {
+            name: {side: each for side, each in sides.items() if is_object(each)} for name, sides in versions.items()
+        }
+
+    @cached_property
     def _kinds(self) -> set[str]:
-        sides = (side for version in self.table.values() if is_object(version) for side in version.values())
-        entries = (entry for side in sides if is_object(side) for entry in side.values())
+        entries = (entry for sides in self._tables.values() for each in sides.values() for entry in each.values())
         return {key for entry in entries if is_object(entry) for key in entry}
 
     @property
@@ -97,12 +103,7 @@ class MethodFacts:
         """Sentences about what is taken from the current file."""
         parts = [("entry that can be read for", sorted(self.unread)), ("facts of the kinds", sorted(self.unknown))]
         return tuple(
-            f"{METHODS} of {self.label} has no {what} {_listed(names)}. The current file is used for them."
+            f"{METHODS} of {self.label} has no {what} {listed(names, _LISTED)}. The current file is used for them."
             for what, names in parts
             if names
         )
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{', '.join(names[:_LISTED])}{more}"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from codegen.data.renames import Rename, as_toml, next_major, package_version
 from codegen.diff.compare.comparison import Comparison, fold, merge
 from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
-from codegen.diff.compare.facts import compare_properties
 from codegen.diff.compare.messages import compare_messages
-from codegen.diff.compare.methods import compare_methods
+from codegen.diff.compare.methods import compare_methods, compare_properties
 from codegen.diff.compare.readings import compare_readings
 from codegen.diff.sources import Side
-from codegen.diff.verdict.failures import Failure, UserCode
-from codegen.diff.verdict.findings import BOTH, Finding
+from codegen.diff.verdict.findings import BOTH, Failure, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
@@ -21,7 +20,23 @@ from codegen.read.canonical import find_unchecked
 from codegen.regen import PACKAGE
 
 STABLE = "v1"
-_UNSTABLE = "_unstable"
+
+
+@dataclass(frozen=True)
+class UserCode:
+    """The result of checking the base's user code with the head's package.
+
+    Attributes:
+        folder: the folder of the user code, in the repository.
+        files: the number of its files.
+        failures: the number of failures that are new since the base.
+        unpredicted: the failures that no finding predicts. The others are in their findings.
+    """
+
+    folder: str
+    files: int
+    failures: int
+    unpredicted: tuple[Failure, ...]
 
 
 @dataclass(frozen=True)
@@ -59,19 +74,25 @@ class Report:
         return [each for each in self.findings if not each.reports_only]
 
     @property
-    def unaccepted(self) -> list[Finding]:
-        """The findings in the stable profile that aren't accepted."""
-        return [each for each in self.stable if not each.accepted]
+    def unread(self) -> list[Finding]:
+        """The findings in the stable profile that are neither safe nor accepted, the worst first."""
+        unread = (each for each in self.stable if each.worst is not Verdict.SAFE and not each.accepted)
+        return sorted(unread, key=lambda each: -each.severity)
+
+    @property
+    def by_profile(self) -> dict[str, list[Finding]]:
+        """The findings of each compared profile."""
+        return {name: [each for each in self.findings if each.profile == name] for name in self.profiles}
 
     @property
     def worst(self) -> Verdict:
         """The worst verdict in the stable profile, without accepted findings."""
-        return max((each.worst for each in self.unaccepted), default=Verdict.SAFE)
+        return max((each.worst for each in self.unread), default=Verdict.SAFE)
 
     @property
     def severity(self) -> Severity:
         """The worst severity in the stable profile, without accepted findings."""
-        return max((each.severity for each in self.unaccepted), default=Severity.SAFE)
+        return max((each.severity for each in self.unread), default=Severity.SAFE)
 
     @property
     def bump(self) -> str:
@@ -81,9 +102,16 @@ class Report:
         return "minor" if self.findings else "patch" if any(self.docs_only.values()) else "none"
 
 
-def compare(base: Side, head: Side, accepted: Iterable[tuple[str, str]] = ()) -> Report:
-    """Compare two sides, and mark the findings that a maintainer has accepted: fingerprints and reasons."""
-    reasons = dict(accepted)
+def compare(base: Side, head: Side) -> Report:
+    """Compare two sides, and mark the findings that a maintainer has accepted.
+
+    An accepted fingerprint that no finding has is stale: it belongs to another upgrade, or its finding has changed
+    since. If nothing changed, none counts as stale: those of the last upgrade can stay until the next one.
+
+    Raises:
+        FileError: the head's `accepted.toml` is invalid.
+    """
+    reasons = head.read_accepted()
     findings: list[Finding] = []
     docs: dict[str, int] = {}
     names = sorted({*base.profiles, *head.profiles})
@@ -94,7 +122,8 @@ def compare(base: Side, head: Side, accepted: Iterable[tuple[str, str]] = ()) ->
         ]
     stale = reasons.keys() - {each.fingerprint for each in findings} if findings or any(docs.values()) else ()
     notes = (*base.notes, *head.notes, *_unchecked(base, head))
-    return Report(_label(base), _label(head), tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
+    labels = [f"{each.label} ({each.version})" if each.version else each.label for each in (base, head)]
+    return Report(labels[0], labels[1], tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
 
 
 def _unchecked(base: Side, head: Side) -> Iterator[str]:
@@ -106,40 +135,52 @@ def _unchecked(base: Side, head: Side) -> Iterator[str]:
         yield f"Not checked by the bindings: {', '.join(new)}."
 
 
-def _label(side: Side) -> str:
-    return f"{side.label} ({side.version})" if side.version else side.label
-
-
 def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], int]:
     if name not in base.profiles or name not in head.profiles:
-        return [_whole_profile(name, added=name in head.profiles)], 0
-    unstable = _unstable(base, name), _unstable(head, name)
-    comparison = Comparison(name, base.profiles[name], head.profiles[name], *unstable)
+        rule = "profile-added" if name in head.profiles else "profile-removed"
+        symbols = (f"{PACKAGE}.{name}",)
+        return [Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=symbols, flow=BOTH)], 0
+    comparison = Comparison(
+        name, base.profiles[name], head.profiles[name], _unstable(base, name), _unstable(head, name)
+    )
     compare_methods(comparison)
     compare_properties(comparison)
     compare_messages(comparison)
     compare_definitions(comparison)
     compare_readings(comparison)
-    found = [replace(each, on_wire=_on_wire(comparison, each)) for each in merge(comparison.findings)]
+    found = [replace(each, on_wire=comparison.on_wire(each.methods)) for each in merge(comparison.findings)]
     return fold(found), count_changed_descriptions(comparison)
 
 
-def _unstable(side: Side, name: str) -> Schema | None:
-    """Return the unstable schema that goes with a profile; None if there is none, or if the profile is one itself."""
-    found = None if name.endswith(_UNSTABLE) else side.profiles.get(name + _UNSTABLE)
-    return found.schema if found else None
+def _unstable(side: Side, name: str) -> Schema:
+    """Return the unstable schema that goes with a profile; an empty one if there is none."""
+    found = side.profiles.get(f"{name}_unstable")
+    return found.schema if found else Schema({})
 
 
-def _on_wire(comparison: Comparison, finding: Finding) -> Severity:
-    """Return how bad it is if a change breaks messages."""
-    methods = (*comparison.old.schema.methods, *comparison.new.schema.methods)
-    baseline = [each for each in methods if each.baseline and each.wire in finding.methods]
-    if not finding.methods or any(each.entry.get("opens") for each in baseline):
-        return Severity.EVERY_PEER
-    return Severity.BASELINE if baseline else Severity.WIRE
+def proposed_renames(report: Report) -> dict[Rename, str]:
+    """Return the entries of `renames.toml` that keep old names working, each with how many parts are equal if not all.
+
+    There is one for each rename that breaks Python code. The old names go in the next major version, or in the one
+    after it if other findings make the next release a major one.
+    """
+    version = package_version()
+    breaking = [each for each in report.stable if each.worst is Verdict.BREAKING]
+    is_major = any(not each.renamed or Verdict.BREAKING in each.verdicts.kept() for each in breaking)
+    until = next_major(next_major(version) if is_major and not version.startswith("0.") else version)
+    profiles: dict[Renamed, list[str]] = {}
+    for finding in report.findings:
+        if finding.renamed and not finding.renamed.until and finding.breaks_python:
+            profiles.setdefault(finding.renamed, []).append(finding.profile)
+    return {
+        Rename(tuple(dict.fromkeys(names)), renamed.old, renamed.new, until): renamed.equal
+        for renamed, names in profiles.items()
+    }
 
 
-def _whole_profile(name: str, *, added: bool) -> Finding:
-    rule = "profile-added" if added else "profile-removed"
-    symbols = (f"{PACKAGE}.{name}",)
-    return Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=symbols, flow=BOTH)
+def proposed_text(report: Report) -> str:
+    """Return the proposed entries as they are written in the file; empty if there are none."""
+    return "\n\n".join(
+        f"# Maybe not the same: {equal} are equal.\n{as_toml(each)}" if equal else as_toml(each)
+        for each, equal in proposed_renames(report).items()
+    )

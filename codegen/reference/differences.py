@@ -16,7 +16,7 @@ def differences(base: Snapshot, head: Snapshot) -> dict[str, Any]:
     """
     old_types, new_types = _types(base.schema), _types(head.schema)
     old, new = ({each.wire: each for each in side.schema.methods} for side in (base, head))
-    report = compare(Side("", "", {"v1": base}), Side("", "", {"v1": head}), [])
+    report = compare(Side("", "", {"v1": base}), Side("", "", {"v1": head}))
     both = (old_types & new_types) | (old.keys() & new.keys())
     return {
         "new_methods": [each for wire, each in new.items() if wire not in old],

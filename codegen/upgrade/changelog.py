@@ -1,19 +1,26 @@
-"""Writes to CHANGELOG.md what a new schema changes for users.
+"""Writes what a new schema changes for users to CHANGELOG.md, and the version that it leads to to pyproject.toml.
 
-The file has a section for each version, the newest first; that of the next one says "(unreleased)".
+The changelog has a section for each version, the newest first; that of the next one says "(unreleased)". The version is
+relative to the last release, so several upgrades before the next release raise it once. Before 1.0, the minor version
+stands for the major one, and the patch version for the minor one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from codegen.diff.render.grouping import by_profile, change_line, counts_in_words
+from codegen.diff.render.grouping import counts_in_words
 from codegen.diff.report import STABLE, Report
 from codegen.diff.verdict.findings import Finding
-from codegen.escaping import code, filled
+from codegen.errors import FileError
+from codegen.escaping import code, filled, listed
+from codegen.nodes import is_object
+from codegen.toml import parse_toml
 
-FILE = "CHANGELOG.md"
+CHANGELOG, PYPROJECT = "CHANGELOG.md", "pyproject.toml"
+_NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _UNRELEASED = "(unreleased)"
 _PART = "### Schema\n"
 _WIDTH = 120
@@ -22,21 +29,22 @@ _NAMED, _LONGEST = 12, 200
 
 
 def entry(report: Report, old: str, new: str) -> str:
-    """Return the list item about an upgrade from one release to another, given by their names in Markdown."""
-    first = filled(f"The schema is that of {new}. Before, it was that of {old}.", _WIDTH, "- ", "  ")
+    """Return the list item about an upgrade from one source to another."""
+    sentences = f"The schema is that of {_release_name(new)}. Before, it was that of {_release_name(old)}."
+    first = filled(sentences, _WIDTH, "- ", "  ")
     return "\n".join([first, *(filled(each, _WIDTH, "  - ", "    ") for each in _points(report))])
 
 
 def _points(report: Report) -> Iterator[str]:
     """Yield the findings of the stable profile, the worst first, and how many the other profiles have."""
-    for profile, findings in by_profile(report).items():
+    for profile, findings in report.by_profile.items():
         if profile != STABLE:
             yield from [f"Changes in `{profile}`: {counts_in_words(findings)}."] if findings else ()
             continue
         names: dict[tuple[str, str], list[str]] = {}
         for each in sorted(findings, key=lambda each: -each.severity):
             names.setdefault((each.worst.word.capitalize(), each.sentence), []).extend(map(_name, each.places))
-        yield from (f"{verdict}: {_listed(found)}. {sentence}" for (verdict, sentence), found in names.items())
+        yield from (f"{verdict}: {listed(found, _NAMED)}. {sentence}" for (verdict, sentence), found in names.items())
         if not findings:
             yield f"`{profile}`: {'only descriptions changed' if report.docs_only[profile] else 'no changes'}."
 
@@ -46,15 +54,10 @@ def _name(finding: Finding) -> str:
     if "-value-" in finding.rule:
         return code(f"{finding.subject}:{finding.after or finding.before}"[:_LONGEST])
     renamed = finding.renamed or finding.rule == "method-renamed"
-    return code((change_line(finding) if renamed else finding.subject)[:_LONGEST])
+    return code((finding.change if renamed else finding.subject)[:_LONGEST])
 
 
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def release_name(source: str) -> str:
+def _release_name(source: str) -> str:
     """Return the name of a release in Markdown: `package` and version, or the name of the source without its kind."""
     kind, _, name = source.partition(":")
     package, _, version = (name if name and kind else source).rpartition("@")
@@ -94,3 +97,50 @@ def _sections(text: str) -> list[str]:
 
 def _is_unreleased(section: str) -> bool:
     return section.partition("\n")[0].rstrip().endswith(_UNRELEASED)
+
+
+def next_version(current: str, released: Iterable[str], bump: str) -> str:
+    """Return the version after an upgrade.
+
+    Args:
+        current: the present version, released or not.
+        released: the released versions. Those that aren't three numbers are ignored.
+        bump: `major`, `minor`, `patch` or `none`.
+    """
+    present = _parse(current)
+    if present is None:
+        raise FileError(
+            "", f"{PYPROJECT}: The version {current!r} is not <major>.<minor>.<patch>. Set it to the next one."
+        )
+    last = max(filter(None, map(_parse, released)), default=None)
+    if last is None or bump == "none":
+        return current
+    return ".".join(map(str, max(present, _raised(last, bump))))
+
+
+def _parse(text: str) -> tuple[int, ...] | None:
+    found = _NUMBERS.fullmatch(text)
+    return tuple(map(int, found.groups())) if found else None
+
+
+def _raised(version: tuple[int, ...], bump: str) -> tuple[int, ...]:
+    major, minor, patch = version
+    if bump == "major" and major:
+        return major + 1, 0, 0
+    if bump == "major" or (bump == "minor" and major):
+        return major, minor + 1, 0
+    return major, minor, patch + 1
+
+
+def read_version(text: str) -> str:
+    """Return the version in the text of pyproject.toml, which has one line for it."""
+    project: Any = parse_toml(text.encode("utf-8"), PYPROJECT).get("project")
+    version: Any = project.get("version") if is_object(project) else None
+    if text.count(f'\nversion = "{version}"\n') != 1:
+        raise FileError("", f'{PYPROJECT}: Expected one line `version = "..."`, in [project]. Correct the file.')
+    return str(version)
+
+
+def with_version(text: str, version: str) -> str:
+    """Return the text of pyproject.toml with another version."""
+    return text.replace(f'\nversion = "{read_version(text)}"\n', f'\nversion = "{version}"\n')

@@ -18,30 +18,27 @@ from codegen.diff.method_facts import METHODS
 from codegen.diff.render.grouping import number
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
-from codegen.diff.report import Report, compare
-from codegen.diff.sources import Side, read_side
-from codegen.diff.verdict.accepted import read_accepted
+from codegen.diff.report import compare
+from codegen.diff.sources import read_side
 from codegen.files import read_files, replace_folders, replacing, write_files
 from codegen.read.facts_file import parse_facts
 from codegen.regen import PACKAGE, differing_files, encoded
-from codegen.upgrade.changelog import FILE as CHANGELOG, entry, release_name, released_versions, with_entry
-from codegen.upgrade.data_files import (
-    codes_without_exception,
-    unconfirmed,
-    unused_capabilities,
-    unused_entries,
-    updates_without_effect,
-    with_proposed,
-)
-from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas, read_text
+from codegen.toml import read_file
+from codegen.upgrade import changelog, data_files
+from codegen.upgrade.changelog import CHANGELOG, PYPROJECT
+from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas
 from codegen.upgrade.summary import Changes, nothing_to_do, summarise
-from codegen.upgrade.versions import FILE as VERSION, next_version, with_version
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 USER_CODE = "tests/typing/user_code"
-EDITED = (VERSION, CHANGELOG, METHODS)
-_NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`: {}."
-_UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed: {{}}."
+EDITED = (PYPROJECT, CHANGELOG, METHODS)
+_NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`"
+_ADD_EXCEPTION = "Add a class for each of these error codes to runtime/acp_runtime/errors.py, and export it"
+_ADD_UPDATES = "Say what these updates do, with a line each in TABLE of kit/acp_kit/updates.py"
+_UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed"
+_CONFIRM = f"Confirm what follows from the schema: remove the marks in {METHODS}, and edit docs/guides/capabilities.md"
+_CAPABILITIES = f"Find out what requires these new capabilities, say it in {METHODS}, and run this command again"
+_UNUSED = "Remove or correct these entries, which have no effect"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,65 +50,59 @@ def run(options: argparse.Namespace) -> int:
         SourceError: the working tree or the last commit is not fit for an upgrade. Nothing was changed.
     """
     with tempfile.TemporaryDirectory(prefix="acp-upgrade-") as folder:
-        text = _upgrade(options.source, options.report, REPOSITORY, Path(folder))
+        text = _upgrade(options.source, options.report, Path(folder))
     write_output(text)
     return 0
 
 
-def _upgrade(source: str, report_folder: Path | None, repository: Path, temporary: Path) -> str:
+def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     """Upgrade, and return the summary."""
-    schemas = fetch_schemas(source, repository, temporary)
+    schemas = fetch_schemas(source, REPOSITORY, temporary)
     if schemas.is_pinned:
         return nothing_to_do(schemas)
-    changes = None if schemas.is_same else _changes(schemas, repository)
+    changes = None if schemas.is_same else _changes(schemas)
     texts = changes.texts if changes else {}
     if changes and report_folder:
         formats = {"report.md": markdown(changes.report), "report.json": json_text(changes.report)}
         write_files(report_folder, encoded(formats))
-    generated = number(len(differing_files(schemas.package, repository / GENERATED)), "file")
-    names = ["PINNED.json", f"generated/ ({generated})", *texts]
-    lines = [*schemas.lines, *(f"changed   {each}" for each in names)]
+    generated = number(len(differing_files(schemas.package, REPOSITORY / GENERATED)), "file")
+    lines = [f"changed   {each}" for each in ("PINNED.json", f"generated/ ({generated})", *texts)]
     # Before the replacement, because proposed entries of renames.toml depend on the present version.
-    summary = summarise(schemas, changes, lines)
+    summary = summarise(schemas, changes, [*schemas.lines, *lines])
     package = encoded(schemas.package)
-    replace_folders({repository / SCHEMA: read_files(schemas.head), repository / GENERATED / PACKAGE: package})
+    replace_folders({REPOSITORY / SCHEMA: read_files(schemas.head), REPOSITORY / GENERATED / PACKAGE: package})
     with replacing():
-        write_files(repository, encoded(texts))
+        write_files(REPOSITORY, encoded(texts))
     return summary
 
 
-def _changes(schemas: Schemas, repository: Path) -> Changes:
-    """Compare the schemas with the last commit, and edit the other files accordingly."""
+def _changes(schemas: Schemas) -> Changes:
+    """Compare the schemas with the last commit, check its user code, and edit the other files accordingly."""
     table = parse_facts(schemas.methods.encode("utf-8"), METHODS)
-    head = replace(read_side(str(schemas.head), repository, table), label=f"{SCHEMA}/")
-    base, before = read_side(COMMIT, repository), {name: read_text(repository, name) for name in EDITED}
-    methods = with_proposed(schemas.methods, head)
-    facts = unconfirmed(methods)
+    base = read_side(COMMIT, REPOSITORY)
+    head = replace(read_side(str(schemas.head), REPOSITORY, table), label=f"{SCHEMA}/")
+    report = compare(replace(base, label=git.branch(REPOSITORY)), head)
+    if git.has(COMMIT, REPOSITORY, USER_CODE):
+        report = check_user_code(USER_CODE, report, base, head, REPOSITORY)
+        report = check_uses(report, base, head, REPOSITORY)
+    before = {name: read_file(REPOSITORY / name, name).decode("utf-8") for name in EDITED}
+    methods = data_files.with_proposed(schemas.methods, head)
+    facts, codes = data_files.unconfirmed(methods), data_files.codes_without_exception(head)
     new_methods = dict.fromkeys(each.split('"')[1] for each in facts)  # the same ones in several versions
-    notes = [_UNCONFIRMED.format(", ".join(new_methods))] if facts else []
-    codes = codes_without_exception(head)
-    notes += [_NO_EXCEPTION.format(", ".join(codes))] if codes else []
-    report = _report(base, head, repository, [*schemas.held, *notes])
-    tags = [tag.removeprefix("v") for tag in git.tags(repository) if tag.startswith("v")]
-    version = next_version(schemas.version, [*tags, *released_versions(before[CHANGELOG])], report.bump)
+    notes = {_UNCONFIRMED: new_methods, _NO_EXCEPTION: codes}
+    noted = (f"{text}: {', '.join(names)}." for text, names in notes.items() if names)
+    report = replace(report, notes=(*schemas.held, *noted, *report.notes))
+    left = {
+        _UNUSED: data_files.unused_entries(head, table),
+        _CONFIRM: facts,
+        _CAPABILITIES: data_files.unused_capabilities(base, head),
+        _ADD_EXCEPTION: codes,
+        _ADD_UPDATES: data_files.updates_without_effect(head),
+    }
+    tags = [tag.removeprefix("v") for tag in git.tags(REPOSITORY) if tag.startswith("v")]
     log = before[CHANGELOG]
+    version = changelog.next_version(schemas.version, [*tags, *changelog.released_versions(log)], report.bump)
     if report.bump != "none":
-        log = with_entry(log, version, entry(report, release_name(schemas.old_source), release_name(schemas.source)))
-    after = {VERSION: with_version(before[VERSION], version), CHANGELOG: log, METHODS: methods}
-    texts = {name: text for name, text in after.items() if text != before[name]}
-    unused, capabilities = unused_entries(head, table), unused_capabilities(base, head)
-    return Changes(report, version, texts, facts, unused, capabilities, codes, updates_without_effect(head))
-
-
-def _report(base: Side, head: Side, repository: Path, notes: list[str]) -> Report:
-    """Return the report from the last commit to new schemas, which begins with the notes.
-
-    Raises:
-        SourceError: the commit's user code can't be checked.
-    """
-    report = compare(replace(base, label=git.branch(repository)), head, read_accepted(head.accepted))
-    report = replace(report, notes=(*notes, *report.notes))
-    if git.has(COMMIT, repository, USER_CODE):
-        report = check_user_code(USER_CODE, report, base, head, repository)
-        report = check_uses(report, base, head, repository)
-    return report
+        log = changelog.with_entry(log, version, changelog.entry(report, schemas.old_source, schemas.source))
+    after = {PYPROJECT: changelog.with_version(before[PYPROJECT], version), CHANGELOG: log, METHODS: methods}
+    return Changes(report, version, {name: text for name, text in after.items() if text != before[name]}, left)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -119,14 +119,13 @@ def unused_entries(head: Side, table: Table) -> list[str]:
 
 def codes_without_exception(head: Side) -> list[str]:
     """Return each error code of the head that has no exception in the runtime, with the profiles that have it."""
-    found: dict[int, list[str]] = {}
-    for profile, snapshot in head.profiles.items():
+
+    def codes(_profile: str, snapshot: Snapshot) -> list[Any]:
         listed = snapshot.schema.definitions.get(_ERROR_CODES)
-        codes, _ = (isinstance(listed, Alias) and listed.type.enum) or ((), None)
-        for code in codes:
-            if type(RequestError.of(code, "")) is RequestError:
-                found.setdefault(code, []).append(profile)
-    return [f"{code} ({', '.join(profiles)})" for code, profiles in found.items()]
+        known = listed.type.enum if isinstance(listed, Alias) else None
+        return [code for code in (known[0] if known else ()) if type(RequestError.of(code, "")) is RequestError]
+
+    return _with_profiles(head, codes)
 
 
 def updates_without_effect(head: Side) -> list[str]:
@@ -137,22 +136,31 @@ def updates_without_effect(head: Side) -> list[str]:
 
 
 def unused_capabilities(base: Side, head: Side) -> list[str]:
-    """Return the path of each new capability that no method of the head requires, with the profiles that have it."""
-    found: dict[str, list[str]] = {}
+    """Return the path of each new capability that no method of the head requires, with the profiles that have it.
+
+    Those below another one of them are left out.
+    """
+
+    def unused(profile: str, snapshot: Snapshot) -> list[str]:
+        found: list[str] = []
+        if profile in base.profiles:
+            properties = snapshot.schema.properties
+            known = {*_paths(base.profiles[profile], properties), *_required(snapshot.schema)}
+            for path in _paths(snapshot, properties):
+                if path not in known and not any(path.startswith(f"{each}.") for each in found):
+                    found.append(path)
+        return found
+
+    return _with_profiles(head, unused)
+
+
+def _with_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -> list[str]:
+    """Return a line for each thing that is found in a profile, with the profiles that have it."""
+    found: dict[Any, list[str]] = {}
     for profile, snapshot in head.profiles.items():
-        for path in _unused(base.profiles[profile], snapshot) if profile in base.profiles else ():
-            found.setdefault(path, []).append(profile)
-    return [f"{path} ({', '.join(profiles)})" for path, profiles in found.items()]
-
-
-def _unused(base: Snapshot, head: Snapshot) -> list[str]:
-    """Return the paths of one profile, without those below another one of them."""
-    known = {*_paths(base, head.schema.properties), *_required(head.schema)}
-    found: list[str] = []
-    for path in _paths(head, head.schema.properties):
-        if path not in known and not any(path.startswith(f"{each}.") for each in found):
-            found.append(path)
-    return found
+        for each in find(profile, snapshot):
+            found.setdefault(each, []).append(profile)
+    return [f"{each} ({', '.join(profiles)})" for each, profiles in found.items()]
 
 
 def _required(schema: Schema) -> Iterator[str]:
@@ -162,9 +170,7 @@ def _required(schema: Schema) -> Iterator[str]:
             yield from itertools.accumulate(path.split("."), "{}.{}".format)
 
 
-def _paths(snapshot: Snapshot, properties: dict[str, str]) -> list[str]:
-    """Return the paths of all capabilities, in both messages that advertise them."""
-    found = list[str]()
+def _paths(snapshot: Snapshot, properties: dict[str, str]) -> Iterator[str]:
+    """Yield the paths of all capabilities, in both messages that advertise them."""
     for side, message in ADVERTISED_IN.items():
-        found += capability_paths(snapshot.schema, message, properties.get(f"{side}_capabilities", ""))
-    return found
+        yield from capability_paths(snapshot.schema, message, properties.get(f"{side}_capabilities", ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from codegen.diff.method_facts import METHODS
 from codegen.diff.report import STABLE
 from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
+from codegen.escaping import listed
 from codegen.files import read_files, write_files
 from codegen.pinned.fetch import fetch_beside
 from codegen.pinned.pins import PINS, load, read_pins
@@ -17,8 +19,9 @@ from codegen.pinned.profiles import naming
 from codegen.pinned.sources import read_source
 from codegen.read.facts_file import parse_facts
 from codegen.regen import read_schema, render
+from codegen.toml import read_file
+from codegen.upgrade.changelog import PYPROJECT, read_version
 from codegen.upgrade.data_files import with_renamed
-from codegen.upgrade.versions import FILE as VERSION, read_version
 
 COMMIT = "HEAD"
 SCHEMA, GENERATED = "schema", "generated"
@@ -82,8 +85,8 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     changed = git.changed_files(repository, SCHEMA, GENERATED, f":!{SCHEMA}/{ACCEPTED}", otherwise=_NO_COMMIT)
     git.extract(COMMIT, repository, temporary / "base", SCHEMA)
     base = temporary / "base" / SCHEMA
-    version = read_version(git.show(COMMIT, repository, VERSION))
-    text = read_text(repository, METHODS)
+    version = read_version(git.show(COMMIT, repository, PYPROJECT))
+    text = read_file(repository / METHODS, METHODS).decode("utf-8")
     release, held = read_source(source), dict[str, str]()
     while True:
         fetched = fetch_beside(release, base)
@@ -100,7 +103,7 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
             held[error.profile] = str(error)
             release = release.without(error.profile)
     if changed and not _is_again(repository, base, head):
-        names = ", ".join(changed[:_NAMED]) + (f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else "")
+        names = listed(changed, _NAMED)
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
     reasons = [_HELD.format(*each) for each in held.items()]
     schemas = Schemas(base, head, fetched.source, fetched.lines, package, methods, reasons, version)
@@ -123,26 +126,11 @@ def _render(base: Path, before: dict[str, Snapshot], head: Path, version: str, m
     try:
         return render(head, pinned=True, version=version, listed=False, table=table, before=schemas)
     except FileError as error:
-        if _is_generated(base, version):
-            # A file of codegen names something that the new schemas no longer have.
+        with suppress(SchemaError):
+            # If the old schemas can be read, a file of codegen names something that the new ones no longer have.
+            render(base, pinned=True, version=version)
             error.exit_code = SchemaError.exit_code
         raise
-
-
-def read_text(repository: Path, name: str) -> str:
-    """Return the text of a file of the repository."""
-    try:
-        return (repository / name).read_bytes().decode("utf-8")
-    except (FileNotFoundError, UnicodeDecodeError) as error:
-        raise FileError("", f"{name} is missing or isn't text. Restore it with git.") from error
-
-
-def _is_generated(schema: Path, version: str) -> bool:
-    try:
-        render(schema, pinned=True, version=version)
-    except SchemaError:
-        return False
-    return True
 
 
 def _is_again(repository: Path, base: Path, head: Path) -> bool:

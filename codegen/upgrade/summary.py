@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, check_not_due, read_renames
-from codegen.diff.method_facts import METHODS
-from codegen.diff.proposed_renames import proposed_text
-from codegen.diff.render.grouping import change_line, number, summary
-from codegen.diff.report import Report
+from codegen.data.renames import FILE as RENAMES
+from codegen.diff.render.grouping import conclusion, headline, number
+from codegen.diff.report import Report, proposed_text
 from codegen.diff.sources import ACCEPTED
-from codegen.diff.verdict.failures import Failure
-from codegen.diff.verdict.findings import Finding
-from codegen.diff.verdict.verdicts import Verdict
-from codegen.errors import FileError
-from codegen.escaping import filled
+from codegen.diff.verdict.findings import Failure, Finding
+from codegen.escaping import filled, listed
 from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120
 _INDENT = " " * 3
-ERRORS = "runtime/acp_runtime/errors.py"
-UPDATES = "kit/acp_kit/updates.py"
-CAPABILITIES = "docs/guides/capabilities.md"
 
 
 @dataclass(frozen=True)
@@ -33,21 +26,13 @@ class Changes:
         report: the findings.
         version: the next version of this package.
         texts: the files that the upgrade edits, by their names.
-        unconfirmed: the entries of `methods.toml` that are to be confirmed.
-        unused: a line for each entry of `renames.toml` or `methods.toml` that has no effect.
-        capabilities: new capabilities that no method requires, a line for each.
-        codes: error codes that have no exception, a line for each.
-        updates: the tags of updates that have no line in the kit's table.
+        left: what is left to do about codegen's data files and the runtime: a sentence, and the lines that it is about.
     """
 
     report: Report
     version: str
     texts: dict[str, str]
-    unconfirmed: list[str]
-    unused: list[str]
-    capabilities: list[str]
-    codes: list[str]
-    updates: list[str]
+    left: dict[str, list[str]]
 
 
 def nothing_to_do(schemas: Schemas) -> str:
@@ -67,14 +52,16 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
         title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
         return _text([*schemas.held, title, "", *lines, "", "Nothing was committed."])
     report = changes.report
-    left = [line for number, item in enumerate(_left(changes, schemas.held), 1) for line in _numbered(number, item)]
+    items = enumerate(map("\n".join, _left(changes, schemas.held)), 1)
+    left = [f"{number}. {textwrap.indent(item, _INDENT).lstrip()}" for number, item in items]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
-    held = [line for each in schemas.held for line in (*_wrapped(each), "")]
+    held = [line for each in schemas.held for line in (filled(each, _WIDTH), "")]
     is_raised = changes.version != schemas.version
     reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
-    found = [*_wrapped(summary(report)), f"The next version of this package is {changes.version}{reason}."]
-    return _text([*held, f"{old} -> {new}", "", *lines, "", *found, "", "Left to do:", *left, "", end])
+    found = filled(f"{headline(report)} {conclusion(report)}", _WIDTH)
+    version = f"The next version of this package is {changes.version}{reason}."
+    return _text([*held, f"{old} -> {new}", "", *lines, "", found, version, "", "Left to do:", *left, "", end])
 
 
 def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
@@ -86,68 +73,29 @@ def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     if report.unpredicted:
         lines = [line for each in report.unpredicted for line in _failure(each)]
         yield ["Find out why this code fails, although no finding predicts it:", *lines]
-    unread = [
-        each
-        for each in report.findings
-        if each.worst is not Verdict.SAFE and not each.reports_only and not each.accepted
-    ]
-    if unread:
-        lines = [line for each in sorted(unread, key=lambda each: -each.severity) for line in _finding(each)]
-        yield [f"Read {number(len(unread), 'finding')}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
+    if report.unread:
+        lines = [line for each in report.unread for line in _finding(each)]
+        count = number(len(report.unread), "finding")
+        yield [f"Read {count}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
     if report.stale:
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]
     if entries := proposed_text(report):
-        yield [
-            f"Add to {RENAMES} the old names that code may use for now, and run this command again:",
-            *entries.split("\n"),
-        ]
-    if overdue := _overdue(changes.version):
-        yield [f"{overdue} Then run `make regen`."]
-    if changes.unused:
-        yield ["Remove or correct these entries, which have no effect:", *changes.unused]
-    if changes.unconfirmed:
-        what = f"Confirm what follows from the schema about these methods, by removing the remarks in {METHODS}"
-        yield [f"{what}, and list their capabilities in {CAPABILITIES}:", *changes.unconfirmed]
-    if changes.capabilities:
-        what = "Find out whether a method, or a part of its params, requires a new capability"
-        yield [f"{what}. If so, say it in {METHODS} and run this command again:", *changes.capabilities]
-    if changes.codes:
-        what = f"Add a class for each of these error codes to {ERRORS}, and export it from acp_runtime"
-        yield [f"{what}:", *changes.codes]
-    if changes.updates:
-        yield [f"Say what these updates do, with a line each in TABLE of {UPDATES}:", *changes.updates]
+        yield [f"Add to {RENAMES} the old names that code may use for now, and run this command again:", entries]
+    yield from ([f"{sentence}:", *lines] for sentence, lines in changes.left.items() if lines)
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
     yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 
 
-def _overdue(version: str) -> str:
-    """Return why a version of this package can't have an old name of renames.toml; empty if it can have all."""
-    try:
-        check_not_due(read_renames(RENAMES_TOML), version)
-    except FileError as error:
-        return str(error)
-    return ""
-
-
 def _finding(finding: Finding) -> list[str]:
-    text = f"{finding.worst.word:<8} {finding.title}: {finding.sentence}"
-    details = [change_line(finding), f"#{finding.fingerprint}"]
+    text = f"{finding.worst.word:<8} {listed(finding.subjects, 1)}: {finding.sentence}"
+    details = [finding.change, f"#{finding.fingerprint}"]
     failures = [f"  {line}" for each in finding.failures for line in _failure(each)]
     return [text, *(f"         {each}" for each in details if each), *failures]
 
 
 def _failure(failure: Failure) -> list[str]:
     return [failure.sentence, f"    {failure.source}"]
-
-
-def _numbered(number: int, lines: list[str]) -> list[str]:
-    first, *others = lines
-    return [f"{number}. {first}", *(f"{_INDENT}{each}".rstrip() for each in others)]
-
-
-def _wrapped(text: str) -> list[str]:
-    return filled(text, _WIDTH).split("\n")
 
 
 def _text(lines: list[str]) -> str:

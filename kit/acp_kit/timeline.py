@@ -111,6 +111,10 @@ class Message:
     _pieces: Pieces = field(repr=False)
     _count: int = field(repr=False)
 
+    def __repr__(self) -> str:
+        text = self.text
+        return f"Message({self.role!r}, {text if len(text) <= 60 else text[:60] + '...'!r})"
+
     @property
     def text(self) -> str:
         """All its text. Images, resources and other content have none."""

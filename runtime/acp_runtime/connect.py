@@ -20,8 +20,7 @@ from acp_runtime.shielded_waits import ShieldedWaits
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe
-from acp_runtime.transports.streams import StreamTransport
-from acp_runtime.transports.transport import Transport, TransportEnd
+from acp_runtime.transports.transport import StreamTransport, Transport, TransportEnd
 
 if TYPE_CHECKING:
     from acp_runtime.transports.process import Process

@@ -133,9 +133,9 @@ def test_the_changelog_and_the_summary_of_an_upgrade_show_it_as_text(sides: tupl
         pin(each)
     base, head = (read_side(str(each), each) for each in sides)
     report = compare(base, head)
-    log = with_entry("# Changelog\n\n## 1.0.0 (unreleased)\n", "1.0.0", entry(report, "`sdk` 1.1.0", "`sdk` 1.2.0"))
+    log = with_entry("# Changelog\n\n## 1.0.0 (unreleased)\n", "1.0.0", entry(report, "npm:sdk@1.1.0", "npm:sdk@1.2.0"))
     schemas = Schemas(*sides, "npm:sdk@1.2.0", [], {}, "", [], "1.0.0")
-    out = summarise(schemas, Changes(report, "1.0.0", {}, [], [], [], []), [])
+    out = summarise(schemas, Changes(report, "1.0.0", {}, {}), [])
     assert report.findings
     assert not UNSAFE.search(out + log)
     assert not re.search(r"^\s*(::|```)", out, re.MULTILINE)

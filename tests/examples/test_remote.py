@@ -30,7 +30,7 @@ pytestmark = [
 # The longest time from a connection until its process is killed, in seconds.
 LONGEST = 0.3
 # For each way of connecting.
-PROMPTS = [f"count {1_000_000 + number}" for number in range(count(10, 100))]
+PROMPTS = [f"count {1_000_000 + number}" for number in range(count(4, 100))]
 LAST_PROMPT = "count 3"
 
 

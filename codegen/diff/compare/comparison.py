@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
+from typing import Any
 
-from codegen.diff.compare.compatibility import reads_all
-from codegen.diff.compare.reach import Reach, one_flow, reach
-from codegen.diff.compare.witness import Sender
+from codegen.diff.compare.reach import one_flow, reach
+from codegen.diff.compare.samples import Sender, reads_all
 from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import BREAKING, SAFE, Verdicts, breaks
+from codegen.diff.verdict.verdicts import BREAKING, SAFE, Severity, Verdicts, breaks
 from codegen.escaping import one_line
-from codegen.ir import Definition, Field, Member, Method, Model, Schema
+from codegen.ir import Definition, Field, Member, Method, Schema
 from codegen.regen import PACKAGE
 from codegen.types import Type
 
@@ -28,7 +28,7 @@ class Comparison:
         profile: the profile's name.
         old: the profile in the base.
         new: the profile in the head.
-        old_unstable: the unstable profile that goes with it in the base, if it isn't one itself.
+        old_unstable: the unstable schema that goes with it in the base; empty if it is one itself.
         new_unstable: that of the head.
         findings: the findings so far.
         names: the name in the head of each definition of the base that still exists.
@@ -39,8 +39,8 @@ class Comparison:
     profile: str
     old: Snapshot
     new: Snapshot
-    old_unstable: Schema | None = None
-    new_unstable: Schema | None = None
+    old_unstable: Schema
+    new_unstable: Schema
     findings: list[Finding] = field(default_factory=list[Finding])
     told: set[str] = field(default_factory=set[str])
 
@@ -53,9 +53,10 @@ class Comparison:
         self.new_sender = Sender(self.new.schema, self.old.schema)
 
     def pairs(self) -> list[tuple[Definition, Definition]]:
-        """Return the definitions that exist on both sides, in pairs."""
+        """Return the definitions that exist on both sides, in pairs, without whole messages."""
         old, new = self.old.schema.definitions, self.new.schema.definitions
-        return [(old[before], new[after]) for before, after in self.names.items()]
+        kept = ((before, after) for before, after in self.names.items() if before not in self.envelopes)
+        return [(old[before], new[after]) for before, after in kept]
 
     def renamed(self, before: str, after: str) -> Renamed:
         """Return the change of a definition's name, and how long the head keeps the old one."""
@@ -68,12 +69,12 @@ class Comparison:
         """Return the Python names of definitions and union members, each once. None is skipped."""
         return tuple(dict.fromkeys(self.symbol(each.name) for each in named if each))
 
-    def by_structure(self, old: str, new: str, others: Verdicts) -> Verdicts:
-        """Return verdicts with those for messages that hold one definition before and another one after."""
+    def by_structure(self, rule: str, old: str, new: str) -> Verdicts:
+        """Return a rule's verdicts with those for messages that hold one definition before and another one after."""
         before, after = Type("ref", old), Type("ref", new)
         gained = not reads_all(self.new.schema, after, self.old.schema, before, {})
         lost = not reads_all(self.old.schema, before, self.new.schema, after, {})
-        return others.wire(breaks(gained), breaks(lost))
+        return RULES[rule].verdicts.wire(breaks(gained), breaks(lost))
 
     def add(
         self,
@@ -92,7 +93,9 @@ class Comparison:
     ) -> None:
         """Add a finding about a definition.
 
-        By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes.
+        By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes. On the wire,
+        a change is safe if no message contains the definition, and at most risky if invalid values are tolerated
+        wherever it is used.
 
         Args:
             sent: a text that the messages of both sides have because of it, such as a new value.
@@ -100,45 +103,53 @@ class Comparison:
         """
         known = after or before
         assert known is not None
-        old, new = pointers or (before.pointer if before else "", after.pointer if after else "")
-        judged = self.judge(verdicts or RULES[rule].verdicts, before, after)
-        self.findings.append(
-            Finding(
-                rule=rule,
-                profile=self.profile,
-                place=known.name,
-                old=old,
-                new=new,
-                subject=one_line(subject or known.name),
-                verdicts=judged,
-                before=one_line(texts[0]),
-                after=one_line(texts[1]),
-                symbols=symbols or self.symbols(after, before),
-                flow=one_flow({flow for name, found in self._reached(before, after) for flow in found.flows[name]}),
-                methods=self._methods(before, after),
-                renamed=renamed,
-                refused=self._refused(judged, before, after, sent),
-                code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
-            )
+        sides = [(each.name, found) for each, found in ((after, self.new_reach), (before, self.old_reach)) if each]
+        reached = [(name, found) for name, found in sides if name in found.flows]
+        judged = (verdicts or RULES[rule].verdicts).softened(
+            old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
+            new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
+        )
+        judged = judged.wire(SAFE, SAFE) if len(reached) < len(sides) else judged
+        methods = tuple(dict.fromkeys(method for name, found in reached for method in found.methods[name]))
+        self.record(
+            rule,
+            known.name,
+            pointers or (before.pointer if before else "", after.pointer if after else ""),
+            one_line(subject or known.name),
+            judged,
+            (one_line(texts[0]), one_line(texts[1])),
+            symbols=symbols or self.symbols(after, before),
+            flow=one_flow({flow for name, found in reached for flow in found.flows[name]}),
+            methods=() if "" in methods else methods,
+            renamed=renamed,
+            refused=(
+                self.new_sender.message(after, before, sent[1]) if judged.old_peer is BREAKING else "",
+                self.old_sender.message(before, after, sent[0]) if judged.new_peer is BREAKING else "",
+            ),
+            code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
         )
 
-    def _refused(
-        self, verdicts: Verdicts, before: Definition | None, after: Definition | None, sent: tuple[str, str]
-    ) -> tuple[str, str]:
-        """Return the smallest message that old peers refuse, and the one that new peers do; empty if there is none."""
-        if before is None or after is None:
-            return "", ""
-        sides = (
-            (verdicts.old_peer, self.new_sender, after, before, sent[1]),
-            (verdicts.new_peer, self.old_sender, before, after, sent[0]),
-        )
-        old, new = (
-            next((sender.message(own, each) for each in sender.refused(own, other, text)), "")
-            if verdict is BREAKING
-            else ""
-            for verdict, sender, own, other, text in sides
-        )
-        return old, new
+    def record(
+        self,
+        rule: str,
+        place: str,
+        pointers: tuple[str, str],
+        subject: str,
+        verdicts: Verdicts | None = None,
+        texts: tuple[str, str] = ("", ""),
+        **more: Any,
+    ) -> None:
+        """Add a finding. By default the verdicts are the rule's."""
+        verdicts = verdicts or RULES[rule].verdicts
+        self.findings.append(Finding(rule, self.profile, place, *pointers, subject, verdicts, *texts, **more))
+
+    def on_wire(self, methods: tuple[str, ...]) -> Severity:
+        """Return how bad it is if a change breaks messages of these methods; of all if there are none."""
+        every = (*self.old.schema.methods, *self.new.schema.methods)
+        baseline = [each for each in every if each.baseline and each.wire in methods]
+        if not methods or any(each.entry.get("opens") for each in baseline):
+            return Severity.EVERY_PEER
+        return Severity.BASELINE if baseline else Severity.WIRE
 
     def _code(
         self, verdicts: Verdicts, before: Definition | None, after: Definition | None, text: str, gone: str, read: str
@@ -148,34 +159,8 @@ class Comparison:
             return ()
         if after is None or gone:
             return (f"from {PACKAGE}.{self.profile} import {gone or before.name}",)
-        sender = self.old_sender
-        values = sender.refused(before, after, text, strict=True) if verdicts.build is BREAKING else []
-        built = [sender.source(each, Type("ref", before.name)) for each in values]
-        if not isinstance(before, Model):
-            built = [f"value: {before.name} = {each}" for each in built]
+        built = self.old_sender.code(before, after, text) if verdicts.build is BREAKING else ()
         return (*built, *([read] if read and verdicts.read is BREAKING else ()))
-
-    def judge(self, verdicts: Verdicts, before: Definition | None, after: Definition | None) -> Verdicts:
-        """Adapt verdicts to where a definition is used.
-
-        On the wire, a change is safe if no message contains the definition, and at most risky if invalid values are
-        tolerated wherever it is used.
-        """
-        if len(self._reached(before, after)) < len([each for each in (before, after) if each]):
-            return verdicts.wire(SAFE, SAFE)
-        return verdicts.softened(
-            old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
-            new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
-        )
-
-    def _reached(self, before: Definition | None, after: Definition | None) -> list[tuple[str, Reach]]:
-        """Return the sides on which messages contain a definition, each with its name there."""
-        sides = ((after, self.new_reach), (before, self.old_reach))
-        return [(each.name, found) for each, found in sides if each and each.name in found.flows]
-
-    def _methods(self, before: Definition | None, after: Definition | None) -> tuple[str, ...]:
-        found = {method: None for name, found in self._reached(before, after) for method in found.methods[name]}
-        return () if "" in found else tuple(found)
 
 
 def deprecation(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:

@@ -6,7 +6,6 @@ Changed descriptions are only counted, because no code depends on them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.models import compare_models
@@ -15,7 +14,7 @@ from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
 from codegen.diff.match import split, structure
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Verdicts, breaks
+from codegen.diff.verdict.verdicts import breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
 
 _KINDS = {Model: "object", Union: "union", Alias: "alias"}
@@ -26,13 +25,13 @@ def compare_definitions(comparison: Comparison) -> None:
     old, new = comparison.old.schema, comparison.new.schema
     added = _others(comparison, new, set(comparison.names.values()))
     for definition in _others(comparison, old, comparison.names.keys()):
-        is_unstable = comparison.new_unstable is not None and definition.name in comparison.new_unstable.definitions
+        is_unstable = definition.name in comparison.new_unstable.definitions
         parts = [] if is_unstable else split(old, definition, new, added, comparison.names)
         rule = "definition-left-stable" if is_unstable else "definition-split" if parts else "definition-removed"
         texts = (definition.name, ", ".join(parts)) if parts else ("", "")
         comparison.add(rule, definition, None, symbols=comparison.symbols(*_classes(old, definition)), texts=texts)
     for definition in added:
-        was_unstable = comparison.old_unstable is not None and definition.name in comparison.old_unstable.definitions
+        was_unstable = definition.name in comparison.old_unstable.definitions
         comparison.add("definition-stabilised" if was_unstable else "definition-added", None, definition)
     for before, after in comparison.pairs():
         _compare(comparison, before, after)
@@ -75,7 +74,9 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
             texts, read = (change.before, change.after), f"value: {old.type.hint} = new  # new: {new.name}"
             comparison.add(change.rule, old, new, verdicts=change.verdicts, texts=texts, sent=texts, read=read)
     elif not _is_consequence(comparison, old, new):
-        _kind_changed(comparison, old, new)
+        rule, texts = "definition-kind-changed", (_KINDS[type(old)], _KINDS[type(new)])
+        verdicts, symbols = comparison.by_structure(rule, old.name, new.name), _both_classes(comparison, old, new)
+        comparison.add(rule, old, new, verdicts=verdicts, texts=texts, symbols=symbols)
 
 
 def _is_consequence(comparison: Comparison, old: Definition, new: Definition) -> bool:
@@ -85,23 +86,14 @@ def _is_consequence(comparison: Comparison, old: Definition, new: Definition) ->
 
 
 def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
-    verdicts = RULES["definition-renamed"].verdicts
-    if old.name in _payloads(comparison.old.schema):
-        verdicts = Verdicts.of("SSBBB")
     before = structure(comparison.old.schema, old, comparison.names)
     equal = before.equal(structure(comparison.new.schema, new, {}))
     renamed = comparison.renamed(old.name, new.name)._replace(equal=equal)
-    if renamed.until:
-        verdicts = verdicts.kept()
-    comparison.add(
-        "definition-renamed",
-        old,
-        new,
-        verdicts=verdicts,
-        texts=(old.name, new.name),
-        symbols=_both_classes(comparison, old, new),
-        renamed=renamed,
-    )
+    implement = breaks(old.name in _payloads(comparison.old.schema))
+    verdicts = RULES["definition-renamed"].verdicts._replace(implement=implement)
+    verdicts = verdicts.kept() if renamed.until else verdicts
+    texts, symbols = (old.name, new.name), _both_classes(comparison, old, new)
+    comparison.add("definition-renamed", old, new, verdicts=verdicts, texts=texts, symbols=symbols, renamed=renamed)
 
 
 def _compare_old_names(comparison: Comparison) -> None:
@@ -111,35 +103,18 @@ def _compare_old_names(comparison: Comparison) -> None:
     names = comparison.names
     gone = [each for each in old.old_names if each.new in names and meant.get(each.old) != names[each.new]]
     whole = tuple(each.old for each in gone if _is_own(old.definitions[each.new]))
+    rule = "definition-old-name-removed"
     for each in gone:
         if each.old in whole or not each.old.startswith(whole):
             before, after = old.definitions[each.new], new.definitions[names[each.new]]
-            implement = breaks(before.name in _payloads(old))
-            comparison.add(
-                "definition-old-name-removed",
-                before,
-                after,
-                subject=each.old,
-                verdicts=replace(RULES["definition-old-name-removed"].verdicts, implement=implement),
-                texts=(f"{each.old} = {each.new}", ""),
-                symbols=tuple(comparison.symbol(other.old) for other in gone if other.old.startswith(each.old)),
-            )
+            verdicts = RULES[rule].verdicts._replace(implement=breaks(before.name in _payloads(old)))
+            texts = (f"{each.old} = {each.new}", "")
+            symbols = tuple(comparison.symbol(other.old) for other in gone if other.old.startswith(each.old))
+            comparison.add(rule, before, after, subject=each.old, verdicts=verdicts, texts=texts, symbols=symbols)
 
 
 def _payloads(schema: Schema) -> set[str | None]:
     return {name for method in schema.methods for name in (method.params, method.result)}
-
-
-def _kind_changed(comparison: Comparison, old: Definition, new: Definition) -> None:
-    """Add a finding for, say, an object that became a union. The verdicts say if each side can read the other's."""
-    comparison.add(
-        "definition-kind-changed",
-        old,
-        new,
-        verdicts=comparison.by_structure(old.name, new.name, Verdicts.of("SSBBS")),
-        texts=(_KINDS[type(old)], _KINDS[type(new)]),
-        symbols=_both_classes(comparison, old, new),
-    )
 
 
 def count_changed_descriptions(comparison: Comparison) -> int:

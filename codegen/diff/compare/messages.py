@@ -1,18 +1,17 @@
-"""Compare the kinds of messages at the schema's root, apart from the payloads of methods.
+"""Compare the kinds of messages, apart from the payloads of methods: those at the schema's root, and their definitions.
 
-No code is generated from them, so the intermediate representation has only their descriptions. Their schemas are
-compared instead, without descriptions and without references to the params and results of methods.
+No code is generated from them, so their schemas are compared, without descriptions and without references to the params
+and results of methods.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.findings import BOTH, Finding
-from codegen.diff.verdict.rules import RULES
-from codegen.ir import Schema
+from codegen.diff.verdict.findings import BOTH
 from codegen.nodes import REF_PREFIX, is_array, is_object
 
 _DESCRIPTIVE = ("description", "x-docs-ignore")
@@ -21,44 +20,36 @@ _UNORDERED = ("required", "type")
 
 
 def compare_messages(comparison: Comparison) -> None:
-    """Compare every kind of message, by its title."""
-    old, new = _by_title(comparison.old.raw), _by_title(comparison.new.raw)
-    for title, index in old.items():
-        if title not in new:
-            _add(comparison, "message-removed", title, f"/anyOf/{index}", "")
-    for title, index in new.items():
-        if title not in old:
-            _add(comparison, "message-added", title, "", f"/anyOf/{index}")
-        elif _meaning(comparison.old, old[title]) != _meaning(comparison.new, index):
-            _add(comparison, "message-changed", title, f"/anyOf/{old[title]}", f"/anyOf/{index}")
+    """Compare every kind of message, by its title or name. A definition on one side alone is a finding of its own."""
+    old, new = _messages(comparison.old, comparison.names), _messages(comparison.new, {})
+    for title in dict.fromkeys((*old, *new)):
+        before, after = old.get(title, ("", None)), new.get(title, ("", None))
+        is_told = title in comparison.envelopes and "" in (before[0], after[0])
+        if before[1] != after[1] and not is_told:
+            what_happened = "added" if not before[0] else "changed" if after[0] else "removed"
+            pointers = before[0], after[0]
+            comparison.record(f"message-{what_happened}", title, pointers, f"message {title}", flow=BOTH)
 
 
-def _by_title(raw: dict[str, Any]) -> dict[str, int]:
-    return {message["title"]: index for index, message in enumerate(raw["anyOf"])}
+def _messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+    """Return the pointer and the meaning of each message. `names`: the new names of definitions."""
+    payloads = {REF_PREFIX + name for each in side.schema.methods for name in (each.params, each.result) if name}
+    found = {each["title"]: (f"/anyOf/{index}", each) for index, each in enumerate(side.raw["anyOf"])}
+    definitions = side.raw["$defs"]
+    found |= {name: (f"/$defs/{name}", definitions[name]) for name in definitions if name in side.schema.envelopes}
+    return {title: (pointer, _meaning(each, payloads, names)) for title, (pointer, each) in found.items()}
 
 
-def _add(comparison: Comparison, rule: str, title: str, old: str, new: str) -> None:
-    verdicts = RULES[rule].verdicts
-    found = Finding(rule, comparison.profile, title, old, new, f"message {title}", verdicts, flow=BOTH)
-    comparison.findings.append(found)
-
-
-def _meaning(snapshot: Snapshot, index: int) -> Any:
-    """Return the schema of a message without descriptions and without the payloads of methods."""
-    return _stripped(snapshot.raw["anyOf"][index], _payloads(snapshot.schema))
-
-
-def _payloads(schema: Schema) -> set[str]:
-    return {REF_PREFIX + name for method in schema.methods for name in (method.params, method.result) if name}
-
-
-def _stripped(schema: Any, payloads: set[str]) -> Any:
+def _meaning(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
     """Return a schema without descriptions and without the payloads of methods, its unordered lists sorted."""
     if is_object(schema):
-        kept = {key: _stripped(value, payloads) for key, value in schema.items() if key not in _DESCRIPTIVE}
+        kept = {key: _meaning(value, payloads, names) for key, value in schema.items() if key not in _DESCRIPTIVE}
         return kept | {key: sorted(kept[key]) for key in _UNORDERED if is_array(kept.get(key))}
     if is_array(schema):
-        return [_stripped(each, payloads) for each in schema if not _is_payload(each, payloads)]
+        return [_meaning(each, payloads, names) for each in schema if not _is_payload(each, payloads)]
+    if isinstance(schema, str) and schema.startswith(REF_PREFIX):
+        name = schema.removeprefix(REF_PREFIX)
+        return names.get(name, name)
     return schema
 
 

@@ -1,18 +1,30 @@
-"""Compare methods: which exist, which side handles them, and which capability they require."""
+"""Compare methods: which exist, which side handles them, and what `methods.toml` says about them.
+
+A fact about a property that the schema added is not a finding here, because the property itself is one. A fact that
+names what the schema no longer has is one, because the bindings no longer act on it.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from typing import Any
+
 from codegen.diff.compare.comparison import Comparison, deprecation
-from codegen.diff.compare.facts import ABOUT_RESULTS, compare_content, compare_facts
 from codegen.diff.compare.reach import method_flow, one_flow
 from codegen.diff.match import pair
+from codegen.diff.method_facts import FACTS
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.findings import BOTH
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Verdicts
+from codegen.diff.verdict.verdicts import BREAKING, Verdicts
 from codegen.ir import Method, Schema
+from codegen.nodes import is_array, is_object
+from codegen.read.resolve import has_part
 
 Key = tuple[str, str, bool]
+# The rules about facts that concern the method's result.
+_ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
 
 
 def _add(
@@ -23,25 +35,29 @@ def _add(
     texts: tuple[str, str] = ("", ""),
     verdicts: Verdicts | None = None,
     symbols: tuple[str, ...] = (),
+    refused: tuple[str, str] | None = None,
 ) -> None:
-    """Add a finding about a method. By default the verdicts are the rule's. The handlers are among the symbols."""
-    method = after or before
+    """Add a finding about a method. By default the verdicts are the rule's, and the messages that are refused calls.
+
+    The handlers are among the symbols.
+    """
+    method, verdicts = after or before, verdicts or RULES[rule].verdicts
     assert method is not None
-    comparison.findings.append(
-        Finding(
-            rule=rule,
-            profile=comparison.profile,
-            place=method.wire,
-            old=f"/$defs/{before.params}" if before else "",
-            new=f"/$defs/{after.params}" if after else "",
-            subject=f"{method.side} {method.wire} {_kind(method)}",
-            verdicts=verdicts or RULES[rule].verdicts,
-            before=texts[0],
-            after=texts[1],
-            symbols=(*_handlers(comparison, after, before), *symbols),
-            flow=one_flow({method_flow(each, result=rule in ABOUT_RESULTS) for each in (before, after) if each}),
-            methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
-        )
+    refused = refused or (comparison.new_sender.call(after), comparison.old_sender.call(before))
+    comparison.record(
+        rule,
+        method.wire,
+        (f"/$defs/{before.params}" if before else "", f"/$defs/{after.params}" if after else ""),
+        f"{method.side} {method.wire} {_kind(method)}",
+        verdicts,
+        texts,
+        symbols=(*_handlers(comparison, after, before), *symbols),
+        flow=one_flow({method_flow(each, result=rule in _ABOUT_RESULTS) for each in (before, after) if each}),
+        methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
+        refused=(
+            refused[0] if verdicts.old_peer is BREAKING else "",
+            refused[1] if verdicts.new_peer is BREAKING else "",
+        ),
     )
 
 
@@ -53,35 +69,30 @@ def _handlers(comparison: Comparison, *methods: Method | None) -> tuple[str, ...
 
 def compare_methods(comparison: Comparison) -> None:
     """Compare all methods. The unstable schemas of both sides tell which ones became stable or unstable."""
-    old, new = _by_key(comparison.old.schema), _by_key(comparison.new.schema)
-    removed = {key: each for key, each in old.items() if key not in new}
-    added = {key: each for key, each in new.items() if key not in old}
-    for rule, before, after in _paired(comparison, removed, added):
-        _add(comparison, rule, before, after, (_shown(before), _shown(after)))
-        if rule == "method-renamed" and before.entry and after.table:  # otherwise the facts of one side are unknown
-            _compare_facts(comparison, before, after)
+    pairs, removed, added = _matched(comparison)
+    for rule, before, after in pairs:
+        if rule:
+            _add(comparison, rule, before, after, (_described(before), _described(after)))
+        # The facts of one side of a renamed method may be unknown.
+        if not rule or (rule == "method-renamed" and before.entry and after.table):
+            for changed, texts in _changed_facts(comparison, before, after):
+                _add(comparison, changed, before, after, texts)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(comparison, before, after)
-    for method in removed.values():
+    for method in removed:
         rule = _removed(comparison, method)
         parts = _parts(comparison, method, comparison.old.schema, set(comparison.names))
         verdicts = RULES[rule].verdicts.joined(RULES["definition-removed"].verdicts) if parts else None
-        _add(comparison, rule, method, None, (_shown(method), ""), verdicts, symbols=parts)
-    for method in added.values():
+        _add(comparison, rule, method, None, (_described(method), ""), verdicts, symbols=parts)
+    for method in added:
         parts = _parts(comparison, method, comparison.new.schema, set(comparison.names.values()))
-        _add(comparison, _added(comparison, method), None, method, ("", _shown(method)), symbols=parts)
-    for key in [key for key in old if key in new]:
-        _compare_payloads(comparison, old[key], new[key])
-        _compare_facts(comparison, old[key], new[key])
+        _add(comparison, _added(comparison, method), None, method, ("", _described(method)), symbols=parts)
 
 
 def renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
     """Return each method of a profile that has another name now, before and after."""
-    comparison = Comparison("", old, new)
-    before, after = _by_key(old.schema), _by_key(new.schema)
-    removed = {key: each for key, each in before.items() if key not in after}
-    added = {key: each for key, each in after.items() if key not in before}
-    return [(old, new) for rule, old, new in _paired(comparison, removed, added) if rule == "method-renamed"]
+    pairs, _, _ = _matched(Comparison("", old, new, Schema({}), Schema({})))
+    return [(before, after) for rule, before, after in pairs if rule == "method-renamed"]
 
 
 def _parts(comparison: Comparison, method: Method, schema: Schema, others: set[str]) -> tuple[str, ...]:
@@ -102,19 +113,19 @@ def _key(method: Method) -> Key:
     return (method.side, method.wire, method.result is None)
 
 
-def _paired(
-    comparison: Comparison, removed: dict[Key, Method], added: dict[Key, Method]
-) -> list[tuple[str, Method, Method]]:
-    """Pair removed and added methods that differ only in side, kind or name, and take them out of both dicts."""
-    found: list[tuple[str, Method, Method]] = []
+def _matched(comparison: Comparison) -> tuple[list[tuple[str, Method, Method]], list[Method], list[Method]]:
+    """Return the methods on both sides with the rule about what they differ in (side, kind or name), and the others."""
+    removed, added = _by_key(comparison.old.schema), _by_key(comparison.new.schema)
+    pairs = [("", removed.pop(key), added.pop(key)) for key in [*removed] if key in added]
     for part in (slice(1, None), slice(2)):  # all but the side, and all but the kind
-        for key in list(removed):
+        for key in [*removed]:
             candidates = [each for each in added if each[part] == key[part]]
             if len(candidates) == 1:
                 before, after = removed.pop(key), added.pop(candidates[0])
-                found.append((_rule(before, after), before, after))
+                pairs.append((_rule(before, after), before, after))
     renamed = pair([*removed], [*added], lambda a, b: _same_method(comparison, removed[a], added[b]))
-    return [*found, *(("method-renamed", removed.pop(old), added.pop(new)) for old, new in renamed.items())]
+    pairs += [("method-renamed", removed.pop(old), added.pop(new)) for old, new in renamed.items()]
+    return pairs, [*removed.values()], [*added.values()]
 
 
 def _rule(old: Method, new: Method) -> str:
@@ -131,7 +142,7 @@ def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
 
 
 def _removed(comparison: Comparison, method: Method) -> str:
-    if comparison.new_unstable and _key(method) in _by_key(comparison.new_unstable):
+    if _key(method) in _by_key(comparison.new_unstable):
         return "method-left-stable"
     return "method-removed-baseline" if method.baseline else "method-removed"
 
@@ -139,38 +150,86 @@ def _removed(comparison: Comparison, method: Method) -> str:
 def _added(comparison: Comparison, method: Method) -> str:
     if method.baseline:
         return "method-added-baseline"
-    if comparison.old_unstable and _key(method) in _by_key(comparison.old_unstable):
+    if _key(method) in _by_key(comparison.old_unstable):
         return "method-stabilised"
     if method.capability:
         return "method-added"
     return "method-added-notification" if method.result is None else "method-added-unannounced"
 
 
-def _compare_facts(comparison: Comparison, old: Method, new: Method) -> None:
-    """Compare what `methods.toml` says about a method."""
-    if old.capability != new.capability:
-        texts = (old.capability or "", new.capability or "")
-        _add(comparison, "method-capability-changed", old, new, texts)
-    if old.baseline != new.baseline:
-        _add(comparison, "method-baseline-gained" if new.baseline else "method-baseline-lost", old, new)
-    if old.deprecated != new.deprecated:
-        _add(comparison, "method-deprecated", old, new, deprecation(old, new))
-    for rule, texts in (*compare_content(comparison, old, new), *compare_facts(old, new)):
-        _add(comparison, rule, old, new, texts)
-
-
 def _compare_payloads(comparison: Comparison, old: Method, new: Method) -> None:
     """Find params and results that are a different definition now. A renamed definition is not a different one."""
     for part, before, after in (("params", old.params, new.params), ("result", old.result, new.result)):
         if before and after and comparison.names.get(before) != after:
-            verdicts = comparison.by_structure(before, after, Verdicts.of("SSBBB"))
-            _add(comparison, f"method-{part}-changed", old, new, (before, after), verdicts)
+            rule, texts = f"method-{part}-changed", (before, after)
+            one, other = comparison.old.schema.definitions[before], comparison.new.schema.definitions[after]
+            refused = comparison.new_sender.message(other, one, ""), comparison.old_sender.message(one, other, "")
+            _add(comparison, rule, old, new, texts, comparison.by_structure(rule, before, after), refused=refused)
 
 
 def _kind(method: Method) -> str:
     return "request" if method.result else "notification"
 
 
-def _shown(method: Method) -> str:
+def _described(method: Method) -> str:
     result = f", result {method.result}" if method.result else ""
     return f"{method.side} {_kind(method)} {method.wire}: params {method.params}{result}"
+
+
+def _changed_facts(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the rule of each fact about a method that changed, with the texts of both sides."""
+    if old.capability != new.capability:
+        yield "method-capability-changed", (old.capability or "", new.capability or "")
+    if old.baseline != new.baseline:
+        yield "method-baseline-gained" if new.baseline else "method-baseline-lost", ("", "")
+    if old.deprecated != new.deprecated:
+        yield "method-deprecated", deprecation(old, new)
+    yield from _changed_content(comparison, old, new)
+    old_facts, new_facts = dict(old.facts), dict(new.facts)
+    for key in FACTS:
+        before, after = old.entry.get(key), _kept(key, old, new)
+        if before != after and old_facts.get(key) != new_facts.get(key):
+            yield f"method-{key}-changed", (_shown(before), _shown(after))
+
+
+def _kept(key: str, old: Method, new: Method) -> Any:
+    """Return a fact of the new entry without what the schema had and no longer has."""
+    gone = {name for absent_key, name in {*new.absent}.difference(old.absent) if absent_key == key}
+    value = new.entry.get(key)
+    if is_array(value):
+        return [each for each in value if each not in gone] or None
+    return None if gone else value
+
+
+def _changed_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the rule of each part of the params that needs another capability, with the texts of both sides."""
+    before, after = dict(old.content), dict(new.content)
+    for part in dict.fromkeys((*before, *after)):
+        if (
+            before.get(part) != after.get(part)
+            and has_part(comparison.old.schema, old, part)
+            and (has_part(comparison.new.schema, new, part) or ("content", part) in new.absent)
+        ):
+            change = "changed" if part in before and part in after else "gained" if part in after else "lost"
+            yield f"method-content-{change}", (_part(part, before), _part(part, after))
+
+
+def compare_properties(comparison: Comparison) -> None:
+    """Compare the settings that all methods share."""
+    old, new = comparison.old.schema.properties, comparison.new.schema.properties
+    rule = "profile-properties-changed"
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key, ""), new.get(key, "")
+        if before != after:
+            texts = (f"{key} = {before}", f"{key} = {after}")
+            comparison.record(rule, comparison.profile, ("", ""), f"all methods, {key}", texts=texts, flow=BOTH)
+
+
+def _part(part: str, content: dict[str, str]) -> str:
+    return f"{part}: {content[part]}" if part in content else ""
+
+
+def _shown(value: Any) -> str:
+    if is_object(value):
+        return f"{value['by']}: {json.dumps(value['result'])}"
+    return ", ".join(value) if is_array(value) else "" if value is None else str(value)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match import MARKERS, all_fields, leniency, meaning_of_field, pair, similar
+from codegen.diff.match import leniency, meaning_of_field, pair, similar
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
-from codegen.ir import Field, Model, Schema
-
-# Properties of envelopes that hold the params or result of any method. They are compared with the methods.
-_PAYLOADS = ("params", "result")
+from codegen.ir import Field, Model
+from codegen.names import words
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,8 @@ class ModelComparison:
         assert field is not None
         assert last is not None
         symbols = [comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name)]
+        # The messages that are refused have the property's key, unless it is missing in them.
+        keys = [each.wire if each and field.required == last.required else "" for each in (before, after)]
         comparison.add(
             rule,
             self.old,
@@ -50,15 +50,9 @@ class ModelComparison:
             symbols=tuple(dict.fromkeys(symbols)),
             texts=texts or (_shown(before), _shown(after)),
             verdicts=verdicts,
-            sent=self._sent(before, after),
+            sent=(keys[0], keys[1]),
             read=_reads(self.old, before, after),
         )
-
-    def _sent(self, before: Field | None, after: Field | None) -> tuple[str, str]:
-        """Return the property's key on both sides, unless it is missing in the messages that are refused."""
-        if before and after and before.required != after.required:
-            return "", ""
-        return before.wire if before else "", after.wire if after else ""
 
 
 def _reads(model: Model, old: Field | None, new: Field | None) -> str:
@@ -70,14 +64,24 @@ def _reads(model: Model, old: Field | None, new: Field | None) -> str:
 
 
 def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
-    """Compare two objects property by property."""
+    """Compare two objects property by property.
+
+    Their own properties are compared, and if they have another base class, those of the bases, too. Tags are compared
+    with their union.
+    """
     models = ModelComparison(comparison, old, new)
     before, after = ({each.wire: each for each in model.fields} for model in (old, new))
-    if old.name in comparison.envelopes:
-        _compare_payloads(models, before, after)
-        before, after = (_without_payloads(each) for each in (before, after))
-    _compare_bases(models, before, after)
-    removed, added = _moved(models, before, after)
+    olds = {each.wire: each for each in comparison.old.schema.fields(old.name)}
+    news = {each.wire: each for each in comparison.new.schema.fields(new.name)}
+    base = comparison.names.get(old.base) if old.base else None
+    if base != new.base or (old.base is None) != (new.base is None):
+        comparison.add("definition-base-changed", old, new, texts=(old.base or "", new.base or ""))
+        before, after = before | olds, after | news
+    removed = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
+    added = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
+    for wire in [wire for wire in (*removed, *added) if wire in olds and wire in news]:
+        models.add("property-moved", removed.pop(wire, None), added.pop(wire, None))
+        _compare_fields(models, olds[wire], news[wire])
     renamed = _renamed(comparison, removed, added)
     for wire, other in renamed.items():
         models.add(_by_need("property-{}-renamed", removed.pop(wire)), before[wire], added.pop(other))
@@ -97,60 +101,8 @@ def _openness(model: Model) -> str:
     return "unknown keys: allowed" if model.is_open else "unknown keys: not mentioned"
 
 
-def _compare_payloads(models: ModelComparison, before: dict[str, Field], after: dict[str, Field]) -> None:
-    """Compare the payloads of an envelope that belong to no method."""
-    for wire in _PAYLOADS:
-        if wire not in before or wire not in after:
-            continue
-        olds = _without_methods(models.comparison.old.schema, before[wire])
-        news = _without_methods(models.comparison.new.schema, after[wire])
-        if olds != news:
-            models.add("message-changed", before[wire], after[wire], (", ".join(sorted(olds)), ", ".join(sorted(news))))
-
-
-def _without_methods(schema: Schema, field: Field) -> set[str]:
-    payloads = {name for method in schema.methods for name in (method.params, method.result)}
-    return {part.name or part.kind for part in field.type.parts or (field.type,)} - payloads
-
-
-def _without_payloads(fields: dict[str, Field]) -> dict[str, Field]:
-    return {wire: each for wire, each in fields.items() if wire not in _PAYLOADS}
-
-
 def _by_need(rule: str, field: Field) -> str:
     return rule.format("required" if field.required else "optional")
-
-
-def _compare_bases(models: ModelComparison, before: dict[str, Field], after: dict[str, Field]) -> None:
-    """Compare the base classes. If the base changed, add its properties to `before` and `after`."""
-    comparison, old, new = models.comparison, models.old, models.new
-    base = comparison.names.get(old.base) if old.base else None
-    if base == new.base and (old.base is None) == (new.base is None):
-        return
-    comparison.add("definition-base-changed", old, new, texts=(old.base or "", new.base or ""))
-    olds, news = all_fields(comparison.old.schema, old), all_fields(comparison.new.schema, new)
-    before.update({wire: field for wire, field in olds.items() if wire not in before})
-    after.update({wire: field for wire, field in news.items() if wire not in after})
-
-
-def _moved(
-    models: ModelComparison, before: dict[str, Field], after: dict[str, Field]
-) -> tuple[dict[str, Field], dict[str, Field]]:
-    """Return the removed and the added properties, without those that moved between the class and its base class.
-
-    Tags are left out: they are compared with their union.
-    """
-    comparison = models.comparison
-    removed = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
-    added = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
-    olds, news = all_fields(comparison.old.schema, models.old), all_fields(comparison.new.schema, models.new)
-    for wire in [wire for wire in removed if wire in news]:
-        models.add("property-moved", removed[wire], None)
-        _compare_fields(models, removed.pop(wire), news[wire])
-    for wire in [wire for wire in added if wire in olds]:
-        models.add("property-moved", None, added[wire])
-        _compare_fields(models, olds[wire], added.pop(wire))
-    return removed, added
 
 
 def _renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:
@@ -187,7 +139,7 @@ def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:
     found = change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
     # The constructor still takes None, which means that the property is missing.
     takes_none = change.rule == "nullable-removed" and not new.required and new.absent is None
-    return replace(found, build=RISKY) if takes_none else found
+    return found._replace(build=RISKY) if takes_none else found
 
 
 def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> bool:
@@ -200,12 +152,9 @@ def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> b
 
 
 def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
-    if new.required:
-        models.add("property-became-required", old, new)
-        return
-    reads_none = new.absent is None and not old.type.nullable
-    letters = "BSSBS" if reads_none else "BSSSS"
-    models.add("property-became-optional", old, new, verdicts=Verdicts.of(letters))
+    rule = "property-became-required" if new.required else "property-became-optional"
+    verdicts, reads_none = RULES[rule].verdicts, new.absent is None and not old.type.nullable
+    models.add(rule, old, new, verdicts=verdicts if new.required or reads_none else verdicts._replace(read=SAFE))
 
 
 def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
@@ -216,7 +165,7 @@ def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
     rule = f"property-default-{what_happened}"
     verdicts = RULES[rule].verdicts
     if new.absent is not None and what_happened == "removed":
-        verdicts = Verdicts(verdicts.old_peer, verdicts.new_peer, SAFE, RISKY)
+        verdicts = verdicts._replace(read=RISKY)
     models.add(rule, old, new, (before, after), verdicts)
 
 
@@ -228,8 +177,9 @@ def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
     for rule, one, other in (("added", after, before), ("removed", before, after)):
         null = "DefaultOnNull" if "DefaultOnError" in other else ""  # null is one of the invalid values
-        if markers := ", ".join(MARKERS[each] for each in one if each not in (*other, null)):
-            models.add(f"property-leniency-{rule}", old, new, ("", markers) if rule == "added" else (markers, ""))
+        keywords = [f"x-deserialize-{'-'.join(words(each))}" for each in one if each not in (*other, null)]
+        if text := ", ".join(keywords):
+            models.add(f"property-leniency-{rule}", old, new, ("", text) if rule == "added" else (text, ""))
 
 
 def _shown(field: Field | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.ir import Union
+from codegen.ir import Member, Union
 from codegen.nodes import escape, is_array, is_object
 
 _VARIANTS = ("anyOf", "oneOf")
@@ -26,26 +26,22 @@ def resolve(raw: Any, pointer: str) -> Any:
 def property_pointer(raw: Any, pointer: str, wire: str) -> str:
     """Return the pointer of an object's property, which may be defined by the union for all members."""
     place = pointer
-    while place:
-        found = f"{place}/properties/{escape(wire)}"
-        if resolve(raw, found) is not None:
-            return found
-        keyword = place.split("/")[-2] if place.count("/") > 2 else ""
+    while resolve(raw, found := f"{place}/properties/{escape(wire)}") is None:
+        place, keyword, _ = place.rsplit("/", 2)
         if keyword not in _VARIANTS:
             return pointer
-        place = place.rsplit("/", 2)[0]
-    return pointer
+    return found
 
 
 def is_derived(raw: Any, union: Union) -> bool:
     """Return whether a union's members come from the union that it wraps."""
-    return member_pointer(raw, union, 0) == union.pointer
+    return member_pointer(raw, union, union.members[0]) == union.pointer
 
 
-def member_pointer(raw: Any, union: Union, index: int) -> str:
+def member_pointer(raw: Any, union: Union, member: Member | None) -> str:
     """Return the pointer of a union's member, or of the union if its members come from the union it wraps."""
     schema = resolve(raw, union.pointer)
     for keyword in _VARIANTS:
-        if is_object(schema) and keyword in schema:
-            return f"{union.pointer}/{keyword}/{index}"
+        if member and is_object(schema) and keyword in schema:
+            return f"{union.pointer}/{keyword}/{union.members.index(member)}"
     return union.pointer

@@ -49,44 +49,34 @@ def method_flow(method: Method, *, result: bool) -> str:
 
 
 def reach(schema: Schema) -> Reach:
-    """Search from every method, and from the parts that every message has (a request's id, an error)."""
+    """Search from every method, and from the parts that every message has (a request's id, an error).
+
+    It goes depth first. A definition is visited a second time if it is reached on a strict path later.
+    """
     found = Reach()
     edges = {name: list(_edges(each)) for name, each in schema.definitions.items()}
-    for method in schema.methods:
-        for role in method.handled_by:
-            _walk(found, edges, method.params, _TO[role], method.wire)
-            if method.result:
-                _walk(found, edges, method.result, _BACK[role], method.wire)
-    for name in sorted(schema.envelopes):
-        found.flows[name].update((TO_AGENT, TO_CLIENT))
-        found.methods[name][""] = None
-        found.strict.add(name)
-    for name in sorted(_outside_payloads(schema)):
-        for flow in (TO_AGENT, TO_CLIENT):
-            _walk(found, edges, name, flow, "")
+    starts = [
+        (name, flow[role], method.wire)
+        for method in schema.methods
+        for role in method.handled_by
+        for name, flow in ((method.params, _TO), (method.result, _BACK))
+        if name
+    ]
+    parts = (each for name in schema.envelopes for model in schema.concrete_models(name) for each in model.fields)
+    outside = {name for each in parts if each.wire not in ("params", "result") for name in each.type.names}
+    starts += [(name, flow, "") for name in sorted(outside) for flow in (TO_AGENT, TO_CLIENT)]
+    for start, flow, method in starts:
+        seen: set[tuple[str, bool]] = set()
+        stack = [(start, True)]
+        while stack:
+            name, strict = stack.pop()
+            if (name, strict) not in seen:
+                seen.add((name, strict))
+                found.flows[name].add(flow)
+                found.methods[name][method] = None
+                found.strict |= {name} if strict else set()
+                stack += [(target, strict and is_strict) for target, is_strict in edges.get(name, ())]
     return found
-
-
-def _outside_payloads(schema: Schema) -> set[str]:
-    models = [model for name in schema.envelopes for model in schema.concrete_models(name)]
-    fields = [each for model in models for each in model.fields if each.wire not in ("params", "result")]
-    return {name for each in fields for name in each.type.names}
-
-
-def _walk(found: Reach, edges: dict[str, list[tuple[str, bool]]], start: str, flow: str, method: str) -> None:
-    """Search depth first. A definition is visited a second time if it is reached on a strict path later."""
-    seen: set[tuple[str, bool]] = set()
-    stack = [(start, True)]
-    while stack:
-        name, strict = stack.pop()
-        if (name, strict) in seen:
-            continue
-        seen.add((name, strict))
-        found.flows[name].add(flow)
-        found.methods[name][method] = None
-        if strict:
-            found.strict.add(name)
-        stack += [(target, strict and is_strict) for target, is_strict in edges.get(name, ())]
 
 
 def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:

@@ -5,18 +5,19 @@ A message becomes the first member that accepts it. So samples of each member ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived
+from codegen.diff.compare.samples import samples_for
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.verdicts import BREAKING, RISKY, SAFE, Verdict, Verdicts, risks
 from codegen.ir import Definition, Model, Schema, Union
 from codegen.types import Type
-from codegen.values import Samples, find_scalars, fits
+from codegen.values import fits
 
 
 @dataclass(frozen=True)
@@ -26,24 +27,20 @@ class Choice:
     Attributes:
         schema: its schema.
         members: its members, in the order in which they are tried: those with a tag are tried first.
+        named: the members with the names that the head has for them.
         exclusive: whether a message that several members accept is refused.
         has_fallback: whether a member without a tag may accept messages that are meant as another one.
     """
 
     schema: Schema
     members: tuple[Type, ...]
+    named: tuple[Type, ...]
     exclusive: bool = False
     has_fallback: bool = True
 
-    @classmethod
-    def of(cls, schema: Schema, union: Union) -> Choice:
-        members = sorted(union.members, key=lambda each: each.tag is None)
-        has_fallback = any(each.tag is None and not is_open_member(schema, each.name) for each in members)
-        return cls(schema, tuple(Type("ref", each.name) for each in members), union.exclusive, has_fallback)
-
     def samples(self, index: int, reader: Choice) -> list[Any]:
         """Return samples of a member's messages that this side reads as that member. Each holds an object."""
-        made = Samples(self.schema, (*self.scalars, *reader.scalars)).make(self.members[index])
+        made = samples_for(self.schema, self.members, reader.schema, reader.members).make(self.members[index])
         return [value for value in made if value and isinstance(value, (dict, list)) and self.read(value) == index]
 
     def read(self, value: Any) -> int | None:
@@ -55,9 +52,13 @@ class Choice:
         """Return the indices of the members that accept a value, in the order in which they are tried."""
         return [index for index, member in enumerate(self.members) if fits(self.schema, value, member)]
 
-    @cached_property
-    def scalars(self) -> list[Any]:
-        return list(find_scalars(self.schema, self.members))
+
+def choice_of(schema: Schema, union: Union, names: Mapping[str, str]) -> Choice:
+    """Return a union as a choice. `names`: the names that the head has for its members."""
+    members = sorted(union.members, key=lambda each: each.tag is None)
+    has_fallback = any(each.tag is None and not is_open_member(schema, each.name) for each in members)
+    types = tuple(Type("ref", each.name) for each in members)
+    return Choice(schema, types, tuple(each.renamed(names) for each in types), union.exclusive, has_fallback)
 
 
 def is_open_member(schema: Schema, name: str) -> bool:
@@ -81,25 +82,24 @@ def compare_readings(comparison: Comparison) -> None:
     A member that others are read as is one finding.
     """
     for old, new in comparison.pairs() if comparison.findings else ():
-        if old.name not in comparison.envelopes:
-            olds, news = dict(_choices(comparison.old, old)), dict(_choices(comparison.new, new))
-            for place in [place for place in olds if place in news]:
-                if olds[place].has_fallback or news[place].has_fallback:
-                    _compare(comparison, old, new, place, olds[place], news[place])
+        olds, news = dict(_choices(comparison.old, old, comparison.names)), dict(_choices(comparison.new, new, {}))
+        for place in [place for place in olds if place in news]:
+            if olds[place].has_fallback or news[place].has_fallback:
+                _compare(comparison, old, new, f"{new.name}.{place}" if place else new.name, olds[place], news[place])
 
 
-def _choices(side: Snapshot, definition: Definition) -> Iterator[tuple[str, Choice]]:
+def _choices(side: Snapshot, definition: Definition, names: Mapping[str, str]) -> Iterator[tuple[str, Choice]]:
     """Yield the unions of a definition, each with the property that it is in; empty if it is the definition."""
     if isinstance(definition, Union):
         if not is_derived(side.raw, definition):
-            yield "", Choice.of(side.schema, definition)
+            yield "", choice_of(side.schema, definition, names)
         return
     types = (
         {each.wire: each.type for each in definition.fields} if isinstance(definition, Model) else {"": definition.type}
     )
     for place, kind in types.items():
         for union in list(_unions(kind))[:1]:
-            yield place, Choice(side.schema, union.concrete.parts)
+            yield place, Choice(side.schema, union.concrete.parts, union.concrete.renamed(names).parts)
 
 
 def _unions(kind: Type) -> Iterator[Type]:
@@ -110,42 +110,31 @@ def _unions(kind: Type) -> Iterator[Type]:
         yield from _unions(part)
 
 
-def _compare(comparison: Comparison, old: Definition, new: Definition, place: str, olds: Choice, news: Choice) -> None:
-    names = [each.renamed(comparison.names) for each in olds.members]
-    same = {index: news.members.index(each) for index, each in enumerate(names) if each in news.members}
-    back = {after: before for before, after in same.items()}
-    found = [
-        *((names[front], news.members[meant], Verdicts(bad)) for front, meant, bad in _misread(news, olds, back)),
-        *(
-            (news.members[front], names[meant], Verdicts(SAFE, bad, SAFE, RISKY))
-            for front, meant, bad in _misread(olds, news, same)
-        ),
-    ]
-    for front in dict.fromkeys(front for front, _, _ in found):
-        name, mine = front.hint, [each[1:] for each in found if each[0] == front]
-        comparison.add(
-            "union-member-shadowed",
-            old,
-            new,
-            subject=f"{new.name}.{place}:{name}" if place else f"{new.name}:{name}",
-            verdicts=reduce(Verdicts.joined, (verdicts for _, verdicts in mine)),
-            texts=(", ".join(dict.fromkeys(meant.hint for meant, _ in mine)), f"read as {name}"),
-        )
+def _compare(
+    comparison: Comparison, old: Definition, new: Definition, subject: str, olds: Choice, news: Choice
+) -> None:
+    found: dict[Type, list[tuple[Type, Verdicts]]] = {}
+    for front, meant, bad in _misread(news, olds):
+        found.setdefault(front, []).append((meant, Verdicts(bad)))
+    for front, meant, bad in _misread(olds, news):
+        found.setdefault(front, []).append((meant, Verdicts(SAFE, bad, SAFE, RISKY)))
+    for front, misread in found.items():
+        verdicts = reduce(Verdicts.joined, (verdicts for _, verdicts in misread))
+        texts = (", ".join(dict.fromkeys(meant.hint for meant, _ in misread)), f"read as {front.hint}")
+        place = f"{subject}:{front.hint}"
+        comparison.add("union-member-shadowed", old, new, subject=place, verdicts=verdicts, texts=texts)
 
 
-def _misread(sender: Choice, reader: Choice, same: dict[int, int]) -> Iterator[tuple[int, int, Verdict]]:
+def _misread(sender: Choice, reader: Choice) -> Iterator[tuple[Type, Type, Verdict]]:
     """Yield the reader's member that accepts a message, the sender's that is meant, and how bad that is.
 
-    `same` are the reader's members that correspond to the sender's. Members that the other side doesn't have may
-    correspond under another name.
+    Members that the other side doesn't have may correspond under another name.
     """
-    for meant in range(len(sender.members)):
-        for value in sender.samples(meant, reader):
+    for index, meant in enumerate(sender.named):
+        for value in sender.samples(index, reader):
             accepting = reader.accepting(value)
             is_refused = reader.exclusive and len(accepting) > 1
-            others = [each for each in accepting[: None if is_refused else 1] if each != same.get(meant)]
-            for front in others:
-                if not is_open_member(reader.schema, reader.members[front].name) and (
-                    meant in same or front in same.values()
-                ):
+            for each in accepting[: None if is_refused else 1]:
+                front, is_known = reader.named[each], meant in reader.named or reader.named[each] in sender.named
+                if front != meant and is_known and not is_open_member(reader.schema, reader.members[each].name):
                     yield front, meant, BREAKING if is_refused else RISKY

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.compatibility import reads_all, without_aliases
+from codegen.diff.compare.samples import reads_all
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.escaping import quoted
-from codegen.types import NULL, Type
-
-Enum = tuple[tuple[Any, ...], Type | None]
-_LIMITS = {
-    (True, False): "constraint-loosened",
-    (False, True): "constraint-tightened",
-    (True, True): "constraint-changed",
-    (False, False): "type-respelled",
-}
+from codegen.ir import Alias, Schema
+from codegen.types import NULL, Type, union_of
 
 
-@dataclass(frozen=True)
-class TypeChange:
+class TypeChange(NamedTuple):
     """One change of a type: its rule, its verdicts, and the texts of both sides."""
 
     rule: str
@@ -36,23 +28,28 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     """Yield the changes between two types. Renaming or changing a definition changes no type that refers to it."""
     names = comparison.names
     if old.renamed(names) == new:
-        yield from _respelled(old, new)
+        if old.annotation != new.annotation and set(old.names) == set(new.names):
+            yield _ruled("type-respelled", old.annotation, new.annotation)
         return
     same = set(old.renamed(names).names) & set(new.names)
-    sent = without_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
-    after = without_aliases(comparison.new.schema, new, same)
+    sent = _without_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
+    after = _without_aliases(comparison.new.schema, new, same)
     before = sent.renamed(names)
     differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
     if differ_in_null:
-        yield _null(after.nullable, old, new)
+        rule = "nullable-added" if after.nullable else "nullable-removed"
+        yield _ruled(rule, old.annotation, new.annotation)
     sent, before, after = sent.concrete, before.concrete, after.concrete
     if before == after:
         yield from () if differ_in_null else [_ruled("type-respelled", old.annotation, new.annotation)]
         return
-    enums = before.enum, after.enum
-    if enums[0] and enums[1]:
-        yield from _enums(*enums[0], *enums[1])
-    if not (enums[0] and enums[1]) or _other_limits(enums[0], enums[1]):
+    old_enum, new_enum = before.enum, after.enum
+    if not old_enum or not new_enum:
+        yield _whole(comparison, sent, before, after, old, new)
+        return
+    yield from _enums(*old_enum, *new_enum)
+    others = {old_enum[1], new_enum[1]}  # the types of values that open enums don't list
+    if None not in others and len(others) > 1:
         yield _whole(comparison, sent, before, after, old, new)
 
 
@@ -60,23 +57,6 @@ def _is_null_or_any(*types: Type) -> bool:
     """Return whether a type is null alone, or has any value, so that null is not what it gained or lost."""
     members = (part for each in types for part in (each.parts if each.kind == "union" else (each,)))
     return NULL in types or any(part.kind == "any" for part in members)
-
-
-def _respelled(old: Type, new: Type) -> Iterator[TypeChange]:
-    """Yield a finding if a type is written differently but has the same values."""
-    if old.annotation != new.annotation and set(old.names) == set(new.names):
-        yield TypeChange("type-respelled", RULES["type-respelled"].verdicts, old.annotation, new.annotation)
-
-
-def _other_limits(old: Enum, new: Enum) -> bool:
-    """Return whether two open enums differ in the type of the values that they don't list."""
-    return None not in (old[1], new[1]) and old[1] != new[1]
-
-
-def _null(gained: bool, old: Type, new: Type) -> TypeChange:
-    letters = "BSSBS" if gained else "SBBSS"
-    rule = "nullable-added" if gained else "nullable-removed"
-    return TypeChange(rule, Verdicts.of(letters), old.annotation, new.annotation)
 
 
 def _enums(
@@ -118,7 +98,18 @@ def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: T
     lost = not reads_all(comparison.old.schema, sent, comparison.new.schema, after, names)
     if before.unlimited() == after.unlimited():
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
-        return TypeChange(_LIMITS[gained, lost], verdicts, old.annotation, new.annotation)
+        what_happened = "changed" if gained and lost else "loosened" if gained else "tightened"
+        rule = f"constraint-{what_happened}" if gained or lost else "type-respelled"
+        return TypeChange(rule, verdicts, old.annotation, new.annotation)
     other_classes = set(before.names) != set(after.names)
     verdicts = Verdicts(breaks(gained), breaks(lost), breaks(lost or other_classes), breaks(gained or other_classes))
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)
+
+
+def _without_aliases(schema: Schema, found: Type, kept: Collection[str]) -> Type:
+    """Return a type without the names of aliases, which mean nothing to JSON or a type checker, except those kept."""
+    definition = schema.definitions.get(found.name)
+    if isinstance(definition, Alias) and found.name not in kept:
+        return _without_aliases(schema, definition.type, {*kept, found.name})  # it may contain itself
+    parts = [_without_aliases(schema, part, kept) for part in found.parts]
+    return union_of(parts) if found.kind == "union" else replace(found, parts=tuple(parts))

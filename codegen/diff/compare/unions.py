@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived, member_pointer
-from codegen.diff.compare.readings import Choice, is_open_member, verdict
-from codegen.diff.match import meaning_of_field, pair
+from codegen.diff.compare.readings import choice_of, is_open_member, verdict
+from codegen.diff.match import Structure, pair, structure
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts
@@ -18,7 +17,7 @@ _RENAMED = "union-member-renamed"
 # Whether these break messages depends on what the members without a tag accept.
 _ABOUT_MESSAGES = ("union-closed-member-added", "union-closed-member-removed", "union-member-retagged")
 # The content of a member that has neither a base class nor properties apart from its tag.
-_EMPTY = ("",)
+_EMPTY = Structure("properties", frozenset(), ("model", None))
 
 
 @dataclass(frozen=True)
@@ -41,15 +40,15 @@ class UnionComparison:
             self.old,
             self.new,
             pointers=(
-                _pointer(comparison.old.raw, self.old, before, after),
-                _pointer(comparison.new.raw, self.new, after, before),
+                member_pointer(comparison.old.raw, self.old, before) if before or not after else "",
+                member_pointer(comparison.new.raw, self.new, after) if after or not before else "",
             ),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
             verdicts=self._verdicts(rule, before, after, renamed),
             texts=texts or (_shown(before), _shown(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
             renamed=renamed,
-            sent=(_tag(before), _tag(after)),
+            sent=(before.tag or "" if before else "", after.tag or "" if after else ""),
             read=self._reads(rule, after),
         )
 
@@ -59,8 +58,9 @@ class UnionComparison:
         if renamed and renamed.until:
             return verdicts.kept()
         if rule == "union-member-retagged" and before and after and before.name == after.name:
-            verdicts = replace(verdicts, build=SAFE, read=SAFE)  # code names the class, not the tag
-        old, new = Choice.of(self.comparison.old.schema, self.old), Choice.of(self.comparison.new.schema, self.new)
+            verdicts = verdicts.kept()  # code names the class, not the tag
+        old = choice_of(self.comparison.old.schema, self.old, {})
+        new = choice_of(self.comparison.new.schema, self.new, {})
         if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
             return verdicts
         names = (before.name, after.name) if before and after else ("", "")
@@ -92,12 +92,6 @@ class UnionComparison:
         return [each for schema, union in sides for each in union.members if is_open_member(schema, each.name)]
 
 
-def _pointer(raw: Any, union: Union, member: Member | None, other: Member | None) -> str:
-    if member is not None:
-        return member_pointer(raw, union, union.members.index(member))
-    return "" if other else union.pointer
-
-
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     """Compare two unions. Nothing is reported for a union whose members come from another union."""
     unions = UnionComparison(comparison, old, new)
@@ -110,7 +104,8 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     if old.tag != new.tag and old.tag and new.tag:
         unions.add("union-tag-changed", texts=(old.tag, new.tag))
     if old.exclusive != new.exclusive:
-        unions.add("union-choice-changed", texts=(_choice(old), _choice(new)))
+        texts = "the first member that matches", "exactly one member matches"
+        unions.add("union-choice-changed", texts=texts if new.exclusive else texts[::-1])
     _compare_members(unions, was_open, is_open)
 
 
@@ -118,7 +113,11 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
     old, new = _by_key(unions.comparison.old.schema, unions.old), _by_key(unions.comparison.new.schema, unions.new)
     removed = {key: each for key, each in old.items() if key not in new}
     added = {key: each for key, each in new.items() if key not in old}
-    for key, other in _renamed(unions.comparison, removed, added).items():
+    was = {key: _content(unions.comparison.old.schema, each, unions.comparison.names) for key, each in removed.items()}
+    now = {key: _content(unions.comparison.new.schema, each, {}) for key, each in added.items()}
+    # Members that have another tag or title but the same content, unless that is empty, are the same.
+    renamed = pair([*removed], [*added], lambda a, b: was[a] == now[b] != _EMPTY)
+    for key, other in renamed.items():
         before, after = removed.pop(key), added.pop(other)
         unions.add("union-member-retagged" if before.tag or after.tag else _RENAMED, before, after)
     for member in added.values():
@@ -128,10 +127,10 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
     for key in [key for key in old if key in new]:
         if unions.comparison.names.get(old[key].name) != new[key].name:
             unions.add(_RENAMED, old[key], new[key])
-    kept = [[key for key in each if key in old and key in new] for each in (old, new)]
-    if kept[0] != kept[1] and not unions.new.tag:
-        orders = [[each[key] for key in keys] for each, keys in zip((old, new), kept, strict=True)]
-        unions.add("union-order-changed", texts=(_listed(orders[0]), _listed(orders[1])))
+    olds, news = [key for key in old if key in new], [key for key in new if key in old]
+    if olds != news and not unions.new.tag:
+        texts = _listed([old[key] for key in olds]), _listed([new[key] for key in news])
+        unions.add("union-order-changed", texts=texts)
 
 
 def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
@@ -149,24 +148,12 @@ def is_open_union(schema: Schema, union: Union) -> bool:
     return any(are_open) and not all(are_open)
 
 
-def _renamed(comparison: Comparison, removed: dict[str, Member], added: dict[str, Member]) -> dict[str, str]:
-    """Pair members that have another tag or title but the same content, unless the content is empty."""
-
-    def same(before: str, after: str) -> bool:
-        content = _content(comparison.old.schema, removed[before], comparison.names)
-        return content != _EMPTY and content == _content(comparison.new.schema, added[after], {})
-
-    return pair(list(removed), list(added), same)
-
-
-def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
+def _content(schema: Schema, member: Member, names: dict[str, str]) -> object:
     """Return the content of a member apart from its tag, in a form that can be compared."""
     found = schema.definitions[member.name]
     if not isinstance(found, Model) or found.pointer == f"/$defs/{found.name}":
-        return (names.get(member.name, member.name),)
-    base = names.get(found.base, found.base) if found.base else ""
-    own = [(each.wire, *meaning_of_field(each, names)) for each in found.fields if each.tag is None]
-    return (base, *sorted(own, key=str))
+        return names.get(member.name, member.name)
+    return structure(schema, replace(found, fields=tuple(each for each in found.fields if each.tag is None)), names)
 
 
 def _union_shown(schema: Schema, union: Union) -> str:
@@ -174,14 +161,6 @@ def _union_shown(schema: Schema, union: Union) -> str:
     is_open = is_open_union(schema, union)
     named = _listed([each for each in union.members if not (is_open and is_open_member(schema, each.name))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
-
-
-def _tag(member: Member | None) -> str:
-    return member.tag or "" if member else ""
-
-
-def _choice(union: Union) -> str:
-    return "exactly one member matches" if union.exclusive else "the first member that matches"
 
 
 def _listed(members: list[Member]) -> str:

@@ -1,30 +1,18 @@
-"""Counts the findings of a report and summarises them in sentences, for the report itself and for `make upgrade`."""
+"""Counts the findings of a report and sums them up in sentences, for the report itself and for `make upgrade`."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from codegen.diff.report import Report
-from codegen.diff.verdict.advice import actors
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 
 
-def by_profile(report: Report) -> dict[str, list[Finding]]:
-    """Return the findings of each compared profile."""
-    return {name: [each for each in report.findings if each.profile == name] for name in report.profiles}
-
-
-def change_line(finding: Finding) -> str:
-    """Return the old and the new text of a finding on one line."""
-    if finding.before and finding.after:
-        return f"{finding.before} -> {finding.after}"
-    return f"- {finding.before}" if finding.before else f"+ {finding.after}" if finding.after else ""
-
-
 def headline(report: Report) -> str:
     """Return what a reviewer reads first: who has to act, in the stable profile."""
-    counted = Counter(role for each in report.unaccepted for role in actors(each))
+    actors = ({role for roles in each.todo for role in roles.split(" and ")} for each in report.unread)
+    counted = Counter(role for roles in actors for role in roles)
     if not counted:
         return f"Nobody has to act: {_why_nobody(report)}."
     (first, count), *others = counted.most_common()
@@ -40,15 +28,15 @@ def _why_nobody(report: Report) -> str:
         return "only descriptions changed" if any(report.docs_only.values()) else "nothing changed"
     if not report.stable:
         return "nothing in the stable profile changed"
-    if report.worst is Verdict.SAFE:
-        has_accepted = any(each.worst is not Verdict.SAFE for each in report.stable)
-        return f"all changes in the stable profile are safe{' or accepted' if has_accepted else ''}"
-    risky = sum(each.worst is Verdict.RISKY for each in report.unaccepted)
-    return f"the stable profile has {number(risky, 'risky change')}, which may need a look, and no breaking one"
+    if report.unread:
+        risky = number(len(report.unread), "risky change")
+        return f"the stable profile has {risky}, which may need a look, and no breaking one"
+    has_accepted = any(each.worst is not Verdict.SAFE for each in report.stable)
+    return f"all changes in the stable profile are safe{' or accepted' if has_accepted else ''}"
 
 
-def bump_line(report: Report) -> str:
-    """Return the recommended version bump, and why."""
+def conclusion(report: Report) -> str:
+    """Return the recommended version bump, and why; and the result of checking user code if it was checked."""
     accepted = " (accepted ones count, too)" if report.worst is not Verdict.BREAKING else ""
     why = {
         "major": f"the stable profile has breaking changes{accepted}",
@@ -56,31 +44,15 @@ def bump_line(report: Report) -> str:
         "patch": "only descriptions changed",
         "none": "nothing changed",
     }
-    return f"Recommended version bump: {report.bump}, because {why[report.bump]}."
-
-
-def summary(report: Report) -> str:
-    """Return the report in one line, with separate counts for the stable profile and the others."""
-    stable = counts_in_words(report.stable)
-    others = counts_in_words([each for each in report.findings if each.reports_only])
-    docs = sum(report.docs_only.values())
-    counted = [f"Stable profile: {stable or 'no changes'}.", f"Unstable and draft profiles: {others or 'no changes'}."]
-    descriptions = [f"{number(docs, 'description')} changed."] if docs else []
-    bump = bump_line(report)
-    parts = [headline(report), *(counted if report.findings else []), *descriptions, bump, user_code_line(report)]
-    return " ".join(filter(None, parts))
-
-
-def user_code_line(report: Report) -> str:
-    """Return the result of checking user code in a sentence; empty if it wasn't checked."""
+    bump = f"Recommended version bump: {report.bump}, because {why[report.bump]}."
     checked = report.user_code
     if checked is None:
-        return ""
+        return bump
     unpredicted = f", {len(checked.unpredicted)} that no finding predicts" if checked.unpredicted else ""
     line = f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{unpredicted}."
     unused = sum(each.breaks_python and not each.failures for each in report.stable)
-    why = f"that {number(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
-    return f"{line} These files have no code {why}" if unused else line
+    why_unused = f"that {number(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
+    return f"{bump} {line} These files have no code {why_unused}" if unused else f"{bump} {line}"
 
 
 def counts(findings: list[Finding]) -> dict[Verdict, int]:

@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
 
-from codegen.diff.verdict.failures import Failure
-from codegen.diff.verdict.rules import RULES
+from codegen.diff.verdict.rules import RULES, TODO
 from codegen.diff.verdict.verdicts import BREAKING, Severity, Verdict, Verdicts
-
-# The axes on Python code, which keeping the old name of a renamed thing makes safe.
-_PYTHON = ("build", "read", "implement")
 
 # The direction in which a definition is sent: to one side, both ways, or not at all.
 TO_AGENT, TO_CLIENT, BOTH, NOWHERE = "client->agent", "agent->client", "both", "none"
+_BOTH_ROLES = ("agent", "client")
+# By the direction, the roles whose code builds a definition, and those whose code reads it.
+_ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    TO_AGENT: (("client",), ("agent",)),
+    TO_CLIENT: (("agent",), ("client",)),
+    BOTH: (_BOTH_ROLES, _BOTH_ROLES),
+    NOWHERE: ((), ()),
+}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A line of user code that passes the type checker with the base's package and fails with the head's.
+
+    Attributes:
+        file: the path in the repository.
+        line: the line number, from 1.
+        source: the line itself, without indentation.
+        message: the type checker's message.
+    """
+
+    file: str
+    line: int
+    source: str
+    message: str
+
+    @property
+    def sentence(self) -> str:
+        """The place and the message, on one line."""
+        return f"{self.file}:{self.line}: {' '.join(self.message.split())}"
 
 
 class Renamed(NamedTuple):
@@ -99,11 +126,6 @@ class Finding:
         return [each.subject for each in self.places]
 
     @property
-    def title(self) -> str:
-        """What changed in the worst place, and in how many others."""
-        return f"{self.subject} and {len(self.same) - 1} more" if self.same else self.subject
-
-    @property
     def sentence(self) -> str:
         """The rule's sentence, and about a rename how sure it is and how long the old name is kept."""
         sentence = RULES[self.rule].sentence
@@ -117,29 +139,47 @@ class Finding:
 
     @property
     def worst(self) -> Verdict:
-        return self.verdicts.worst
+        return max(self.verdicts)
 
     @property
     def severity(self) -> Severity:
-        if BREAKING in (self.verdicts.old_peer, self.verdicts.new_peer):
-            return self.on_wire
-        return {Verdict.SAFE: Severity.SAFE, Verdict.RISKY: Severity.RISKY}.get(self.worst, Severity.PYTHON)
+        return self.on_wire if self.breaks_wire else Severity(self.worst)
+
+    @property
+    def breaks_wire(self) -> bool:
+        """Whether peers of different versions break."""
+        return BREAKING in self.verdicts[:2]
 
     @property
     def breaks_python(self) -> bool:
         """Whether Python code that builds, reads or implements the changed thing breaks."""
-        return any(self.verdicts.by_axis()[axis] is Verdict.BREAKING for axis in _PYTHON)
+        return BREAKING in self.verdicts[2:]
 
     @property
     def writers(self) -> tuple[str, ...]:
         """The roles whose code builds the changed object."""
-        return {TO_AGENT: ("client",), TO_CLIENT: ("agent",), BOTH: ("agent", "client")}.get(self.flow, ())
+        return _ROLES[self.flow][0]
 
     @property
     def readers(self) -> tuple[str, ...]:
         """The roles whose code reads the changed object."""
-        return {TO_AGENT: ("agent",), TO_CLIENT: ("client",), BOTH: ("agent", "client")}.get(self.flow, ())
+        return _ROLES[self.flow][1]
 
-    def roles(self, axis: str) -> tuple[str, ...]:
-        """Return the roles whose Python code an axis is about; none if that is clear, or if no message contains it."""
-        return {"build": self.writers, "read": self.readers}.get(axis, ())
+    @property
+    def todo(self) -> dict[str, str]:
+        """What to do if it breaks, by the roles that have to: `agents`, `clients`, or `agents and clients`."""
+        texts = next(texts for pattern, texts in TODO.items() if fnmatchcase(self.rule, pattern))
+        sends = self.breaks_wire or self.verdicts.build is BREAKING
+        reads = BREAKING in (self.verdicts.read, self.verdicts.implement)
+        found: dict[str, list[str]] = {}
+        for concerned, roles, text in ((sends, self.writers, texts[0]), (reads, self.readers, texts[1])):
+            if concerned and text:
+                found.setdefault(" and ".join(f"{role}s" for role in roles or _BOTH_ROLES), []).append(text)
+        return {roles: " ".join(dict.fromkeys(sentences)) for roles, sentences in found.items()}
+
+    @property
+    def change(self) -> str:
+        """The old and the new text on one line."""
+        if self.before and self.after:
+            return f"{self.before} -> {self.after}"
+        return f"- {self.before}" if self.before else f"+ {self.after}" if self.after else ""

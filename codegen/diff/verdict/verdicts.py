@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Verdict(IntEnum):
@@ -18,8 +18,7 @@ class Verdict(IntEnum):
         return self.name.lower()
 
 
-SAFE, RISKY, BREAKING = Verdict.SAFE, Verdict.RISKY, Verdict.BREAKING
-_LETTERS = {"S": SAFE, "R": RISKY, "B": BREAKING}
+SAFE, RISKY, BREAKING = Verdict
 
 # The axes, with the title that reports give them. The first two are about JSON between peers of different versions, the
 # others about Python code that moves from the old bindings to the new ones.
@@ -32,8 +31,7 @@ AXES = {
 }
 
 
-@dataclass(frozen=True)
-class Verdicts:
+class Verdicts(NamedTuple):
     """A verdict for each axis."""
 
     old_peer: Verdict = SAFE
@@ -45,40 +43,23 @@ class Verdicts:
     @classmethod
     def of(cls, letters: str) -> Verdicts:
         """Create verdicts from five letters, B, R or S, in the order of the axes."""
-        return cls(*(_LETTERS[letter] for letter in letters))
-
-    @property
-    def letters(self) -> str:
-        return "".join(verdict.name[0] for verdict in self.values)
-
-    @property
-    def values(self) -> tuple[Verdict, ...]:
-        return self.old_peer, self.new_peer, self.build, self.read, self.implement
-
-    @property
-    def worst(self) -> Verdict:
-        return max(self.values)
-
-    def by_axis(self) -> dict[str, Verdict]:
-        return dict(zip(AXES, self.values, strict=True))
+        return cls(*(Verdict("SRB".index(letter)) for letter in letters))
 
     def wire(self, old_peer: Verdict, new_peer: Verdict) -> Verdicts:
-        return replace(self, old_peer=old_peer, new_peer=new_peer)
+        return self._replace(old_peer=old_peer, new_peer=new_peer)
 
     def joined(self, other: Verdicts) -> Verdicts:
         """Return the worse of both verdicts on each axis."""
-        return Verdicts(*map(max, self.values, other.values))
+        return Verdicts(*map(max, self, other))
 
     def kept(self) -> Verdicts:
         """Return verdicts that are safe for Python code that can still use the old name of a definition."""
-        return replace(self, build=SAFE, read=SAFE)
+        return self._replace(build=SAFE, read=SAFE)
 
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
         """Return verdicts that are at most risky for each kind of peer that tolerates invalid values."""
-        return self.wire(
-            min(self.old_peer, RISKY) if old_peer else self.old_peer,
-            min(self.new_peer, RISKY) if new_peer else self.new_peer,
-        )
+        limits = (RISKY if tolerates else BREAKING for tolerates in (old_peer, new_peer))
+        return self.wire(*map(min, self, limits))
 
 
 def breaks(condition: bool) -> Verdict:
@@ -111,11 +92,11 @@ class Severity(IntEnum):
         return _TITLES[self]
 
 
-_TITLES = {
-    Severity.SAFE: "Safe",
-    Severity.RISKY: "Risky",
-    Severity.PYTHON: "Breaks only Python code",
-    Severity.WIRE: "Breaks messages of other methods",
-    Severity.BASELINE: "Breaks messages of baseline methods",
-    Severity.EVERY_PEER: "Breaks messages that every peer exchanges",
-}
+_TITLES = (
+    "Safe",
+    "Risky",
+    "Breaks only Python code",
+    "Breaks messages of other methods",
+    "Breaks messages of baseline methods",
+    "Breaks messages that every peer exchanges",
+)

@@ -101,6 +101,9 @@ class Settings:
     Put `modes` and `config_options` into the responses of `session/new`, `session/load` and `session/resume`, and let
     `session_set_mode` and `session_set_config_option` return what `set_mode` and `set_config_option` return. Current
     values are items: `settings["model"]`. If the session keeps a history, changes are recorded in it.
+
+    Attributes:
+        session: the session.
     """
 
     def __init__(
@@ -121,7 +124,7 @@ class Settings:
         Raises:
             ValueError: if two options have the same id, or a value is not one of the option's own.
         """
-        self._session = session
+        self.session: SessionBase = session
         self._options: dict[str, SessionConfigOption] = {}
         for option in options:
             if option.id in self._options:
@@ -151,7 +154,7 @@ class Settings:
         option = self._mode_option()
         if option is None:
             return None
-        client = self._session.client
+        client = self.session.client
         mode = like(client, SessionMode)
         return like(client, SessionModeState)(
             current_mode_id=option.current_value,
@@ -190,7 +193,7 @@ class Settings:
         except ValueError as error:
             raise InvalidParams(str(error), {"modeId": request.mode_id}) from error
         await self._tell_options()
-        await self._session.record(self._mode_update())
+        await self.session.record(self._mode_update())
         return like(request, SetSessionModeResponse)()
 
     async def set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
@@ -205,7 +208,7 @@ class Settings:
             raise InvalidParams(str(error), {"configId": request.config_id}) from error
         if self._is_mode(request.config_id):
             await self._tell_mode()
-        await self._session.record(self._options_update())
+        await self.session.record(self._options_update())
         return like(request, SetSessionConfigOptionResponse)(config_options=self.config_options)
 
     def _change(self, config_id: str, value: str | bool) -> None:
@@ -231,23 +234,23 @@ class Settings:
         return option is not None and option.id == config_id
 
     def _knows_booleans(self) -> bool:
-        capabilities = self._session.client.capabilities
+        capabilities = self.session.client.capabilities
         session = capabilities and capabilities.session
         options = session and session.config_options
         return bool(options and options.boolean is not None)
 
     async def _tell_options(self) -> None:
-        await self._session.send(self._options_update())
+        await self.session.send(self._options_update())
 
     async def _tell_mode(self) -> None:
-        await self._session.send(self._mode_update())
+        await self.session.send(self._mode_update())
 
     def _options_update(self) -> SessionUpdateConfigOptionUpdate:
-        cls = like(self._session.client, SessionUpdateConfigOptionUpdate)
+        cls = like(self.session.client, SessionUpdateConfigOptionUpdate)
         return cls(config_options=self.config_options)
 
     def _mode_update(self) -> SessionUpdateCurrentModeUpdate:
-        return like(self._session.client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
+        return like(self.session.client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
 
 
 def _values(option: SessionConfigOptionSelect) -> Iterator[SessionConfigSelectOption]:

@@ -125,15 +125,23 @@ class Turn:
 
         Raises:
             TurnCancelled: The turn was cancelled.
+            RuntimeError: Its block was left.
         """
         self.check()
         self._speaking = None
         await self.session.send(converted(self.session.client, update))
 
     def check(self) -> None:
-        """Raise `TurnCancelled` if the turn was cancelled. All methods that send something do this."""
+        """Refuse to send anything if the turn is over. All methods that send something call this.
+
+        Raises:
+            TurnCancelled: The turn was cancelled.
+            RuntimeError: Its block was left.
+        """
         if self.stop_reason == "cancelled":
             raise TurnCancelled
+        if self._has_ended:
+            raise RuntimeError("The turn has ended. Use it inside of its block only.")
 
     def tool_call(
         self,
@@ -254,8 +262,6 @@ class Turn:
         from acp_kit.agent.running import CommandRun
 
         self.check()
-        if self._has_ended:
-            raise RuntimeError("The turn has ended. Run commands inside of its block.")
         cwd = str(self.session.cwd / (cwd or ""))
         wanted = CommandRun(command, args, cwd, env or {}, shell, timeout, output_byte_limit)
         running = asyncio.create_task(wanted.run(self.session, call))

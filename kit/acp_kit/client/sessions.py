@@ -23,9 +23,10 @@ from acp_bindings.v1 import (
     SessionUpdateUserMessageChunk,
 )
 from acp_kit.client.choosing import check_mode, check_value, find_option, not_offered
+from acp_kit.client.deadlines import answered_within
 from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
-from acp_kit.client.turns import Turn, UnfinishedTurn
+from acp_kit.client.turns import Turn, finished_text
 from acp_kit.profiles import like
 from acp_kit.sequences import not_a_text
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
@@ -69,7 +70,20 @@ class ClientSession:
         self._turn: Turn | None = None
         self._is_closed = False
 
-    def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> Turn:
+    def __repr__(self) -> str:
+        state = self.state
+        closed = ", closed" if self._is_closed else ""
+        return (
+            f"<ClientSession {self.id!r}: {len(state.messages)} messages, {len(state.tool_calls)} tool calls{closed}>"
+        )
+
+    def prompt(
+        self,
+        prompt: str | ContentBlock | Sequence[ContentBlock],
+        *,
+        cancel_deadline: float = 10.0,
+        settle: float = 0.0,
+    ) -> Turn:
         """Send a prompt: `async with session.prompt("hello") as turn`.
 
         The updates of the turn are read with `async for`. Leaving the block before the turn has ended cancels it, and
@@ -78,13 +92,20 @@ class ClientSession:
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
 
         Raises:
             RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
         """
-        return Turn(self, self._blocks(prompt), cancel_deadline)
+        return Turn(self, self._blocks(prompt), cancel_deadline, settle)
 
-    async def ask(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> str:
+    async def ask(
+        self,
+        prompt: str | ContentBlock | Sequence[ContentBlock],
+        *,
+        cancel_deadline: float = 10.0,
+        settle: float = 0.0,
+    ) -> str:
         """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `Turn.text`.
 
         A cancellation of this call, such as that by `asyncio.timeout`, cancels the turn and waits for its end.
@@ -92,18 +113,18 @@ class ClientSession:
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
 
         Raises:
-            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`. It has the text so far.
+            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`, or was cancelled. It has the
+                text so far.
             RemoteError: if the agent answered with an error.
             ConnectionClosed: if the agent has gone.
             RuntimeError: if the last turn has not ended, or the session is closed.
         """
-        async with self.prompt(prompt, cancel_deadline=cancel_deadline) as turn:
-            response = await turn.wait()
-        if response.stop_reason != "end_turn":
-            raise UnfinishedTurn(response.stop_reason, turn.text)
-        return turn.text
+        async with self.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle) as turn:
+            await turn.wait()
+        return finished_text(turn)
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.
@@ -244,6 +265,7 @@ async def open_session(
     additional_directories: Sequence[str | Path] = (),
     load: str | None = None,
     resume: str | None = None,
+    timeout: float | None = 60.0,
 ) -> AsyncGenerator[ClientSession]:
     """Open a session with an agent, and close it at the end of the block if the agent can close sessions.
 
@@ -257,9 +279,11 @@ async def open_session(
         additional_directories: further directories that the session may use.
         load: the id of an earlier session. The agent sends its history again, which fills the state.
         resume: the id of an earlier session. The agent sends no history.
+        timeout: how long the agent may take to open the session, in seconds; None for as long as it wants.
 
     Raises:
         ValueError: if `load` and `resume` are given.
+        TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
         CapabilityError: if the agent can't do what was asked for.
         RemoteError: if the agent refuses, for example because the user has to authenticate first.
         InvalidResponse: if the agent answers with the id of a session that is open already.
@@ -279,7 +303,9 @@ async def open_session(
     if known_id is not None:
         sessions[known_id] = session
     try:
-        response = await _opened(session, load, resume)
+        method = "session/new" if known_id is None else "session/resume" if load is None else "session/load"
+        async with answered_within(timeout, agent, method):
+            response = await _opened(session, load, resume)
         if isinstance(response, like(agent, NewSessionResponse)):
             # Without an await since the response, so before the first update is handled.
             if response.session_id in sessions:

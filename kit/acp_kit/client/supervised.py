@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
 from math import inf
@@ -70,9 +70,10 @@ class Supervised:
     Args:
         start: returns a context manager that starts an agent and yields its proxy when it can be used, that is after
             `initialize`. It is called for each process, and so is the factory of the client that it passes to
-            `spawn_agent`. An agent that doesn't answer keeps everybody waiting, so limit the time here.
+            `spawn_agent`.
         delays: how many seconds to wait before each attempt.
         stable_after: an agent that ran for so many seconds before it ended has all attempts again.
+        start_deadline: an agent that can't be used after so many seconds has failed to start; None for no limit.
         reopen_deadline: a session that the agent hasn't opened again after so many seconds is lost.
         on_change: called with each change. What it raises is logged.
     """
@@ -83,12 +84,14 @@ class Supervised:
         *,
         delays: Sequence[float] = (0, 1, 2, 4, 8, 16),
         stable_after: float = 60.0,
+        start_deadline: float | None = 60.0,
         reopen_deadline: float = 60.0,
         on_change: Callable[[AgentChange], None] = lambda change: None,
     ) -> None:
         self._start = start
         self._delays = delays
         self._stable_after = stable_after
+        self._start_deadline = start_deadline
         self._reopen_deadline = reopen_deadline
         self._on_change = on_change
         self._sessions: dict[ClientSession, Exception | None] = {}  # with the reason if one is lost
@@ -145,6 +148,7 @@ class Supervised:
         additional_directories: Sequence[str | Path] = (),
         load: str | None = None,
         resume: str | None = None,
+        timeout: float | None = 60.0,
     ) -> AsyncGenerator[ClientSession]:
         """Open a session that is opened again whenever the agent was started again.
 
@@ -158,6 +162,7 @@ class Supervised:
             additional_directories=additional_directories,
             load=load,
             resume=resume,
+            timeout=timeout,
         ) as session:
             session.supervisor = self
             self._sessions[session] = None
@@ -213,7 +218,8 @@ class Supervised:
         """
         loop, began = asyncio.get_running_loop(), inf
         try:
-            async with self._start() as agent:
+            async with AsyncExitStack() as stack:
+                agent = await self._started(stack)
                 began = loop.time()
                 self._agent = agent
                 await self._open_again(agent, ready)
@@ -226,6 +232,16 @@ class Supervised:
         finally:
             self._agent = None
         return loop.time() - began, error
+
+    async def _started(self, stack: AsyncExitStack) -> RemoteAgent:
+        try:
+            async with asyncio.timeout(self._start_deadline) as limit:
+                return await stack.enter_async_context(self._start())
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            message = f"The agent could not be used after {self._start_deadline:g} seconds (Supervised.start_deadline)."
+            raise TimeoutError(message) from error
 
     async def _open_again(self, agent: RemoteAgent, ready: asyncio.Future[None]) -> None:
         self._notify()

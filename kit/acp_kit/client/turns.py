@@ -29,8 +29,21 @@ class _Session(Protocol):
     def end(self) -> None: ...
 
 
+class _Turn(Protocol):
+    """A turn that has ended, or one of `acp_kit.sync`."""
+
+    @property
+    def cancelled(self) -> bool: ...
+
+    @property
+    def stop_reason(self) -> StopReason | None: ...
+
+    @property
+    def text(self) -> str: ...
+
+
 class UnfinishedTurn(Exception):
-    """The agent ended a turn for another reason than `end_turn`, so that its reply may be incomplete.
+    """A turn ended for another reason than `end_turn`, so that the agent's reply may be incomplete.
 
     Attributes:
         stop_reason: why the turn ended, such as `max_tokens`, `refusal` or `cancelled`.
@@ -44,6 +57,18 @@ class UnfinishedTurn(Exception):
 
     def __str__(self) -> str:
         return f"The agent ended the turn with the stop reason {self.stop_reason!r}"
+
+
+def finished_text(turn: _Turn) -> str:
+    """Return the text of a turn that the agent has ended by itself.
+
+    Raises:
+        UnfinishedTurn: if the stop reason is another one than `end_turn`, or this side has cancelled the turn.
+    """
+    stop_reason = "cancelled" if turn.cancelled else turn.stop_reason
+    if stop_reason is not None and stop_reason != "end_turn":
+        raise UnfinishedTurn(stop_reason, turn.text)
+    return turn.text
 
 
 class Turn:
@@ -62,13 +87,19 @@ class Turn:
         blocks: the prompt.
     """
 
-    def __init__(self, session: _Session, blocks: Sequence[ContentBlock], cancel_deadline: float) -> None:
+    def __init__(
+        self, session: _Session, blocks: Sequence[ContentBlock], cancel_deadline: float, settle: float
+    ) -> None:
         self.blocks = blocks
         self._session = session
         self._cancel_deadline = cancel_deadline
+        self._settle = settle
         self._unread = Unread()
         self._said = Pieces()
         self._prompt: asyncio.Task[PromptResponse] | None = None
+        self._is_answered = False
+        self._has_ended = False
+        self._was_cancelled = False
         self._raised = False
 
     @property
@@ -84,6 +115,11 @@ class Turn:
         """Why the turn ended; None while it runs, or if there was no response."""
         response = self.response
         return None if response is None else response.stop_reason
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether this side has cancelled the turn, whoever did it, and whatever the agent has answered."""
+        return self._was_cancelled if self._has_ended else self._session.agent.has_cancelled_turn(self._session.id)
 
     @property
     def text(self) -> str:
@@ -104,8 +140,7 @@ class Turn:
         await self._session.ready()
         self._session.begin(self)
         agent = self._session.agent
-        prompt = agent.session_prompt(session_id=self._session.id, prompt=self.blocks)
-        self._prompt = asyncio.ensure_future(prompt)
+        self._prompt = asyncio.create_task(self._run(agent))
         self._prompt.add_done_callback(lambda prompt: self._on_end(prompt, agent))
         return self
 
@@ -155,11 +190,13 @@ class Turn:
         """
         prompt = self._begun()
         await asyncio.sleep(0)  # in which a turn that has just begun sends its prompt
-        if not prompt.done():
+        if not self._is_answered and not prompt.done():
             await self._session.agent.session_cancel(session_id=self._session.id)
 
     def put(self, update: SessionUpdate) -> None:
-        """Add an update of the turn. The session calls this."""
+        """Add an update, if the turn has not ended. The session calls this."""
+        if self._has_ended:
+            return
         self._unread.put(update)
         if update.session_update == "agent_message_chunk":
             self._said.add(update)
@@ -168,6 +205,17 @@ class Turn:
         if self._prompt is None:
             raise RuntimeError("The turn has not begun. Use it in a block: `async with session.prompt(...) as turn`.")
         return self._prompt
+
+    async def _run(self, agent: RemoteAgent) -> PromptResponse:
+        try:
+            response = await agent.session_prompt(session_id=self._session.id, prompt=self.blocks)
+            self._is_answered = True
+            if self._settle:
+                with suppress(asyncio.CancelledError):  # the block was left
+                    await asyncio.sleep(self._settle)
+            return response
+        finally:
+            self._was_cancelled, self._has_ended = self.cancelled, True
 
     def _on_end(self, prompt: asyncio.Task[PromptResponse], agent: RemoteAgent) -> None:
         self._unread.close()
@@ -180,9 +228,12 @@ class Turn:
             with suppress(TimeoutError):
                 # Sending can also take long, if the agent doesn't read.
                 async with asyncio.timeout(self._cancel_deadline):
-                    with suppress(ConnectionClosed):  # the prompt fails with it as well
-                        await self.cancel()
-                    await asyncio.wait({prompt})
+                    await asyncio.sleep(0)  # in which a turn that has just begun sends its prompt
+                    if not self.cancelled:
+                        with suppress(ConnectionClosed):  # the prompt fails with it as well
+                            await self.cancel()
+                    if not self._is_answered:
+                        await asyncio.wait({prompt})
         finally:
             # Without an answer in time, or if this task is cancelled itself. A late answer is ignored.
             if prompt.cancel():

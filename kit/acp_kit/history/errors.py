@@ -6,11 +6,10 @@ from acp_runtime import ResourceNotFound
 
 
 class HistoryError(Exception):
-    """A history could not be read or written. The message says why; the cause is the database's error."""
+    """A history could not be read or written. The message says why; the cause is the database's error.
 
-
-class ConnectionLost(HistoryError):
-    """The connection to a database was lost. What was being written may have been written or not."""
+    If the connection to the database was lost, what was being written may have been written or not.
+    """
 
 
 class HistoryDamaged(HistoryError):

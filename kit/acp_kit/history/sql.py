@@ -16,9 +16,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from acp_kit.history import sqlite
-from acp_kit.history.appends import Appends
 from acp_kit.history.bodies import Bodies
-from acp_kit.history.errors import ConnectionLost, HistoryDamaged, HistoryError, SessionExists, UnknownSession
+from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
 from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
 from acp_kit.history.writer import SessionWriter, check_id, check_new_id, locked
@@ -65,7 +64,6 @@ class SqlHistory:
         self._opening = asyncio.Lock()
         # Within this process, writers queue here. SQLite would let them poll.
         self._writing = asyncio.Lock()
-        self._appends = Appends(self._writing, self._commit)
 
     async def __aenter__(self) -> SqlHistory:
         await self._opened()
@@ -159,21 +157,13 @@ class SqlHistory:
                 await engine.dispose()
 
     async def _append(self, session_id: str, updates: Sequence[SessionUpdate]) -> None:
-        await self._opened()
-        await self._appends.append(session_id, updates)
-
-    async def _commit(self, updates: Mapping[str, Sequence[SessionUpdate]]) -> None:
-        """Append the updates of some sessions in one transaction."""
-        async with self._transaction() as connection:
-            # In the same order in all processes, so that no two wait for each other's sessions.
-            for session_id in sorted(updates):
-                new = updates[session_id]
-                batches = [new[start : start + _BATCH] for start in range(0, len(new), _BATCH)]
-                rows = len(new) + len(batches)  # each may take a place more for the message that it continues
-                writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=rows)
-                for batch in batches:
-                    await writer.append(batch)
-                await writer.save()
+        batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
+        rows = len(updates) + len(batches)  # each may take a place more for the message that it continues
+        async with self._write() as connection:
+            writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=rows)
+            for batch in batches:
+                await writer.append(batch)
+            await writer.save()
 
     async def _merge_message(self, session_id: str) -> None:
         """Merge the chunks of the last message, so that rows before the session's next position stay as they are."""
@@ -231,16 +221,11 @@ class SqlHistory:
     @asynccontextmanager
     async def _write(self) -> AsyncGenerator[AsyncConnection, None]:
         """Return a connection in a transaction that ends with the block, when it is this task's turn to write."""
-        await self._opened()
-        async with self._writing, self._transaction() as connection:
-            yield connection
-
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncGenerator[AsyncConnection, None]:
-        engine = await self._opened()
-        with self._explained():
-            async with engine.begin() as connection:
-                yield connection
+        async with self._writing:
+            engine = await self._opened()
+            with self._explained():
+                async with engine.begin() as connection:
+                    yield connection
 
     @contextmanager
     def _explained(self) -> Generator[None, None, None]:
@@ -250,8 +235,7 @@ class SqlHistory:
         except (SQLAlchemyError, OSError) as error:  # OSError: a server can't be reached
             cause = getattr(error, "orig", None) or error
             if self._path is None:
-                is_lost = getattr(error, "connection_invalidated", False)
-                raise (ConnectionLost if is_lost else HistoryError)(f"{self._name} can't be used: {cause}") from error
+                raise HistoryError(f"{self._name} can't be used: {cause}") from error
             raise sqlite.explained(self._path, cause) from error
 
     async def _opened(self) -> AsyncEngine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -18,11 +17,13 @@ from acp_kit.client import (
     find_session,
     open_session,
 )
+from acp_kit.client.deadlines import answered_within
 from acp_kit.client.permissions import Rule
 from acp_kit.sync.callbacks import in_waiting_thread
 from acp_kit.sync.event_loop import EventLoopThread
 from acp_kit.sync.sessions import OpenedSession, SyncSession
 from acp_runtime import Options
+from acp_runtime.escaping import printable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,6 +43,11 @@ class SyncAgent:
         self.remote: v1.RemoteAgent = thread.value.remote
         # If nobody closes it. At the exit, the thread closes it.
         finalize(self, thread.begin_close).atexit = False
+
+    def __repr__(self) -> str:
+        info, process = self.remote.peer_info, self.remote.process
+        name = "without a name" if info is None else printable(f"{info.name} {info.version}")
+        return f"<SyncAgent {name}, process {None if process is None else process.pid}>"
 
     def __enter__(self) -> SyncAgent:
         return self
@@ -68,6 +74,7 @@ class SyncAgent:
         additional_directories: Sequence[str | Path] = (),
         load: str | None = None,
         resume: str | None = None,
+        timeout: float | None = 60.0,
     ) -> SyncSession:
         """Open a session: `with agent.open_session() as session`.
 
@@ -77,9 +84,11 @@ class SyncAgent:
             additional_directories: further directories that the session may use.
             load: the id of an earlier session. The agent sends its history again, which fills the state.
             resume: the id of an earlier session. The agent sends no history.
+            timeout: how long the agent may take to open the session, in seconds; None for as long as it wants.
 
         Raises:
             ValueError: if `load` and `resume` are given.
+            TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
             CapabilityError: if the agent can't do what was asked for.
             RemoteError: if the agent refuses, for example because the user has to authenticate first.
         """
@@ -90,6 +99,7 @@ class SyncAgent:
             additional_directories=additional_directories,
             load=load,
             resume=resume,
+            timeout=timeout,
         )
         opened = OpenedSession(self._thread.value.sessions)
         try:
@@ -138,7 +148,7 @@ def spawn_agent(
     cwd: str | Path | None = None,
     env: Mapping[str, str] | None = None,
     inherit_env: bool | Collection[str] | None = None,
-    timeout: float | None = None,
+    timeout: float | None = 60.0,
     options: Options | None = None,
 ) -> SyncAgent:
     """Start an agent as a subprocess, and initialize the connection: `with spawn_agent("gemini", "--acp") as agent`.
@@ -156,13 +166,13 @@ def spawn_agent(
         cwd: the folder to run the agent in; by default this process's.
         env: environment variables to set, in addition to the inherited ones or in place of them.
         inherit_env: the environment variables of this process to inherit, as in `Options`.
-        timeout: how long the agent may take to answer `initialize`, in seconds.
+        timeout: how long the agent may take to answer `initialize`, in seconds; None for as long as it wants.
         options: how the connection and the process behave.
 
     Raises:
         RuntimeError: if this thread runs an event loop, except where a user types the program, as in a notebook.
         OSError: if the command can't be started.
-        TimeoutError: if the agent doesn't answer in time.
+        TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
         ConnectionClosed: if the agent exits before it answers.
         RemoteError: if it answers with an error.
         ProtocolVersionMismatch: if it speaks no common version.
@@ -187,11 +197,8 @@ async def _initialized(
     spawned: AbstractAsyncContextManager[v1.RemoteAgent], timeout: float | None
 ) -> AsyncGenerator[OpenedAgent]:
     async with spawned as remote:
-        try:
-            async with asyncio.timeout(timeout):
-                await remote.initialize(protocol_version=1, client_capabilities=client_capabilities(remote.handler))
-        except TimeoutError as error:
-            raise TimeoutError(f"The agent did not answer `initialize` within {timeout:g} seconds.") from error
+        async with answered_within(timeout, remote, "initialize"):
+            await remote.initialize(protocol_version=1, client_capabilities=client_capabilities(remote.handler))
         opened = OpenedAgent(remote)
         try:
             yield opened

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from acp_kit.client import ClientSession, Snapshot, UnfinishedTurn
+from acp_kit.client import ClientSession, Snapshot
+from acp_kit.client.turns import finished_text
 from acp_kit.sync.callbacks import Callbacks
 from acp_kit.sync.event_loop import EventLoopThread
 from acp_kit.sync.turns import SyncTurn
@@ -54,6 +55,9 @@ class SyncSession:
         self.id: str = opened.session.id
         self._opened = opened
 
+    def __repr__(self) -> str:
+        return self._thread.read(lambda: repr(self._opened.session)).replace("Client", "Sync", 1)
+
     def __enter__(self) -> SyncSession:
         return self
 
@@ -71,6 +75,7 @@ class SyncSession:
         *,
         timeout: float | None = None,
         cancel_deadline: float = 10.0,
+        settle: float = 0.0,
     ) -> str:
         """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `SyncTurn.text`.
 
@@ -80,31 +85,38 @@ class SyncSession:
             prompt: text, a block of content, or several.
             timeout: how long the turn may take, in seconds.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
 
         Raises:
             TimeoutError: if the turn takes longer. It is cancelled.
-            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`. It has the text so far.
+            UnfinishedTurn: if the turn ended with another stop reason than `end_turn`, or was cancelled. It has the
+                text so far.
             RemoteError: if the agent answered with an error.
             ConnectionClosed: if the agent has gone.
             RuntimeError: if the last turn has not ended, or the session is closed.
         """
-        with self.prompt(prompt, cancel_deadline=cancel_deadline) as turn:
-            response = turn.wait(timeout)
-        if response.stop_reason != "end_turn":
-            raise UnfinishedTurn(response.stop_reason, turn.text)
-        return turn.text
+        with self.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle) as turn:
+            turn.wait(timeout)
+        return finished_text(turn)
 
-    def prompt(self, prompt: str | ContentBlock | Sequence[ContentBlock], *, cancel_deadline: float = 10.0) -> SyncTurn:
+    def prompt(
+        self,
+        prompt: str | ContentBlock | Sequence[ContentBlock],
+        *,
+        cancel_deadline: float = 10.0,
+        settle: float = 0.0,
+    ) -> SyncTurn:
         """Send a prompt: `with session.prompt("hello") as turn`.
 
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
+            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
 
         Raises:
             RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
         """
-        turn = self._opened.session.prompt(prompt, cancel_deadline=cancel_deadline)
+        turn = self._opened.session.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle)
         return SyncTurn(self._thread, self._opened.callbacks, turn)
 
     def cancel(self) -> None:

@@ -46,6 +46,11 @@ class SyncTurn:
         return self._thread.read(lambda: self._turn.stop_reason)
 
     @property
+    def cancelled(self) -> bool:
+        """Whether this side has cancelled the turn, whoever did it, and whatever the agent has answered."""
+        return self._thread.read(lambda: self._turn.cancelled)
+
+    @property
     def ended(self) -> bool:
         """Whether the agent has answered. There may be updates that were not read yet."""
         return self._thread.read(lambda: self._turn.ended)

@@ -17,7 +17,7 @@ from typing import Any
 
 from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
-from acp_runtime.connection.ids import Groups
+from acp_runtime.connection.ids import Groups, RecentIds
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
@@ -28,7 +28,6 @@ from acp_runtime.errors import (
     ConnectionClosed,
     InternalError,
     InvalidResponse,
-    ParseError,
     ProtocolVersionMismatch,
     RemoteError,
 )
@@ -36,20 +35,15 @@ from acp_runtime.jsonrpc.encoding import notification_line
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.results import build_result, parse_error, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.models.json_values import as_object
 from acp_runtime.models.names import wire_name
 from acp_runtime.options import Options
-from acp_runtime.stubs.methods import Notification, Request
+from acp_runtime.stubs.methods import Notification, Request, session_of
 from acp_runtime.stubs.roles import ProcessInfo
 
 Method = Request[Any, Any]
 
 # The number of abandoned calls whose ids are remembered, to recognise their late responses.
 _MAX_ABANDONED = 10_000
-_UNREADABLE = (
-    "The peer could not parse a line from this side. In an agent, this is what was printed to stdout before "
-    "serve_stdio began, or by a program that inherited stdout before."
-)
 
 _logger = getLogger(__name__)
 
@@ -59,7 +53,7 @@ def copy_of(reason: ConnectionClosed) -> ConnectionClosed:
     return type(reason)(*reason.args)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Call:
     """A request that was sent.
 
@@ -123,6 +117,7 @@ class Calls:
         abandoned: cancelled calls without a response, by id.
         turns: the methods of the peer that run a turn, each with the notification that cancels it.
         turn_cancellations: these notifications.
+        cancelled_sessions: those whose newest turn this side has cancelled.
     """
 
     sides: BothSides
@@ -153,16 +148,18 @@ class Calls:
         ]
         # The turns without a response, by session.
         self._turns_of: Groups[Call] = Groups()
+        self.cancelled_sessions: RecentIds = RecentIds()
 
     def add(self, wire: str, method: Method | None, params: Any) -> Call:
         """Add a call that was sent with the next id. Call `end` when it has returned."""
-        session = self.sides.profile.session_of(params)
+        session = session_of(self.sides.profile, params)
         caller = begin_wait_for_peer(self.limits)
         call = Call(self.next_id, wire, method, params, session, caller, current.get(), self._loop.create_future())
         self.pending[call.id] = call
         self.next_id += 1
         if session is not None and wire in self.turns:
             self._turns_of.put(session, call)
+            self.cancelled_sessions.discard(session)
         self.effects.sent(method, session)
         return call
 
@@ -183,7 +180,8 @@ class Calls:
         """Parse a response and pass it to its caller."""
         call = self._pop(message.id)
         if call is None:
-            self._ignore(message)
+            if not self._forget_abandoned(message.id):
+                self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
             return
         try:
             self._deliver(call, self._result(call, message))
@@ -241,15 +239,6 @@ class Calls:
         else:
             session.deliver(Outcome(call.resolve, result, error))
 
-    def _ignore(self, message: IncomingResponse) -> None:
-        """Log a response that answers no pending call, unless it is the late one to an abandoned call."""
-        if self._forget_abandoned(message.id):
-            return
-        if message.id is None and (as_object(message.error) or {}).get("code") == ParseError.default_code:
-            self._log.log(WARNING, "unreadable", _UNREADABLE)
-        else:
-            self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
-
     def _forget_abandoned(self, id: Any) -> bool:
         """Forget an abandoned call: its late response is here, or they are too many. Return whether there was one."""
         call = self.abandoned.pop(id, None) if type(id) is int else None
@@ -266,7 +255,7 @@ class Calls:
         if message.is_error:
             error = parse_error(call.wire, message)
             if self.process is not None and error.code == InternalError.default_code:
-                error.hint = self.process.where_to_look
+                error.hint = "The agent's stderr may say why."
             if method is None or method.gone is None or method.gone != error.code:
                 raise error
             gone = build_result(method, b"{}")
@@ -315,6 +304,7 @@ class Calls:
             return
         for call in self._turns_of.get(session, ()):
             call.turn_cancelled = True
+            self.cancelled_sessions.add(session)
         self.requests.answer_cancelled_turn(wire, session)
 
     def is_in_cancelled_turn(self, method: Method, session: str | None) -> bool:
@@ -325,7 +315,7 @@ class Calls:
 
     async def wait_for_cancelled_turns(self, method: Method, params: Any) -> None:
         """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        turns = self._turns_of.get(self.sides.profile.session_of(params), ())
+        turns = self._turns_of.get(session_of(self.sides.profile, params), ())
         late = {call.forgotten: call for call in turns if call.forgotten is not None}
         if not late:
             return
@@ -336,10 +326,7 @@ class Calls:
             if waiting is not None:
                 waiting.end_wait()
         if unanswered:
-            message = (
-                "Sending %s although the cancelled one before it in its session was not answered within %s s "
-                "(Options.late_answer_deadline)"
-            )
-            self._log.log(WARNING, "late", message, method.wire, self.options.late_answer_deadline)
+            message = "Sending %s, although the cancelled one before it was not answered (Options.late_answer_deadline)"
+            self._log.log(WARNING, "late", message, method.wire)
             for forgotten in unanswered:
                 self._turns_of.remove(late[forgotten].session, late[forgotten])

@@ -18,7 +18,7 @@ from acp_runtime.errors import ConnectionClosed
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
 from acp_runtime.jsonrpc.results import dump_params
 from acp_runtime.options import InstrumentedMessage
-from acp_runtime.stubs.methods import AnyMethod, Notification, Request
+from acp_runtime.stubs.methods import AnyMethod, Notification, Request, session_of
 from acp_runtime.stubs.roles import ProcessInfo
 
 P = TypeVar("P")
@@ -122,6 +122,10 @@ class Channel:
         """Whether the peer has advertised what a method needs."""
         return self.guards.supports(method)
 
+    def has_cancelled_turn(self, session: str) -> bool:
+        """Whether this side has cancelled the newest turn of a session."""
+        return session in self.calls.cancelled_sessions
+
     @property
     def handler(self) -> Any:
         """The handler of this side's methods.
@@ -156,7 +160,7 @@ class Channel:
         if not is_cancellation and not self.held.creating_requests:
             self.writer.send(line)
             return
-        session = self.sides.profile.session_of(params)
+        session = session_of(self.sides.profile, params)
         if self.held.send(session, line) and is_cancellation:
             self.calls.note_cancelled_turn(wire, session)
 
@@ -202,5 +206,5 @@ class InstrumentedChannel(Channel):
             super()._send_notification(wire, method, sent)
 
     def _inside(self, wire: str, method: AnyMethod | None, id: int | None, params: Any) -> Any:
-        message = InstrumentedMessage("out", wire, method, id, self.sides.profile.session_of(params), params)
+        message = InstrumentedMessage("out", wire, method, id, session_of(self.sides.profile, params), params)
         return self.instrument(message)

@@ -33,7 +33,7 @@ from acp_runtime.jsonrpc.messages import (
 )
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage, Options
-from acp_runtime.stubs.methods import AnyMethod
+from acp_runtime.stubs.methods import AnyMethod, session_of
 
 _logger = getLogger(__name__)
 
@@ -131,7 +131,7 @@ class Dispatch:
     def _request(self, message: IncomingRequest, line: bytes) -> None:
         """Start the handler of a request, refuse it, or let it wait for `initialize`."""
         method = self._side.requests.get(message.method)
-        session = (self._profile if method is None else method.profile).session_of(message.params)
+        session = session_of(self._profile if method is None else method.profile, message.params)
         if method is None:
             handle: Handle = partial(self._handler.ext_request, message.method)
         else:
@@ -152,8 +152,9 @@ class Dispatch:
         if method is not None and method.opens:
             self._opening += 1
             on_end = self._opening_ended
-        about_it = message.method, handle, message.params, size, self.limits, self._default
-        self.requests.start(InFlightRequest(*about_it, message.id, method, session, on_end))
+        wire, params, limits, default = message.method, message.params, self.limits, self._default
+        request = InFlightRequest(wire, handle, params, size, limits, default, message.id, method, session, on_end)
+        self.requests.start(request)
 
     def _notification(self, message: IncomingNotification, line: bytes) -> None:
         """Put a notification into its session, after acting on a cancellation."""
@@ -181,12 +182,12 @@ class Dispatch:
         self._put(message.method, method, handle, message.params, len(line))
 
     def _put(self, wire: str, method: AnyMethod | None, handle: Handle, argument: Any, length: int) -> None:
-        session = (self._profile if method is None else method.profile).session_of(argument)
+        session = session_of(self._profile if method is None else method.profile, argument)
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", wire, method, None, session, argument)
             handle = partial(_inside, self.options.instrument, about, handle)
         notification = InFlightNotification(wire, handle, argument, length + MODEL_BYTES, self.limits, self._default)
-        self.sessions.queue_of(session).put(notification)
+        self.sessions.put(session, notification)
 
     def _refuse(self, message: Refused, line: bytes) -> None:
         """Answer with an error. Text that an agent prints before its first message is reported once (a banner)."""

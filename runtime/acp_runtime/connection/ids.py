@@ -41,8 +41,9 @@ class RecentIds:
 
     def add(self, id: str) -> None:
         """Add an id, or make it the newest."""
-        self.discard(id)
-        self._hashes[hash(id)] = None
+        key = hash(id)
+        self._hashes.pop(key, None)
+        self._hashes[key] = None
         if len(self._hashes) > _MAX_IDS:
             del self._hashes[next(iter(self._hashes))]
 

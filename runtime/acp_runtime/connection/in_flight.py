@@ -23,7 +23,7 @@ Ended: TypeAlias = Callable[["asyncio.Task[None]"], object]
 _WRONG_SIGNATURE = "Handlers are `async def` methods with one argument; `ext_request` and `ext_notification` have two."
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class InFlight:
     """A request or a notification of the peer, from its arrival to the end of its handler.
 

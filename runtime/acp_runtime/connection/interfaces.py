@@ -42,12 +42,13 @@ class ByteSource(Protocol):
 
 
 class ByteWriter(Protocol):
-    """The interface that a connection writes to."""
+    """The interface that a connection writes to.
 
-    @property
-    def unwritten(self) -> int:
-        """The number of buffered bytes."""
-        ...
+    Attributes:
+        unwritten: the number of buffered bytes.
+    """
+
+    unwritten: int
 
     def write(self, data: bytes, /) -> None:
         """Write or buffer bytes, without waiting. Raises OSError if writing has failed."""

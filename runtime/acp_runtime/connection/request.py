@@ -30,14 +30,14 @@ from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.results import as_result, build_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.stubs import methods
-from acp_runtime.stubs.methods import AnyMethod
+from acp_runtime.stubs.methods import AnyMethod, session_of
 
 Method = methods.Request[Any, Any]
 
 _logger = getLogger(__name__)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class InFlightRequest(InFlight):
     """A request whose task was created.
 
@@ -142,7 +142,7 @@ class Requests:
                 request.cancel("peer")
             return
         is_overridden = self.sides.own.overrides(self.sides.handler, method)
-        turn = method.wire, self.sides.profile.session_of(params)
+        turn = method.wire, session_of(self.sides.profile, params)
         for request in self._turns.pop(turn, ()):
             request.turn_cancelled = True
             if is_overridden and request.has_begun:
@@ -158,7 +158,7 @@ class Requests:
         """
         message = current.get()
         has_arrived = isinstance(message, InFlightNotification) and message.wire == method.wire
-        turn = method.wire, self.sides.profile.session_of(params)
+        turn = method.wire, session_of(self.sides.profile, params)
         unmarked = () if has_arrived else self._turns.pop(turn, ())
         for request in (*self._marked_turns.pop(turn, ()), *unmarked):
             request.turn_cancelled = True
@@ -209,8 +209,10 @@ class Requests:
         request.task = None
         self.by_id.remove(request.id, request)
         if method is not None and method.cancelled is not None:
-            for turns in (self._turns, self._marked_turns):
-                turns.remove((method.cancelled[0], request.session), request)
+            turn = method.cancelled[0], request.session
+            self._turns.remove(turn, request)
+            if request.turn_cancelled:
+                self._marked_turns.remove(turn, request)
         request.end()
         if request.is_answered:
             result = FAILED

@@ -55,22 +55,10 @@ class SessionQueue:
         self.queue: deque[InFlightNotification | Outcome] = deque()
         self.task: asyncio.Task[None] | None = None
 
-    def put(self, notification: InFlightNotification) -> None:
-        """Handle a notification after the earlier ones."""
-        sessions, limits = self._sessions, self._sessions.limits
-        self.queue.append(notification)
-        limits.add_queued(notification.size)
-        if self.task is None:
-            if not sessions.creating_calls or self.id is None or self.id in sessions.used:
-                self._start()
-            elif limits.exceeds(1) or limits.queued_bytes >= sessions.max_held_bytes:
-                # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
-                sessions.release_all()
-
     def release(self) -> None:
         """Handle the notifications of a queue that is held."""
         if self.queue and self.task is None:
-            self._start()
+            self.start()
 
     def deliver(self, outcome: Outcome) -> None:
         """Deliver an outcome when the present notifications have been handled, those that are held as well."""
@@ -93,7 +81,8 @@ class SessionQueue:
                 limits.begin(message.size)
                 message.end()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Handle what is queued, in a task."""
         self.task = self._sessions.handler_tasks.create(self._handle_all(), self._ended)
 
     async def _handle_all(self) -> None:
@@ -102,6 +91,7 @@ class SessionQueue:
             message = self.queue.popleft()
             if isinstance(message, Outcome):
                 message.resolve(message.result, message.error)
+                await asyncio.sleep(0)  # the caller has it before the next notification is handled
                 continue
             limits.begin(message.size)
             current.set(message)
@@ -124,7 +114,7 @@ class SessionQueue:
         if self.task is task:
             self.task = None
             if self.queue:
-                self._start()
+                self.start()
             else:
                 del self._sessions.by_id[self.id]
 
@@ -146,19 +136,26 @@ class Sessions:
     def __init__(self, tasks: Tasks, limits: Limits, max_held_bytes: int) -> None:
         self.handler_tasks: Tasks = tasks
         self.limits: Limits = limits
-        self.max_held_bytes: int = max_held_bytes
+        self._max_held_bytes = max_held_bytes
         self.by_id: dict[str | None, SessionQueue] = {}
         self.used: RecentIds = RecentIds()
         self.creating_calls: int = 0
         self._loop = asyncio.get_running_loop()
         self.log: ThrottledLogger = ThrottledLogger(_logger)
 
-    def queue_of(self, id: str | None) -> SessionQueue:
-        """Return the queue of a session, to put a notification into it."""
+    def put(self, id: str | None, notification: InFlightNotification) -> None:
+        """Handle a notification of a session after the earlier ones."""
         queue = self.by_id.get(id)
         if queue is None:
             self.by_id[id] = queue = SessionQueue(self, id)
-        return queue
+        queue.queue.append(notification)
+        self.limits.add_queued(notification.size)
+        if queue.task is None:
+            if not self.creating_calls or id is None or id in self.used:
+                queue.start()
+            elif self.limits.exceeds(1) or self.limits.queued_bytes >= self._max_held_bytes:
+                # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
+                self.release_all()
 
     def use(self, id: str) -> None:
         """Note that this side uses the id of a session: its queue need not be held."""

@@ -40,11 +40,8 @@ _logger = getLogger(__name__)
 _JSONRPC = rb'(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?'
 _RESPONSE = rb'\{%b\s*"id"\s*:\s*([0-9]{1,18})\s*,%b\s*"(?:result|error)"' % (_JSONRPC, _JSONRPC)
 
-# The first matches the start of a message or of a fragment; the second finds fragments that start inside a string.
-_BEGINS_LIKE_JSON = (
-    rb"[\s\xef\xbb\xbf]*(?:[{}\]\",:]|\[(?!\s*[A-Za-z])|-?[0-9]|\[?\s*(?:true|false|null|NaN|-?Infinity)\b)"
-)
-_HAS_JSON = rb'"[ \t]*[:,}\]]|\x00'
+# What may be a message or a fragment of one: it has a character of JSON, or begins like JSON.
+_LIKE_JSON = rb'(?s).*["{}\x00]|\s*(?:[\]:,]|\[\W|-?[0-9]|\[?(?:true|false|null)\b)'
 
 
 class Decoder:
@@ -83,14 +80,15 @@ class Decoder:
         method = frame.get("method")
         if method is None:
             return _response(frame, line) if "result" in frame or "error" in frame else self._explain(line)
-        if method not in built:
+        try:
+            params = frame["params"]
+        except KeyError:
             # A process uses a few methods, and the schema of each takes milliseconds to build.
             self._current = self._build({**built, method: self._unambiguous[method]})
             return self.decode(line)
         if _logger.isEnabledFor(DEBUG):
-            log_dropped(built[method], "params", line)
+            log_dropped(built[method], "params", line, params)
         # The schema requires an id of requests and forbids it for notifications (rule 11).
-        params = frame["params"]
         return IncomingRequest(frame["id"], method, params) if "id" in frame else IncomingNotification(method, params)
 
     @cached_property
@@ -132,7 +130,7 @@ class Decoder:
         except Exception as fault:  # raised by a validator of an extension's params
             return _not_validated(frame, fault)
         if _logger.isEnabledFor(DEBUG):
-            log_dropped(known, "params", line)
+            log_dropped(known, "params", line, valid)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
 
 
@@ -178,13 +176,7 @@ def _unreadable(line: bytes, reason: ValueError) -> Refused:
 def _describe(line: bytes, reason: str) -> str:
     """Describe a line that isn't JSON (rule 30). It is quoted only if it can't be a message or a fragment of one."""
     description = f"{len(line)} bytes that are not JSON ({reason.replace('line 1 column', 'byte')})"
-    if re.match(_BEGINS_LIKE_JSON, line):
-        return description
-    if b'{"jsonrpc":' in line:
-        return f"{description}: a message, and before it on the same line other text, which was perhaps printed"
-    if re.search(_HAS_JSON, line):
-        return description
-    return f"{description}: {printable(line)}"
+    return description if re.match(_LIKE_JSON, line) else f"{description}: {printable(line)}"
 
 
 def _not_a_message(line: bytes, fault: str) -> Refused:

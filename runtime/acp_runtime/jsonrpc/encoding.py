@@ -46,9 +46,12 @@ def error_line(id: RequestId, error: RequestError) -> bytes:
     """Encode an error response.
 
     Raises:
-        PydanticSerializationError: if the error's data is not JSON.
+        TypeError: if the error's code is not an integer, or its message is not text. Nothing checks it earlier.
+        PydanticSerializationError: if its data is not JSON.
     """
     body: dict[str, Any] = {"code": error.code, "message": error.message}
+    if not isinstance(body["code"], int) or isinstance(body["code"], bool) or not isinstance(body["message"], str):
+        raise TypeError("its code is not an integer, or its message is not text")
     if error.data is not None:
         body["data"] = error.data
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (_id(id), dump(body))

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, GetCoreSchemaHandler, TypeAdapter
+from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.models.json_values import as_object
-from acp_runtime.models.names import wire_name
 from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import AnyMethod, Request
 
@@ -88,7 +86,7 @@ class FrameSchema:
             "jsonrpc": _field(core_schema.literal_schema(["2.0"])),
             "id": _field(self._id if is_request else _NO_VALUE, required=is_request),
             "method": _field(core_schema.str_schema()),
-            "params": _field(handler.generate_schema(_params_type(method))),
+            "params": _field(handler.generate_schema(method.params_type)),
             # A call that carries a result or an error as well is refused (rule 4).
             "result": _field(_NO_VALUE, required=False),
             "error": _field(_NO_VALUE, required=False),
@@ -96,38 +94,7 @@ class FrameSchema:
         return core_schema.typed_dict_schema(fields, extra_behavior="ignore")
 
 
-class MemberSchema:
-    """An annotation with the schema of a message of which only one member is kept.
-
-    Args:
-        name: the name of the member.
-        kind: its type.
-    """
-
-    def __init__(self, name: str, kind: Any) -> None:
-        self._name = name
-        self._kind = kind
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        member = _field(handler.generate_schema(self._kind))
-        return core_schema.typed_dict_schema({self._name: member}, extra_behavior="ignore")
-
-
 @cache
 def params_adapter(method: AnyMethod) -> TypeAdapter[Any]:
     """Return the adapter that validates the params of a method on their own."""
-    return TypeAdapter(_params_type(method))
-
-
-def _params_type(method: AnyMethod) -> Any:
-    """Return the type of a method's params. The id of a request to cancel is as strict as the id of a request."""
-    if method.cancels is None:
-        return method.params_type
-    name = wire_name(method.cancels)
-
-    def check(params: Any) -> Any:
-        if isinstance((as_object(params) or {}).get(name), float):
-            raise ValueError(f"{name} is not an id")
-        return params
-
-    return Annotated[method.params_type, BeforeValidator(check)]
+    return TypeAdapter(method.params_type)

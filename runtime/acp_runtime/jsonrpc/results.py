@@ -10,14 +10,13 @@ from functools import cache
 from logging import DEBUG, getLogger
 from typing import Annotated, Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import from_json
+from pydantic import BaseModel, GetCoreSchemaHandler, GetPydanticSchema, TypeAdapter, ValidationError
+from pydantic_core import core_schema, from_json
 
 from acp_runtime.errors import InvalidResponse, RemoteError
 from acp_runtime.jsonrpc.dropped_values import log_dropped
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.error_responses import explain, summary
-from acp_runtime.jsonrpc.frames import MemberSchema
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.strict_json import read
 from acp_runtime.models import union_members
@@ -43,7 +42,7 @@ def parse_result(method: Request[Any, Any], response: IncomingResponse) -> Any:
         raise InvalidResponse(method.wire, f"a validator raised {type(error).__name__}") from error
     else:
         if _logger.isEnabledFor(DEBUG):
-            log_dropped(method, "result", line)
+            log_dropped(method, "result", line, result)
         return result
     raise InvalidResponse(method.wire, reason)
 
@@ -116,7 +115,11 @@ def _result_models(method: Request[Any, Any]) -> tuple[type[BaseModel], ...]:
 
 @cache
 def _adapter(method: Request[Any, Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(Annotated[Any, MemberSchema("result", method.result_type)])
+    def response(_: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        field = core_schema.typed_dict_field(handler.generate_schema(method.result_type))
+        return core_schema.typed_dict_schema({"result": field}, extra_behavior="ignore")
+
+    return TypeAdapter(Annotated[Any, GetPydanticSchema(response)])
 
 
 def _plain_json(model: type[BaseModel], value: Any) -> Any:

@@ -26,7 +26,7 @@ from acp_runtime.models.fail_fast import stop_at_first_error
 from acp_runtime.models.names import wire_name
 from acp_runtime.models.older_pydantic import CAN_DEFER, COMPARES_EXTRA, adapt
 from acp_runtime.models.signatures import ModelSignature
-from acp_runtime.models.tags import tags_of
+from acp_runtime.models.union_members import tags_of
 
 T = TypeVar("T", bound=str)
 M = TypeVar("M", bound="Model")

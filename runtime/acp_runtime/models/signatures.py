@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from acp_runtime.models.tags import tag_of
+from acp_runtime.models.union_members import tag_of
 
 
 class ModelSignature:

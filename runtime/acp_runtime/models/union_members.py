@@ -1,4 +1,4 @@
-"""The members of a union, and the models among them."""
+"""The members of a union, the models among them, and the tags that tell them apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from acp_runtime.models.json_values import as_object
 
 
 def members_of(union: Any) -> tuple[Any, ...]:
@@ -43,3 +46,15 @@ def _converted(cls: type[BaseModel], value: BaseModel) -> BaseModel:
     if converted.__pydantic_extra__ is not None:  # an unknown key may be named like a field
         converted.__pydantic_extra__.update(value.model_extra or {})
     return converted
+
+
+def tags_of(cls: Any) -> dict[str, Any]:
+    """Return the tags of a model, by the names of their fields."""
+    tags = {name: tag_of(field) for name, field in cls.__pydantic_fields__.items()}
+    return {name: tag for name, tag in tags.items() if tag is not None}
+
+
+def tag_of(field: FieldInfo) -> Any:
+    """Return the constant of a tag's field; None for any other field."""
+    extra = as_object(field.json_schema_extra)
+    return extra["const"] if extra is not None and "x-tag" in extra else None

@@ -17,8 +17,7 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.errors import label
 from acp_runtime.models.markers import lax_or_strict
 from acp_runtime.models.names import wire_name
-from acp_runtime.models.tags import tags_of
-from acp_runtime.models.union_members import concrete_models, members_of
+from acp_runtime.models.union_members import concrete_models, members_of, tags_of
 
 
 class ByTag:

@@ -69,14 +69,15 @@ class Profile(_Facts):
         """The module of the models, imported on first use."""
         return import_module(f"{self.package}.models")
 
-    def session_of(self, params: Any) -> str | None:
-        """Return the session that params belong to; None if they belong to none."""
-        is_json = params.__class__ is dict
-        found = params.get(self.session) if is_json else getattr(params, self.session_attribute, None)
-        return found if isinstance(found, str) else None
-
     def __repr__(self) -> str:
         return f"Profile({self.package!r}, {self.protocol_version})"
+
+
+def session_of(profile: Profile, params: Any) -> str | None:
+    """Return the session that params belong to; None if they belong to none."""
+    is_json = params.__class__ is dict
+    found = params.get(profile.session) if is_json else getattr(params, profile.session_attribute, None)
+    return found if isinstance(found, str) else None
 
 
 class Method(_Facts):

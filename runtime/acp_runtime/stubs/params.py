@@ -10,8 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from acp_runtime.models.absent import ABSENT
-from acp_runtime.models.tags import tags_of
-from acp_runtime.models.union_members import as_declared, concrete_models
+from acp_runtime.models.union_members import as_declared, concrete_models, tags_of
 from acp_runtime.stubs.methods import AnyMethod
 
 

@@ -84,6 +84,10 @@ class Channel(Protocol):
         """Return whether the peer has advertised what a method needs."""
         ...
 
+    def has_cancelled_turn(self, session: str) -> bool:
+        """Return whether this side has cancelled the newest turn of a session."""
+        ...
+
     @property
     def handler(self) -> Any:
         """The handler of this side's methods."""
@@ -93,6 +97,16 @@ class ProcessInfo(Protocol):
     """A subprocess that this side started."""
 
     @property
+    def command(self) -> str:
+        """The program that was started."""
+        ...
+
+    @property
+    def stderr_tail(self) -> str:
+        """The end of what it has written to stderr so far, of the size that `Options.stderr_tail` allows."""
+        ...
+
+    @property
     def pid(self) -> int:
         """Its process id."""
         ...
@@ -100,11 +114,6 @@ class ProcessInfo(Protocol):
     @property
     def returncode(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
-        ...
-
-    @property
-    def where_to_look(self) -> str:
-        """A sentence that says where to read its stderr."""
         ...
 
 
@@ -224,7 +233,7 @@ class Remote:
 
     @property
     def process(self) -> ProcessInfo | None:
-        """The peer's subprocess (`pid`, `returncode`); None if this side started none."""
+        """The peer's subprocess (`command`, `pid`, `returncode`, `stderr_tail`); None if this side started none."""
         return self._channel.process
 
     def supports(self, method: str | Extension) -> bool:
@@ -246,6 +255,13 @@ class Remote:
             names = ", ".join(sorted({**self.requests, **self.notifications}))
             raise ValueError(f"This peer has no method {method!r}. Pass a name on the wire, one of: {names}.")
         return self._channel.supports(found)
+
+    def has_cancelled_turn(self, session_id: str) -> bool:
+        """Return whether this side has cancelled the newest turn of a session, whatever the peer has answered.
+
+        Known while the turn runs and after it, until the next one. Of many sessions, only the newest 4,096 are known.
+        """
+        return self._channel.has_cancelled_turn(session_id)
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended and all received messages have been handled.

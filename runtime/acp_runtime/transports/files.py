@@ -67,26 +67,22 @@ class FileWriter(ABC):
     """Writes to an unbuffered file, which it owns.
 
     Attributes:
+        unwritten: the number of buffered bytes.
         error: why nothing can be written anymore; None while writing works.
     """
 
     def __init__(self, file: FileIO) -> None:
         self._file = file
         self._loop = asyncio.get_running_loop()
-        self._unwritten = 0
+        self.unwritten: int = 0
         self._changed = asyncio.Event()
         self._on_failure: Callable[[OSError], None] | None = None
         self.error: OSError | None = None
 
-    @property
-    def unwritten(self) -> int:
-        """The number of buffered bytes."""
-        return self._unwritten
-
     def write(self, data: bytes, /) -> None:
         """Write or buffer some bytes. Raise OSError if writing fails or has failed."""
         if self.error is None:
-            self._unwritten += len(data)
+            self.unwritten += len(data)
             self._put(data)
         if self.error is not None:
             raise self.error
@@ -121,7 +117,7 @@ class FileWriter(ABC):
         """Close the file. May be called again."""
 
     def _wrote(self, size: int) -> None:
-        self._unwritten -= size
+        self.unwritten -= size
         self._changed.set()
 
     def _failed(self, error: OSError) -> None:
@@ -134,6 +130,6 @@ class FileWriter(ABC):
         self._changed.set()
 
     async def _until(self, size: int) -> None:
-        while self._unwritten > size and self.error is None:
+        while self.unwritten > size and self.error is None:
             self._changed.clear()
             await self._changed.wait()

@@ -13,12 +13,15 @@ class MemoryPipe:
 
     Args:
         capacity: `drain` waits while more than this number of bytes is undelivered.
+
+    Attributes:
+        unwritten: the number of bytes that are not delivered yet.
     """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._chunks: list[bytes] = []
-        self._size = 0
+        self.unwritten: int = 0
         self._closed = False
         self._has_room = asyncio.Event()
         self._has_room.set()
@@ -26,11 +29,6 @@ class MemoryPipe:
         self._receiver: Receiver | None = None
         self._paused = False
         self._delivering = False
-
-    @property
-    def unwritten(self) -> int:
-        """The number of bytes that are not delivered yet."""
-        return self._size
 
     def start(self, receiver: Receiver, /) -> None:
         """Start delivering to a receiver."""
@@ -55,8 +53,8 @@ class MemoryPipe:
         if self._closed:
             raise BrokenPipeError("The pipe is closed.")
         self._chunks.append(data)
-        self._size += len(data)
-        if self._size > self._capacity:
+        self.unwritten += len(data)
+        if self.unwritten > self._capacity:
             self._has_room.clear()
         self._deliver_soon()
 
@@ -89,7 +87,7 @@ class MemoryPipe:
         if self._receiver is None or (self._paused and not self._closed):
             return
         if self._chunks:
-            chunks, self._chunks, self._size = self._chunks, [], 0
+            chunks, self._chunks, self.unwritten = self._chunks, [], 0
             self._has_room.set()
             self._receiver.received(chunks[0] if len(chunks) == 1 else b"".join(chunks))
             self._deliver_soon()

@@ -43,6 +43,7 @@ class Process:
         OSError: if the command can't be started, or the file for its stderr can't be opened; the message names it.
 
     Attributes:
+        command: the program.
         stdin: writes to the subprocess.
         stdout: reads from the subprocess.
         closing: the waits while the connection and then the process end.
@@ -51,6 +52,7 @@ class Process:
     def __init__(
         self, command: str, args: tuple[str, ...], cwd: str | Path | None, env: dict[str, str], options: Options
     ) -> None:
+        self.command: str = command
         self._options = options
         self._stderr = stderr = StderrCopy(options.stderr, options.stderr_tail)
         self._release = ExitStack()
@@ -96,9 +98,9 @@ class Process:
         return self._group.returncode
 
     @property
-    def where_to_look(self) -> str:
-        """A sentence that says where to find its stderr."""
-        return self._stderr.where_to_look
+    def stderr_tail(self) -> str:
+        """The end of its stderr so far."""
+        return self._stderr.tail
 
     async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Add the exit code and the end of stderr to the reason why the connection closed."""

@@ -42,7 +42,6 @@ class StderrCopy:
     """
 
     def __init__(self, where: Stderr, max_tail: int) -> None:
-        self._where = where
         self._max_tail = max_tail
         self._tail = b""
         self._has_ended = False
@@ -69,14 +68,6 @@ class StderrCopy:
     def tail(self) -> str:
         """The end of stderr, decoded."""
         return self._tail.decode("utf-8", "replace")
-
-    @property
-    def where_to_look(self) -> str:
-        """A sentence that says where to find stderr."""
-        if isinstance(self._where, Path):
-            return f"The agent's stderr, in {str(self._where)!r}, may say why."
-        forwarded = ", which is forwarded to this process's stderr," if self._where == "inherit" else ""
-        return f"The agent's stderr{forwarded} may say why."
 
     def is_copied(self) -> bool:
         """Whether everything has been copied."""

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import main
-from codegen.compatibility.check import Failure, Result
-from codegen.compatibility.command import PACKAGE
-from codegen.compatibility.page import compatibility_page
+from codegen.compatibility.check import Result
+from codegen.compatibility.command import PACKAGE, compatibility_page
 from codegen.diff.sources import Side
+from codegen.diff.verdict.findings import Failure
 from codegen.pinned.pins import sha256
 from tests.support.codegen.build import acp_schema, model, write_schema
 
-BAD = Failure("read_Text_text", 1, "", "It is wrong", runs=False, findings=())
+BAD = Failure("read_Text_text", 1, "", "It is wrong")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_the_page_is_written_and_an_unpredicted_failure_gives_exit_code_1(
     def check(old: list[tuple[str, Side]], head: Side, packages: list[Path]) -> list[Result]:
         assert packages == [repository / "generated", repository / "runtime"]
         assert "More" in head.profiles["v1"].schema.definitions
-        results.extend(Result(label, "v1", 4, failures) for label, _ in old)
+        results.extend(Result(label, "v1", 4, dict.fromkeys(failures, ()), set()) for label, _ in old)
         return results
 
     monkeypatch.setattr("codegen.compatibility.command.check_old_code", check)

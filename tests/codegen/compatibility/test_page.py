@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.compatibility.check import Failure, Result
-from codegen.compatibility.page import compatibility_page, section, table_row
+from codegen.compatibility.check import Result
+from codegen.compatibility.command import compatibility_page, section, table_row
 from codegen.diff.report import compare
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.findings import Failure, Finding
 from tests.support.codegen.build import STRING, model
 from tests.support.diff.sides import side
 
@@ -15,12 +15,16 @@ GONE = {f"Gone{letter}": model(text=STRING) for letter in "ABCDEFG"}
 FINDINGS = compare(side({"Kept": model(), **GONE}), side({"Kept": model()})).findings
 
 
-def failure(use: str, *findings: Finding, runs: bool = False) -> Failure:
-    return Failure(use, 1, "", f"{use} is wrong", runs, findings)
+Fails = tuple[Failure, tuple[Finding, ...], bool]
 
 
-def result(uses: int, *failures: Failure, release: str = "1.3.0", profile: str = "v1") -> Result:
-    return Result(release, profile, uses, failures)
+def failure(use: str, *findings: Finding, runs: bool = False) -> Fails:
+    return Failure(use, 1, "", f"{use} is wrong{' for the type checker' if runs else ''}"), findings, runs
+
+
+def result(uses: int, *failures: Fails, release: str = "1.3.0", profile: str = "v1") -> Result:
+    stopped = {found.file for found, _, runs in failures if not runs}
+    return Result(release, profile, uses, {found: findings for found, findings, _ in failures}, stopped)
 
 
 def test_a_row_has_the_share_of_each_profile_rounded_down() -> None:
@@ -58,7 +62,7 @@ def test_an_unpredicted_failure_is_shown_with_its_message() -> None:
 
 
 def test_an_error_of_a_use_with_a_predicted_error_is_a_knock_on_error() -> None:
-    assert result(10, failure("a", FINDINGS[0]), failure("a")).unpredicted == []
+    assert result(10, failure("a", FINDINGS[0]), failure("a", runs=True)).unpredicted == []
 
 
 def test_the_page_has_a_row_for_each_release_and_details_of_those_with_failures() -> None:

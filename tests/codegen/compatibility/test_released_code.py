@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen.compatibility.check import Result, check_old_code
-from codegen.compatibility.command import group_by_schemas
-from codegen.compatibility.page import compatibility_page, section, table_row
+from codegen.compatibility.command import compatibility_page, group_by_schemas, section, table_row
 from codegen.diff.report import STABLE
 from codegen.diff.sources import Side, read_side
 from codegen.pinned.pins import PINS, read_pins
@@ -78,4 +77,4 @@ if STRESS:  # it generates the bindings of all releases
         side = side_of(release)
         regenerate(schemas_of(release), tmp_path / "generated", pinned=False)
         results = check_old_code([(release, side)], side, [tmp_path / "generated", ROOT / "runtime"])
-        assert [each.failures for each in results] == [()] * len(side.profiles)
+        assert [each.failures for each in results] == [{}] * len(side.profiles)

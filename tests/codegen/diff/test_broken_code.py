@@ -9,7 +9,6 @@ import pytest
 
 from codegen.compatibility.type_checker import check
 from codegen.diff.report import compare
-from codegen.diff.verdict.advice import advice
 from codegen.diff.verdict.findings import TO_AGENT, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
@@ -71,4 +70,4 @@ def test_each_breaking_finding_says_who_has_to_do_what(rule: str) -> None:
     letters |= {case.letters for case in METHOD_CASES if case.rule == rule}
     for each in letters:
         finding = Finding(rule, "v1", "X", "", "", "X", Verdicts.of(each), flow=TO_AGENT)
-        assert bool(advice(finding)) is ("B" in each)
+        assert bool(finding.todo) is ("B" in each)

@@ -212,7 +212,7 @@ def test_an_untracked_folder_does_not_use_the_refs_of_the_repository_around_it(
     inside.mkdir()
     monkeypatch.setattr("codegen.diff_command.REPOSITORY", inside)
     assert main(["diff", "--base", "HEAD"]) == 2
-    assert "is in a git repository that doesn't track it" in capsys.readouterr().err
+    assert "HEAD has no schema in this folder" in capsys.readouterr().err
 
 
 def test_a_tracked_folder_of_a_larger_repository_can_use_its_refs(

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.diff.render.markdown import markdown
+from codegen.diff.render.markdown import UNPREDICTED, markdown
 from codegen.diff.report import Report
-from codegen.diff.verdict.failures import UNPREDICTED
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Severity, Verdict
 from tests.support.diff.reports import failing, large

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from codegen.diff.report import compare
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Severity
+from codegen.diff.verdict.verdicts import BREAKING, Severity, Verdicts
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
 from tests.support.codegen.build import STRING, Schema, model, request, tagged
@@ -37,7 +38,26 @@ def findings_of(case: MethodCase) -> list[Finding]:
 @pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
 def test_the_finding_is_the_one_written_by_hand(case: MethodCase) -> None:
     found = findings_of(case)
-    assert [(each.rule, each.verdicts.letters, each.flow) for each in found] == [(case.rule, case.letters, case.flow)]
+    assert [(each.rule, each.verdicts, each.flow) for each in found] == [
+        (case.rule, Verdicts.of(case.letters), case.flow)
+    ]
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in METHOD_CASES if case.rule.startswith("method-")], ids=lambda case: case.name
+)
+def test_a_breaking_finding_about_a_method_has_a_message_of_that_method(case: MethodCase) -> None:
+    (finding,) = findings_of(case)
+    for verdict, message in zip(finding.verdicts, finding.refused, strict=False):
+        assert bool(message) is (verdict is BREAKING)
+        assert not message or json.loads(message).get("method", finding.methods[0]) in finding.methods
+
+
+def test_the_message_of_a_renamed_method_has_the_name_that_the_peer_does_not_know() -> None:
+    old, new = (request(wire, "Mode", model(["id"], id=STRING)) for wire in ("session/mode", "session/set_mode"))
+    (finding,) = compare(side_of_schemas(stable(old)), side_of_schemas(stable(new))).findings
+    messages = [{"method": wire, "params": {"id": "x"}} for wire in ("session/set_mode", "session/mode")]
+    assert [json.loads(each) for each in finding.refused] == messages
 
 
 def test_every_rule_has_a_case() -> None:

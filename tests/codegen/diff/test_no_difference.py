@@ -7,6 +7,7 @@ import json
 import pytest
 
 from codegen.diff.report import compare
+from codegen.diff.verdict.verdicts import Verdicts
 from codegen.emit.modules import emit_profile
 from codegen.errors import SchemaError
 from codegen.pinned.profiles import Profile
@@ -71,7 +72,7 @@ def test_a_limit_that_excludes_nothing_is_a_type_written_differently() -> None:
     changed = schema()
     changed["$defs"]["Text"]["properties"]["text"]["minLength"] = 0
     (finding,) = compare(side_of_schemas({"v1": schema()}), side_of_schemas({"v1": changed})).findings
-    assert (finding.rule, finding.verdicts.letters) == ("type-respelled", "SSSSS")
+    assert (finding.rule, finding.verdicts) == ("type-respelled", Verdicts())
 
 
 def test_an_empty_required_inside_a_default_is_data() -> None:

@@ -286,4 +286,4 @@ def test_every_rule_has_a_sentence_and_an_id_of_lowercase_words() -> None:
     for rule, each in RULES.items():
         assert rule.replace("-", "").isalpha()
         assert each.sentence.endswith(".")
-        assert len(each.letters) in (0, 5)
+        assert len(each.letters) == 5

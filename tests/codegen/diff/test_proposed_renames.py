@@ -11,12 +11,12 @@ import pytest
 
 from codegen import ir
 from codegen.data.renames import Rename, keep_old_names, next_major, package_version, parse_renames
-from codegen.diff.proposed_renames import INVITATION, proposed_renames
-from codegen.diff.render.json import json_values
+from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
-from codegen.diff.report import Report, compare
+from codegen.diff.report import Report, compare, proposed_renames
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
+from codegen.diff.verdict.verdicts import Verdicts
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.report_schema import SCHEMA
@@ -51,36 +51,36 @@ UNION = Rename(PROFILES, "Block", "ContentBlock", UNTIL)
 
 
 def test_a_renamed_definition_is_proposed_once_for_all_profiles_and_not_for_its_members() -> None:
-    assert proposed_renames(report(OLD_UNION, NEW_UNION)) == [UNION]
+    assert [*proposed_renames(report(OLD_UNION, NEW_UNION))] == [UNION]
 
 
 def test_a_renamed_method_has_no_entry() -> None:
     found = report(OLD_METHOD, NEW_METHOD)
-    assert finding(found, "method-renamed").verdicts.letters == "BBBSB"
-    assert proposed_renames(found) == []
+    assert finding(found, "method-renamed").verdicts == Verdicts.of("BBBSB")
+    assert [*proposed_renames(found)] == []
 
 
 @pytest.mark.parametrize(("version", "until"), [("0.9.0", "1.0.0"), ("1.2.0", "3.0.0")])
 def test_an_old_name_outlives_the_next_release_even_if_that_is_a_major_one(
     monkeypatch: pytest.MonkeyPatch, version: str, until: str
 ) -> None:
-    monkeypatch.setattr("codegen.diff.proposed_renames.package_version", lambda: version)
+    monkeypatch.setattr("codegen.diff.report.package_version", lambda: version)
     assert [each.until for each in proposed_renames(report(OLD_UNION | OLD_METHOD, NEW_UNION | NEW_METHOD))] == [until]
     assert [each.until for each in proposed_renames(report(OLD_UNION, NEW_UNION))] == [next_major(version)]
 
 
 def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> None:
     before, after = report(OLD_UNION, NEW_UNION), report(OLD_UNION, NEW_UNION, UNION)
-    assert finding(before, "definition-renamed").verdicts.letters == "SSBBS"
-    assert finding(after, "definition-renamed").verdicts.letters == "SSSSS"
+    assert finding(before, "definition-renamed").verdicts == Verdicts.of("SSBBS")
+    assert finding(after, "definition-renamed").verdicts == Verdicts.of("SSSSS")
     assert f"Python code can use the old name until {UNTIL}." in finding(after, "definition-renamed").sentence
     assert not any(each.breaks_python for each in after.findings)
-    assert proposed_renames(after) == []
+    assert [*proposed_renames(after)] == []
 
 
 def test_an_entry_for_one_profile_leaves_the_proposal_for_the_other() -> None:
     half = Rename(("v1",), "Block", "ContentBlock", UNTIL)
-    assert proposed_renames(report(OLD_UNION, NEW_UNION, half)) == [
+    assert [*proposed_renames(report(OLD_UNION, NEW_UNION, half))] == [
         Rename(("v1_unstable",), "Block", "ContentBlock", UNTIL)
     ]
 
@@ -89,7 +89,7 @@ def test_an_entry_says_that_a_definition_was_renamed_though_its_structure_change
     new = block("ContentBlock", IMAGE, other("type", "image"))
     assert {each.rule for each in report(OLD_UNION, new).findings} >= {"definition-removed", "definition-added"}
     found = report(OLD_UNION, new, UNION)
-    assert finding(found, "definition-renamed").verdicts.letters == "SSSSS"
+    assert finding(found, "definition-renamed").verdicts == Verdicts.of("SSSSS")
     assert finding(found, "union-open-member-removed").breaks_python
 
 
@@ -135,8 +135,8 @@ def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
 
 def test_a_renamed_method_that_requires_another_capability_is_a_finding_of_its_own() -> None:
     found = compare(requiring("modes", OLD_METHOD), requiring("mode", NEW_METHOD))
-    assert finding(found, "method-renamed").verdicts.letters == "BBBSB"
-    assert finding(found, "method-capability-changed").verdicts.letters == "RRRSS"
+    assert finding(found, "method-renamed").verdicts == Verdicts.of("BBBSB")
+    assert finding(found, "method-capability-changed").verdicts == Verdicts.of("RRRSS")
 
 
 ALONE = model(["alone"], alone=STRING)
@@ -157,7 +157,7 @@ def test_an_old_name_that_means_another_definition_breaks_code(new: Schema, entr
 def test_a_renamed_class_of_a_union_member_is_proposed() -> None:
     old = block("Block", {"title": "Words", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
     new = block("Block", {"title": "Text", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
-    assert proposed_renames(report(old, new)) == [Rename(PROFILES, "BlockWords", "BlockText", UNTIL)]
+    assert [*proposed_renames(report(old, new))] == [Rename(PROFILES, "BlockWords", "BlockText", UNTIL)]
 
 
 def both() -> Report:
@@ -170,15 +170,15 @@ def test_the_markdown_has_the_entries_ready_to_paste() -> None:
 
 
 def test_the_json_has_the_entries_as_values() -> None:
-    values = json_values(both())
-    jsonschema.validate(json.loads(json.dumps(values)), SCHEMA)
-    assert values["renames"] == [{"profiles": PROFILES, "old": "Block", "new": "ContentBlock", "until": UNTIL}]
+    values = json.loads(json_text(both()))
+    jsonschema.validate(values, SCHEMA)
+    assert values["renames"] == [{"profiles": [*PROFILES], "old": "Block", "new": "ContentBlock", "until": UNTIL}]
 
 
 def test_no_format_mentions_the_file_if_nothing_was_renamed() -> None:
     nothing = report(OLD_METHOD, {**OLD_METHOD, "New": model()})
-    assert INVITATION not in markdown(nothing)
-    assert json_values(nothing)["renames"] == []
+    assert "renames.toml" not in markdown(nothing)
+    assert json.loads(json_text(nothing))["renames"] == []
 
 
 def test_a_report_with_very_many_renames_still_fits_into_a_comment() -> None:

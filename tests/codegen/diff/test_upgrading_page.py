@@ -9,7 +9,7 @@ import pytest
 
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
-from codegen.diff.verdict.failures import Failure
+from codegen.diff.verdict.findings import Failure
 from tests.support.codegen.build import STRING, model
 from tests.support.codegen.simulated import REPORTS, real_report
 from tests.support.diff.cases import around

@@ -7,7 +7,7 @@ import pytest
 from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.regen import read_schema
-from codegen.upgrade.changelog import entry, release_name
+from codegen.upgrade.changelog import entry
 from codegen.upgrade.data_files import unused_capabilities
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.diff.cases import around, enum, holds
@@ -42,13 +42,13 @@ def advertising(**capabilities: Schema) -> Schema:
 
 def lines(old: Side, new: Side) -> list[str]:
     """Return the points of the entry, each on one line."""
-    text = entry(compare(old, new, []), "`sdk` 1.0.0", "`sdk` 2.0.0")
+    text = entry(compare(old, new), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
     assert max(map(len, text.splitlines())) <= 120
     return [" ".join(each.split()) for each in text.split("\n  - ")[1:]]
 
 
 def test_it_names_both_releases() -> None:
-    text = entry(compare(side(v1={}), side(v1={}), []), "`sdk` 1.0.0", "`sdk` 2.0.0")
+    text = entry(compare(side(v1={}), side(v1={})), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
     assert text.splitlines()[0] == "- The schema is that of `sdk` 2.0.0. Before, it was that of `sdk` 1.0.0."
 
 
@@ -100,7 +100,8 @@ SOURCES = {
 
 @pytest.mark.parametrize(("source", "expected"), SOURCES.items(), ids=SOURCES)
 def test_a_release_is_named_as_users_know_it(source: str, expected: str) -> None:
-    assert release_name(source) == expected
+    text = entry(compare(side(v1={}), side(v1={})), source, source)
+    assert text.startswith(f"- The schema is that of {expected}. Before,")
 
 
 # Capabilities

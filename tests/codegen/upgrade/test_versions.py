@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.errors import FileError
-from codegen.upgrade.changelog import released_versions, with_entry
-from codegen.upgrade.versions import next_version, read_version, with_version
+from codegen.upgrade.changelog import next_version, read_version, released_versions, with_entry, with_version
 
 # The present version, the released ones, the recommended bump, and the next version.
 VERSIONS = {

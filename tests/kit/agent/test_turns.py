@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any
 
@@ -45,6 +46,36 @@ async def test_chunks_are_one_message_until_something_else_is_sent() -> None:
     assert a.message_id == b.message_id
     assert len({each.message_id for each in (a, c, d, e)}) == 4
     assert len(plan.entries) == 2
+
+
+async def test_nothing_is_sent_after_the_block_of_a_turn() -> None:
+    turns: list[Turn] = []
+
+    async def act(turn: Turn) -> None:
+        turns.append(turn)
+
+    async with conversation() as talk:
+        await talk.prompt(act)
+        (turn,) = turns
+
+        async def tool_call() -> None:
+            async with turn.tool_call("Read"):
+                pass
+
+        uses: list[Awaitable[object]] = [
+            turn.say("late"),
+            turn.think("late"),
+            turn.plan(),
+            tool_call(),
+            turn.tool_call("Read").start(),
+            turn.run("true"),
+            turn.write_text_file("/work/a", ""),
+            turn.elicit_url("late", "https://example.org"),
+        ]
+        for use in uses:
+            with pytest.raises(RuntimeError, match="has ended"):
+                await use
+        assert talk.updates == []
 
 
 async def test_an_empty_text_is_not_sent() -> None:

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
 
 from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest
 from acp_kit.agent import Turn
-from acp_kit.client import PermissionHandlers, PermissionPolicy, UnfinishedTurn, UpdateHandlers, open_session
+from acp_kit.client import (
+    ClientSession,
+    PermissionHandlers,
+    PermissionPolicy,
+    UnfinishedTurn,
+    UpdateHandlers,
+    open_session,
+)
 from acp_runtime import CapabilityError, ResourceNotFound
 from tests.support.kit.turns import Act, Viewer, opened, says
-from tests.support.runtime.peer import LINKS, calling, update
+from tests.support.runtime.peer import LINKS, Peer, calling, line, update
 
 
 async def hangs(turn: Turn) -> None:
@@ -216,12 +225,19 @@ async def test_a_question_does_not_wait_for_a_loop_that_waits_for_the_agent() ->
     assert cast("AskingClient", session.agent.handler).shown == ["may it read?", "may it write?"]
 
 
-async def test_updates_of_unknown_kinds_are_counted_in_the_state() -> None:
+@asynccontextmanager
+async def session_with_a_raw_agent() -> AsyncIterator[tuple[ClientSession, Peer]]:
     async with calling(LINKS["memory"], Viewer) as (agent, peer):
         opening = open_session(agent, cwd="/work")
         entering = asyncio.create_task(opening.__aenter__())
         await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s"}})
         session = await entering
+        yield session, peer
+        await opening.__aexit__(None, None, None)
+
+
+async def test_updates_of_unknown_kinds_are_counted_in_the_state() -> None:
+    async with session_with_a_raw_agent() as (session, peer):
         for invalid in ({"sessionUpdate": "hologram"}, {"sessionUpdate": "plan", "entries": 1}, 5):
             await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": invalid}})
         await peer.send({"method": "session/update", "params": {"sessionId": "other", "update": {}}})
@@ -229,4 +245,70 @@ async def test_updates_of_unknown_kinds_are_counted_in_the_state() -> None:
         while not session.state.text:
             await asyncio.sleep(0)
         assert session.state.unknown == 1
-        await opening.__aexit__(None, None, None)
+
+
+def in_one_piece(*messages: Any) -> bytes:
+    return b"".join(map(line, messages))
+
+
+@pytest.mark.parametrize("earlier", [[], ["a", "b"]], ids=["first", "behind updates"])
+async def test_a_turn_ends_with_the_answer_and_what_follows_is_only_in_the_state(earlier: list[str]) -> None:
+    async with session_with_a_raw_agent() as (session, peer):
+        async with session.prompt("hello") as turn:
+            answer = {"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}}
+            await peer.send(in_one_piece(*(update("s", text) for text in earlier), answer, update("s", "late")))
+            await turn.wait()
+            while not session.state.text.endswith("late"):
+                await asyncio.sleep(0)
+        assert turn.text == "".join(earlier)
+        assert len([update async for update in turn]) == (1 if earlier else 0)
+        assert not turn.cancelled
+
+
+async def test_a_turn_that_settles_goes_on_after_the_answer_until_its_block_is_left() -> None:
+    async with session_with_a_raw_agent() as (session, peer):
+        async with session.prompt("hello", settle=1000) as turn:
+            answer = {"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}}
+            await peer.send(in_one_piece(update("s", "text"), answer, update("s", ", late")))
+            async for _ in turn:
+                if turn.text == "text, late":
+                    break
+        assert (turn.stop_reason, turn.cancelled) == ("end_turn", False)
+        assert await peer.until_quiet() == []
+
+
+async def answer_when_quiet(peer: Peer, id: int) -> list[Any]:
+    """Answer a prompt when nothing more comes, and return what came."""
+    rest = await peer.until_quiet()
+    await peer.send({"id": id, "result": {"stopReason": "end_turn"}})
+    return rest
+
+
+async def test_a_turn_that_was_cancelled_and_left_sends_one_cancellation() -> None:
+    async with session_with_a_raw_agent() as (session, peer):
+        async with session.prompt("hello") as turn:
+            prompt = await peer.receive()
+            await turn.cancel()
+            assert (await peer.receive())["method"] == "session/cancel"
+            rest = asyncio.create_task(answer_when_quiet(peer, prompt["id"]))
+        assert await rest == []
+        assert (turn.stop_reason, turn.cancelled) == ("end_turn", True)
+
+
+async def test_a_turn_that_the_application_cancels_is_unfinished_whatever_the_agent_answers() -> None:
+    async with session_with_a_raw_agent() as (session, peer):
+        for cancels in True, False:
+            asking = asyncio.create_task(session.ask("hello"))
+            prompt = await peer.receive()
+            if cancels:
+                await session.agent.session_cancel(session_id="s")
+                assert (await peer.receive())["method"] == "session/cancel"
+            await peer.send(
+                in_one_piece(update("s", "half"), {"id": prompt["id"], "result": {"stopReason": "end_turn"}})
+            )
+            if cancels:
+                with pytest.raises(UnfinishedTurn, match="'cancelled'") as unfinished:
+                    await asking
+                assert (unfinished.value.stop_reason, unfinished.value.text) == ("cancelled", "half")
+            else:
+                assert await asking == "half"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from acp_bindings import v1
 from acp_kit.history import HistoryDamaged, HistoryError, SqlHistory, UnknownSession
@@ -92,16 +91,6 @@ async def test_a_limit_may_be_larger_than_the_integers_of_databases(where: str) 
             found = await store.list(limit=limit)
             assert [each.session_id for each in found.sessions] == ["b", "a"]
             assert found.next_cursor is None
-
-
-async def test_appends_of_several_tasks_share_a_commit(database: str) -> None:
-    commits: list[Any] = []
-    async with opened(database, "s", "t") as store:
-        event.listen(store._engine.sync_engine, "commit", commits.append)
-        await asyncio.gather(*(store.append("st"[number % 2], text_chunk(f"{number}.")) for number in range(20)))
-        assert len(commits) < 5
-        assert await read(store, "s") == [text_chunk("".join(f"{number}." for number in range(0, 20, 2)))]
-        assert await read(store, "t") == [text_chunk("".join(f"{number}." for number in range(1, 20, 2)))]
 
 
 async def test_an_append_that_fails_does_not_fail_those_that_wait_with_it(database: str) -> None:

@@ -114,15 +114,6 @@ async def test_rule_8_a_response_to_no_call_is_logged(link: Link, id: Any, caplo
     assert logged == [f"Ignored a response with an unknown id: {id}"]
 
 
-async def test_rule_8_the_log_says_what_to_look_for_if_the_peer_could_not_parse_a_line(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with serving(link) as peer:
-        await peer.send({"id": None, "error": {"code": -32700, "message": "Parse error"}})
-        assert await peer.until_quiet() == []
-    assert "could not parse a line from this side. In an agent, this is what was printed to stdout" in caplog.text
-
-
 async def test_rule_8_a_second_response_to_a_call_is_ignored(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))

@@ -40,7 +40,7 @@ async def test_a_session_queue_handles_its_notifications_in_order() -> None:
         handled.append(number)
 
     for number in range(3):
-        sessions.queue_of("s").put(InFlightNotification("_note", handle, number, 10, limits, nothing))
+        sessions.put("s", InFlightNotification("_note", handle, number, 10, limits, nothing))
     await asyncio.wait(sessions.tasks)
     assert (handled, limits.messages, sessions.by_id) == ([0, 1, 2], 0, {})
 

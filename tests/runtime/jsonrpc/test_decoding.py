@@ -163,7 +163,7 @@ def test_rule_3_any_other_unreadable_line_names_no_call(head: bytes) -> None:
 
 
 @pytest.mark.parametrize("id", ["1.0", "1.5", "true", "[]", "-1e0"])
-def test_rule_7_ids_are_judged_alike_in_requests_responses_and_cancellations(id: str) -> None:
+def test_rule_7_ids_are_judged_alike_in_requests_and_responses(id: str) -> None:
     decoder = _agent()
     for _ in range(2):  # the schema of a method is built when its first message arrives
         request = decoder.decode(message(id=id.encode(), method="session/prompt", params={}))
@@ -172,8 +172,6 @@ def test_rule_7_ids_are_judged_alike_in_requests_responses_and_cancellations(id:
         response = decoder.decode(message(id=id.encode(), result={}))
         assert isinstance(response, IncomingResponse)
         assert response.id is None
-        cancel = decoder.decode(message(method="$/cancel_request", params={"requestId": json.loads(id)}))
-        assert isinstance(cancel, Ignored)
 
 
 @pytest.mark.parametrize("method", ["session/prompt", "_extension", "unknown"])

@@ -9,7 +9,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_runtime import ABSENT, Model, OpenModel
-from acp_runtime.models.tags import tag_of
+from acp_runtime.models.union_members import tag_of
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Samples
 

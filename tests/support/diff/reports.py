@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 
 from codegen.__main__ import SCHEMA
-from codegen.diff.report import Report, compare
-from codegen.diff.verdict.failures import Failure, UserCode
+from codegen.diff.report import Report, UserCode, compare
+from codegen.diff.verdict.findings import Failure
 from codegen.diff.verdict.verdicts import Verdict
 from tests.support.diff.sides import side_of_schemas
 

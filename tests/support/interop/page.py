@@ -20,8 +20,8 @@ from tests.support.interop.findings import (
     recorded,
 )
 from tests.support.interop.reuse import close_all
-from tests.support.interop.sdks import OURS, SDKS, STDIO, TRANSPORTS
-from tests.support.interop.versions import NEWEST, OFFERED
+from tests.support.interop.sdks import SDKS, STDIO, TRANSPORTS
+from tests.support.interop.versions import OPERATIONS, tried
 from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "interop-remote.md"
@@ -100,15 +100,14 @@ def _reason(number: int, reason: Explanation) -> str:
 
 
 def _rows(transport: str) -> list[str]:
-    return [*CASES, *(ON_STDIO if transport == STDIO else ()), *OFFERED, *NEWEST]
+    of_versions = [each for each in OPERATIONS if any(each in tried(client, transport) for client in SDKS)]
+    return [*CASES, *(ON_STDIO if transport == STDIO else ()), *of_versions]
 
 
 def is_tried(pair: Pair, operation: str) -> bool:
     """Whether an operation is tried with a pair."""
-    if operation in OFFERED:
-        return pair in PAIRS_OF_TWO_VERSIONS and (pair[0], pair[2]) != (OURS, STDIO)
-    if operation in NEWEST:
-        return pair in PAIRS_OF_TWO_VERSIONS and pair[0] == OURS
+    if operation in OPERATIONS:
+        return pair in PAIRS_OF_TWO_VERSIONS and operation in tried(pair[0], pair[2])
     return operation in cases(pair)
 
 

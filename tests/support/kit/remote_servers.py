@@ -165,6 +165,7 @@ async def serving(app: Starlette, server: str = "hypercorn", *, errors: int | No
         server: "hypercorn" or "uvicorn".
         errors: how many errors are logged; None if the server may log some of its own.
     """
+    gc.freeze()  # what exists is left out of `kept()`, for which it would take most of the time of a test
     listener = socket.create_server(("127.0.0.1", 0))
     log = _Errors(logging.ERROR)
     logging.getLogger().addHandler(log)
@@ -179,7 +180,7 @@ async def serving(app: Starlette, server: str = "hypercorn", *, errors: int | No
 
 
 def kept() -> list[object]:
-    """Return the transports and streams of servers that are still in memory."""
+    """Return the transports and streams that `serving` has made and that are still in memory."""
     gc.collect()
     return [each for each in gc.get_objects() if isinstance(each, _KEPT)]
 

@@ -36,8 +36,7 @@ from acp_runtime.errors import ConnectionClosed
 from acp_runtime.options import Options
 from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.memory import MemoryPipe
-from acp_runtime.transports.streams import StreamTransport
-from acp_runtime.transports.transport import TransportEnd
+from acp_runtime.transports.transport import StreamTransport, TransportEnd
 from tests.support.runtime.queue_transport import PeerEnd, queue_transports
 
 Role = Literal["agent", "client"]

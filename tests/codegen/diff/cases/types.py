@@ -99,7 +99,7 @@ CASES = [
         {"x": "b"},
     ),
     Case(
-        "another limit beside a pattern that no sample matches",
+        "another limit beside a pattern",
         "request",
         holds(STRING, pattern="^a[0-9]+$"),
         holds(STRING, pattern="^a[0-9]+$", maxLength=3),

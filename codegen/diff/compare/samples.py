@@ -1,0 +1,158 @@
+"""What one side sends, by samples: whether the other side reads it, the smallest message that it refuses, and values as
+the smallest code that no longer works.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from codegen.diff.compare.reach import LENIENT
+from codegen.ir import Definition, Method, Model, Schema
+from codegen.nodes import is_array, is_object
+from codegen.types import Type
+from codegen.values import Samples, find_scalars, fits
+
+# Returns the JSON that contains a value.
+Around = Callable[[Any], Any]
+
+
+def samples_for(sender: Schema, sent: Iterable[Type], reader: Schema, read: Iterable[Type]) -> Samples:
+    """Return what makes samples of the sender's types that the reader's types may refuse."""
+    return Samples(sender, (*find_scalars(sender, sent), *find_scalars(reader, read)))
+
+
+def reads_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Mapping[str, str]) -> bool:
+    """Return whether the reader's type accepts the values of the sender's type; not if there are no samples of them.
+
+    Definitions that correspond by `names`, the reader's by the sender's, count as equal: changes inside them are
+    separate findings.
+    """
+    common = {name: names[name] for name in sent.names if names.get(name) in read.names}
+    sent, read = _with_tokens(sent, common), _with_tokens(read, {name: name for name in common.values()})
+    shared = {*sent.limits}.intersection(read.limits)
+    sent, read = _without(sent, shared), _without(read, shared)
+    make = samples_for(sender, [sent], reader, [read]).make
+    samples = make(sent) or make(_without(sent, [each for each in sent.limits if each[0] == "pattern"]))
+    return bool(samples) and all(fits(reader, value, read) for value in samples)
+
+
+def _without(kind: Type, limits: Collection[tuple[str, Any]]) -> Type:
+    return replace(kind, limits=tuple(each for each in kind.limits if each not in limits))
+
+
+def _with_tokens(kind: Type, names: Mapping[str, str]) -> Type:
+    """Return a type with a constant that is no JSON, a tuple, in place of each of these definitions."""
+    if kind.name in names:
+        return Type("literal", values=((names[kind.name],),))
+    return replace(kind, parts=tuple(_with_tokens(part, names) for part in kind.parts))
+
+
+class Sender:
+    """One side, which sends messages to the other one, or the code that builds them."""
+
+    def __init__(self, schema: Schema, reader: Schema) -> None:
+        self._schema, self._reader = schema, reader
+        self._smallest = Samples(schema, ()).smallest
+        self._refused: dict[tuple[str, str, bool], list[Any]] = {}
+
+    def message(self, sent: Definition | None, read: Definition | None, text: str) -> str:
+        """Return the JSON of the smallest message with a definition that the other side refuses; empty if none is.
+
+        Args:
+            sent: the definition.
+            read: what the other side reads it as.
+            text: what its value should have in it, if that is refused.
+        """
+        values = self._smallest_refused(sent, read, text, strict=False) if sent and read else []
+        return "".join(json.dumps(self._messages.get(sent.name, _itself)(each)) for each in values if sent)
+
+    def call(self, method: Method | None) -> str:
+        """Return the JSON of the smallest message that calls a method; empty if there is none."""
+        params = self._smallest(Type("ref", method.params)) if method else None
+        return json.dumps({"method": method.wire, "params": params}) if method else ""
+
+    def code(self, sent: Definition, read: Definition, text: str) -> list[str]:
+        """Return the smallest code that builds a definition in a way that the other side's bindings refuse."""
+        values = self._smallest_refused(sent, read, text, strict=True)
+        start = "" if isinstance(sent, Model) else f"value: {sent.name} = "
+        return [f"{start}{self._source(each, Type('ref', sent.name))}" for each in values]
+
+    def _smallest_refused(self, sent: Definition, read: Definition, text: str, *, strict: bool) -> list[Any]:
+        """Return the smallest value that is refused, by a constructor in Python if it is strict; none if none is."""
+
+        def size(value: Any) -> tuple[bool, int]:
+            written = json.dumps(value)
+            return bool(text) and json.dumps(text) not in written, len(written)
+
+        key = sent.name, read.name, strict
+        if key not in self._refused:
+            own, other = Type("ref", sent.name), Type("ref", read.name)
+            made = samples_for(self._schema, [own], self._reader, [other]).shallow(own, 1)
+            self._refused[key] = [each for each in made if not fits(self._reader, each, other, strict=strict)]
+        return sorted(self._refused[key], key=size)[:1]
+
+    def _source(self, value: Any, kind: Type) -> str:
+        """Return a Python expression for a value of a type."""
+        found = self._schema.definitions.get(kind.name)
+        if isinstance(found, Model):
+            fields = (each for each in self._schema.fields(found.name) if each.wire in value and each.tag is None)
+            keywords = (f"{each.name}={self._source(value[each.wire], each.type)}" for each in fields)
+            return f"{found.name}({', '.join(keywords)})"
+        if found:
+            return self._source(value, found.type)
+        if kind.kind == "union":
+            return self._source(value, next(part for part in kind.parts if fits(self._schema, value, part)))
+        items = value if is_array(value) else value.values() if is_object(value) else ()
+        written = [self._source(each, part) for part in kind.parts for each in items]
+        if not written:
+            return repr(value)
+        keys = (f"{key!r}: " for key in value) if is_object(value) else [""] * len(written)
+        inside = ", ".join(f"{key}{each}" for key, each in zip(keys, written, strict=True))
+        return f"{{{inside}}}" if is_object(value) else f"[{inside}]"
+
+    @cached_property
+    def _messages(self) -> dict[str, Around]:
+        """For each definition, what a message is around it. It is refused if the definition's value is."""
+        found: dict[str, Around] = {}
+        queue: list[tuple[str, Around]] = []
+        for method in self._schema.methods:
+            queue.append((method.params, _property(_itself, {"method": method.wire}, "params")))
+            queue += [(method.result, _property(_itself, {}, "result"))] if method.result else []
+        for name, around in queue:  # breadth first
+            if name not in found:
+                found[name] = around
+                queue += self._inside(self._schema.definitions[name], around)
+        return found
+
+    def _inside(self, definition: Definition, around: Around) -> Iterator[tuple[str, Around]]:
+        if not isinstance(definition, Model):
+            yield from ((name, _within(definition.type, name, around)) for name in definition.type.names)
+            return
+        own = self._smallest(Type("ref", definition.name))
+        if definition.base:
+            yield definition.base, lambda value: around(own | value)
+        for field in definition.fields:
+            for name in () if LENIENT.intersection(field.markers) else field.type.names:
+                yield name, _within(field.type, name, _property(around, own, field.wire))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _property(around: Around, others: dict[str, Any], key: str) -> Around:
+    return lambda value: around({**others, key: value})
+
+
+def _within(found: Type, name: str, around: Around) -> Around:
+    """Return what is around a definition that a type refers to."""
+    if found.kind == "ref":
+        return around
+    part = next(each for each in found.parts if name in each.names)
+    if found.kind == "array":
+        return _within(part, name, lambda value: around([value]))
+    return _within(part, name, _property(around, {}, "key") if found.kind == "map" else around)
