@@ -50,14 +50,13 @@ class Seen:
 
 
 async def on_the_wire(seen: Seen) -> Calls:
-    calls: dict[str, Any] = {}
+    groups: dict[str, list[Any]] = {}
     for update in seen.wire:
-        if update.session_update == "tool_call":
-            assert update.tool_call_id not in calls, "an id was used again"
-            calls[update.tool_call_id] = update
-        elif update.session_update == "tool_call_update":
-            calls[update.tool_call_id] = calls[update.tool_call_id].model_copy(update={"raw_output": update.raw_output})
-    return _shown(calls.values())
+        if "tool_call" in update.session_update:
+            groups.setdefault(update.tool_call_id, []).append(update)
+    calls = [state_of(group).timeline for group in groups.values()]
+    assert [len(each) for each in calls] == [1] * len(calls), "an id was used again"
+    return _shown(call for (call,) in calls)
 
 
 async def in_the_state(seen: Seen) -> Calls:
@@ -161,7 +160,7 @@ async def a_and_b_as_events(turn: Turn) -> None:
 
 
 async def b_after_a_was_sent(turn: Turn) -> None:
-    await turn.send(Start(tool_call_id="call_0", title="a", name="a", raw_output="result of a", status="completed"))
+    await turn.send(Update(tool_call_id="call_0", name="a", raw_output="result of a", status="completed"))
     await calling(turn, "b")
 
 

@@ -51,7 +51,7 @@ class SessionBase:
 
     def tool_call_id(self, wanted: str | None) -> str:
         """Return an id for a new tool call: the wanted one, unless another tool call of the session may have it."""
-        if wanted is None or self._continued or wanted in self._tool_call_ids:
+        if not wanted or self._continued or wanted in self._tool_call_ids:
             wanted = uuid4().hex
         self._tool_call_ids.add(wanted)
         return wanted
@@ -63,7 +63,7 @@ class SessionBase:
 
     async def record(self, update: SessionUpdate) -> None:
         """Record an update that the client knows already, such as a chunk of the user's message."""
-        if update.session_update == "tool_call":
+        if update.session_update in ("tool_call", "tool_call_update"):
             self._tool_call_ids.add(update.tool_call_id)
         if self._record is not None:
             await self._record(self.id, update)
