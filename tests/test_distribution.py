@@ -17,6 +17,9 @@ import pytest
 import acp_runtime
 from tests.support.paths import ROOT
 
+# The group shares an sdist.
+pytestmark = pytest.mark.xdist_group("sdist")
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 ADDRESS = PROJECT["urls"]["Repository"]
 # They need the packages, the generator, the schema, the pages and the helpers of tests. They are few, because each

@@ -20,6 +20,8 @@ from tests.support.diff.sides import side
 _IDS = [f"{case.name} in {case.place}" for case in CASES]
 Answers = dict[tuple[str, str, str], bool]
 
+# The group shares what is compared and generated once.
+pytestmark = pytest.mark.xdist_group("verdicts")
 every_case = pytest.mark.parametrize("case", CASES, ids=_IDS)
 
 
@@ -91,7 +93,6 @@ def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("verdicts")
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"
 )
@@ -109,7 +110,6 @@ WITHOUT_SAMPLES = ("another limit beside a pattern that no sample matches",)
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("verdicts")
 @pytest.mark.parametrize("refusing", ["old", "new"])
 @every_case
 def test_the_message_of_a_breaking_finding_is_refused_by_one_side_alone(
