@@ -70,13 +70,13 @@ def python_sdk(requirement: str = PYTHON_SDK) -> Path:
     return pypi_package(f"{name}-{ASGI_SERVER}", requirement.replace("==", "[http]=="), ASGI_SERVER)
 
 
-def typescript_sdk() -> Path:
+def typescript_sdk(package: str = TYPESCRIPT_SDK) -> Path:
     """Return the folder of the official TypeScript SDK, which contains `node_modules`, with what WebSockets need.
 
     Raises:
         UnavailableError: if node, npm or the network is missing.
     """
-    return npm_package(f"{TYPESCRIPT_SDK.rpartition('/')[2]}-{WS}", TYPESCRIPT_SDK, ZOD, WS)
+    return npm_package(f"{package.rpartition('/')[2]}-{WS}", package, ZOD, WS)
 
 
 def acpx(name: str) -> list[str]:
