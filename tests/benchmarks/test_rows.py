@@ -100,7 +100,7 @@ def test_the_implementations_of_a_target_are_measured_or_listed_as_missing(name:
 
 @pytest.mark.stress
 @pytest.mark.parametrize("peer", PEERS)
-@pytest.mark.parametrize("name", ["send", "concurrent", "agents", "websockets"] if STRESS else ["send", "websockets"])
+@pytest.mark.parametrize("name", ["send", "concurrent", "agents", "websockets"] if STRESS else ["send"])
 def test_a_peer_is_measured_with_programs_of_its_own(peer: str, name: str, tmp_path: Path) -> None:
     try:
         (INSTALL_REMOTE if name == "websockets" else INSTALL)[peer]()
