@@ -104,8 +104,8 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     if old.tag != new.tag and old.tag and new.tag:
         unions.add("union-tag-changed", texts=(old.tag, new.tag))
     if old.exclusive != new.exclusive:
-        texts = "the first member that matches", "exactly one member matches"
-        unions.add("union-choice-changed", texts=texts if new.exclusive else texts[::-1])
+        first, one = "the first member that matches", "exactly one member matches"
+        unions.add("union-choice-changed", texts=(first, one) if new.exclusive else (one, first))
     _compare_members(unions, was_open, is_open)
 
 
