@@ -46,7 +46,7 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         write_files(root / "head" / PACKAGE, _package(base, head))
         problems = check(root / "base", folder, [root / "head", repository / _RUNTIME])
         own = [root / "base" / _GENERATED, root / "base" / _RUNTIME]
-        known = {each.place for each in check(root / "base", folder, own)} if problems else set()
+        known = {each.place for each in check(root / "base", folder, own)} if problems else set[object]()
     predictions = Predictions(report.findings, base, head)
     found = [predictions.of(each, modules[each.file]) for each in problems if each.place not in known]
     unpredicted = tuple(failure for failure, predicting in found if not predicting)

@@ -119,7 +119,8 @@ def _read(folder: Path, label: str, checkout: Path | None = None, table: Table |
             renames = parse_renames(_content(checkout / RENAMES))
             facts = MethodFacts(label, parse_toml(_content(checkout / METHODS), f"{METHODS} of {label}"))
         profiles: dict[str, Snapshot] = {}
-        for each in load(folder, pinned=False):
+        found = load(folder, pinned=False)
+        for each in found:
             profile = each.profile
             with naming(profile):
                 schema = read_schema(each.schema, None if facts else profile.facts, table)
@@ -130,7 +131,7 @@ def _read(folder: Path, label: str, checkout: Path | None = None, table: Table |
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
         raise SourceError(f"{label} can't be read: {error.filename}: {error.strerror}.") from error
-    return Side(label, profile.version, profiles, accepted, facts.notes if facts else ())
+    return Side(label, found[0].profile.version, profiles, accepted, facts.notes if facts else ())
 
 
 def _content(path: Path) -> bytes:

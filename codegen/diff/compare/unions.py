@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived, member_pointer
 from codegen.diff.compare.readings import choice_of, is_open_member, verdict
-from codegen.diff.match import Structure, pair, structure
+from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts
@@ -17,7 +17,7 @@ _RENAMED = "union-member-renamed"
 # Whether these break messages depends on what the members without a tag accept.
 _ABOUT_MESSAGES = ("union-closed-member-added", "union-closed-member-removed", "union-member-retagged")
 # The content of a member that has neither a base class nor properties apart from its tag.
-_EMPTY = Structure("properties", frozenset(), ("model", None))
+_EMPTY = ("",)
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
     if old.tag != new.tag and old.tag and new.tag:
         unions.add("union-tag-changed", texts=(old.tag, new.tag))
     if old.exclusive != new.exclusive:
-        texts = "the first member that matches", "exactly one member matches"
-        unions.add("union-choice-changed", texts=texts if new.exclusive else texts[::-1])
+        first, one = "the first member that matches", "exactly one member matches"
+        unions.add("union-choice-changed", texts=(first, one) if new.exclusive else (one, first))
     _compare_members(unions, was_open, is_open)
 
 
@@ -148,12 +148,14 @@ def is_open_union(schema: Schema, union: Union) -> bool:
     return any(are_open) and not all(are_open)
 
 
-def _content(schema: Schema, member: Member, names: dict[str, str]) -> object:
+def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return the content of a member apart from its tag, in a form that can be compared."""
     found = schema.definitions[member.name]
     if not isinstance(found, Model) or found.pointer == f"/$defs/{found.name}":
-        return names.get(member.name, member.name)
-    return structure(schema, replace(found, fields=tuple(each for each in found.fields if each.tag is None)), names)
+        return (names.get(member.name, member.name),)
+    base = names.get(found.base, found.base) if found.base else ""
+    own = [(each.wire, *meaning_of_field(each, names)) for each in found.fields if each.tag is None]
+    return (base, *sorted(own, key=str))
 
 
 def _union_shown(schema: Schema, union: Union) -> str:
