@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.data.topics import Topic, find_topics, read_topics
-from codegen.emit.json_schema import BASE, json_schema
+from codegen.emit.json_schema import BASE, imported, json_schema
 from codegen.emit.order import in_order, recursive_fields
 from codegen.emit.rendering import Templates
 from codegen.escaping import quoted
@@ -32,6 +32,8 @@ _TEMPLATES = {
 }
 # The line that the templates write in front of each definition. No upstream text is at the beginning of a line there.
 _BEGIN = "#:"
+# The source of each definition that was made, by all that it is made from.
+_MADE: dict[str, str] = {}
 
 
 def model_files(schema: Schema) -> Files:
@@ -91,14 +93,23 @@ def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
 
 
 def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return what datamodel-code-generator and our templates make of these definitions, by name."""
+    """Return what datamodel-code-generator and our templates make of these definitions, by name.
+
+    Profiles share most of them, and those that were made before are only imported.
+    """
+    schema = json_schema(definitions)
+    # A field named `list` changes how all definitions write the built-in.
+    hides_list = any(field.name == "list" for each in definitions if isinstance(each, Model) for field in each.fields)
+    made = {} if hides_list else _MADE
+    keys = {each.name: json.dumps([each.name, schema["$defs"][each.name], texts[each.name]]) for each in definitions}
+    schema["$defs"] |= {name: imported("models", name) for name, key in keys.items() if key in made}
     # Imported here because `diff` doesn't need it.
     from datamodel_code_generator import InputFileType, LiteralType, generate
     from datamodel_code_generator.enums import DataModelType
     from datamodel_code_generator.format import PythonVersion
 
     source = generate(
-        json.dumps(json_schema(definitions)),
+        json.dumps(schema),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
@@ -113,7 +124,8 @@ def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -
         formatters=[],
     )
     parts = (part.partition("\n") for part in str(source).split(f"\n{_BEGIN}")[1:])
-    return {name: text.rstrip() for name, _, text in parts}
+    made.update({keys[name]: text.rstrip() for name, _, text in parts})
+    return {name: made[key] for name, key in keys.items()}
 
 
 def _given(schema: Schema, definition: Definition) -> Definition:
