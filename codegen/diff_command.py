@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from codegen.compatibility.user_code import check_user_code
-from codegen.console import write_output
 from codegen.diff.render.github import github
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
@@ -16,6 +15,7 @@ from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
 from codegen.diff.verdict.accepted import read_accepted
 from codegen.diff.verdict.verdicts import Severity
+from codegen.files import write_output
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 _FORMATS = {"markdown": markdown, "json": json_text}

@@ -13,11 +13,10 @@ from pathlib import Path
 
 from codegen.compatibility.check import Result, check_old_code
 from codegen.compatibility.page import compatibility_page
-from codegen.console import write_output
 from codegen.diff.sources import Side, read_side
-from codegen.files import read_files, replace_folders
+from codegen.files import read_files, replace_folders, write_output
+from codegen.pinned.npm import from_npm, npm_versions
 from codegen.pinned.pins import PINS, read_pins
-from codegen.pinned.sources.npm import from_npm, npm_versions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = "@agentclientprotocol/sdk"

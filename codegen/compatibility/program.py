@@ -11,7 +11,7 @@ from typing import Any
 
 from codegen.compatibility.uses import Uses
 from codegen.ir import Schema
-from codegen.reference.written import as_json
+from codegen.reference.examples import as_json
 
 _HEAD = """\
 from __future__ import annotations

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from codegen.ir import Alias, Method, Model, Schema, Union
-from codegen.reference.choices import read_choices
-from codegen.reference.examples import Examples, Object
-from codegen.reference.written import as_python, keywords
+from codegen.reference.examples import Examples, Object, as_python, keywords, read_choices
 from codegen.types import Type
 
 ROLES = ("agent", "client")

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from codegen.data.facts_file import Table
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
 from codegen.diff.method_facts import METHODS, MethodFacts
@@ -18,8 +19,7 @@ from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, facts_of, find_files
-from codegen.read.canonical import canonical
-from codegen.read.facts_file import Table
+from codegen.read.vocabulary import canonical
 from codegen.regen import read_schema
 from codegen.toml import parse_toml
 

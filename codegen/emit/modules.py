@@ -10,15 +10,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from codegen.data.facts_file import shared_properties
+from codegen.data.resolve import ADVERTISED_IN
 from codegen.emit.models import model_files
 from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
 from codegen.escaping import comment, docstring, quoted
-from codegen.ir import Field, Method, Model, Schema
+from codegen.ir import Field, Model, Schema
 from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
-from codegen.read.methods import shared_properties
-from codegen.read.resolve import ADVERTISED_IN
 
 _FILTERS: dict[str, Callable[..., str]] = {"docstring": docstring, "comment": comment, "quoted": quoted}
 _MODULES = Templates(Path(__file__).with_name("templates") / "modules", _FILTERS, keep_trailing_newline=True)
@@ -48,6 +48,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "profile": profile,
         "schema": schema,
         "methods": schema.methods,
+        "imported": sorted(schema.definitions.keys() - schema.envelopes),  # ruff removes what isn't used
         "stubs": StubDocs(schema),
         "properties": properties,
         "attributes": {each: attribute_name(properties[each]) for each in ("session", "version")},
@@ -55,7 +56,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     }
     files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
-        "methods.py": ("methods.py.jinja", {"imported": _payloads(schema.methods)}),
+        "methods.py": ("methods.py.jinja", {}),
         **model_files(schema),
         "agent.py": ("role.py.jinja", _role("agent", schema, properties)),
         "client.py": ("role.py.jinja", _role("client", schema, properties)),
@@ -70,9 +71,6 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
     mine = [method for method in schema.methods if role in method.handled_by]
     sent = [(model.name, each.result or "None") for each in mine for model in schema.concrete_models(each.params)]
     overloads = _derived_first(schema, sent)
-    fields = [field for method in mine for keywords in schema.parameter_sets(method) for field in keywords]
-    fields += advertised.values()
-    names = {name for field in fields for name in field.type.names}
     return {
         "role": role,
         "mine": mine,
@@ -80,7 +78,6 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
         "advertised": {what: field.type.concrete.annotation for what, field in advertised.items()},
         "requests": [each for each in overloads if each[1] != "None"],
         "notifications": [each for each in overloads if each[1] == "None"],
-        "imported": sorted(names.union(_payloads(mine), (name for name, _ in sent))),
     }
 
 
@@ -100,7 +97,3 @@ def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[st
         place = next((at for at, (other, _) in enumerate(ordered) if other in bases), len(ordered))
         ordered.insert(place, (name, result))
     return ordered
-
-
-def _payloads(methods: list[Method]) -> list[str]:
-    return sorted({name for method in methods for name in (method.params, method.result) if name})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 
 from codegen.errors import SchemaError
-from codegen.ir import Field, Model, Schema
+from codegen.ir import Model, Schema
 
 
 def in_order(schema: Schema, names: Iterable[str]) -> list[str]:
@@ -48,20 +48,9 @@ def recursive_fields(schema: Schema, name: str) -> list[str]:
     """
     found = schema.definitions[name]
     fields = found.fields if isinstance(found, Model) else ()
-    recursive = [field.name for field in fields if _leads_to(schema, field, name)]
+    recursive = [field.name for field in fields if name in schema.reachable(field.type.names)]
     if recursive and any(field.name == "list" for field in fields):
         raise SchemaError(
             found.pointer, f"There is no rule for the property `list` of a definition that contains itself, {name}."
         )
     return recursive
-
-
-def _leads_to(schema: Schema, field: Field, name: str) -> bool:
-    seen: set[str] = set()
-    waiting = list(field.type.names)
-    while waiting and name not in seen:
-        used = waiting.pop()
-        if used not in seen:
-            seen.add(used)
-            waiting += schema.uses(used)
-    return name in seen

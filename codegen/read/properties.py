@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from codegen.escaping import quoted
 from codegen.ir import Field
 from codegen.names import attribute_name
 from codegen.nodes import Node
@@ -75,16 +73,6 @@ def tag_field(wire: str, node: Node, value: str) -> Field:
     kind = read_type(node, {})
     node.close()
     return Field(wire, name, kind, required=True, doc=doc, tag=value)
-
-
-def open_tag(field: Field, known: list[str]) -> Field:
-    """Return the tag of the open member, which takes every tag but the known ones."""
-    return replace(field, markers=(f"OtherThan({', '.join(quoted(value) for value in known)})",))
-
-
-def no_tag(field: Field, falls_back: bool) -> Field:
-    """Return the tag of the member without one. With `falls_back`, it also takes messages whose tag is invalid."""
-    return replace(field, markers=("NoTag",) if falls_back else ())
 
 
 def _no_name(what: str, wire: str) -> str:

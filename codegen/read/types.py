@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.nodes import Node, is_array
-from codegen.read.raw import VARIANTS, allows_null
+from codegen.nodes import REF_PREFIX, Node, is_array, is_object
 from codegen.types import ANY, NULL, RANGES, Type, limited, union_of
 
+VARIANTS = ("anyOf", "oneOf")
 _STRING_FORMATS = ("date-time", "regex", "uri")
 _ENCODINGS = ("base64",)
 
@@ -23,7 +23,7 @@ def read_type(node: Node, definitions: dict[str, Any]) -> Type:
     if ref is not None:
         if ref not in definitions:
             raise missing_definition(ref, node)
-        return Type("ref", ref, refers_to_null=allows_null(definitions, ref))
+        return Type("ref", ref, refers_to_null=_allows_null(definitions, ref))
     if any(keyword in node for keyword in VARIANTS):
         return _union(node, definitions)
     if "type" not in node:
@@ -160,3 +160,34 @@ def _bounds(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, An
 
 def missing_definition(name: str, node: Node) -> SchemaError:
     return node.error(f"There is no definition {name!r}.")
+
+
+def _allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether null is a value of a definition."""
+    return name not in seen and _schema_allows_null(raw, raw.get(name, {}), seen | {name})
+
+
+def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) -> bool:
+    if not set(schema) - {"description", "title", "x-side", "x-method", "deprecated"}:
+        return True
+    declared = schema.get("type", [])
+    if declared == "null" or "null" in declared:
+        return True
+    if "$ref" in schema:
+        return _allows_null(raw, schema["$ref"].removeprefix(REF_PREFIX), seen)
+    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    return any(_schema_allows_null(raw, each, seen) for each in (*variants, *schema.get("allOf", ())))
+
+
+def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether a schema describes an object with a class of its own, or a union of such objects."""
+    if not is_object(schema):
+        return False
+    if "properties" in schema or schema.get("type") == "object":
+        return "properties" in schema or not is_object(schema.get("additionalProperties"))
+    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    if variants:
+        return all(is_class(raw, each, seen) for each in variants)
+    parts = schema.get("allOf", ())
+    refs = [each["$ref"].removeprefix(REF_PREFIX) for each in (*parts, schema) if is_object(each) and "$ref" in each]
+    return bool(refs) and all(ref not in seen and is_class(raw, raw.get(ref), seen | {ref}) for ref in refs)

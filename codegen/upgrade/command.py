@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.compatibility.user_code import check_user_code, check_uses
-from codegen.console import write_output
+from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
 from codegen.diff.render.grouping import number
@@ -21,8 +21,7 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, read_side
 from codegen.diff.verdict.accepted import read_accepted
-from codegen.files import read_files, replace_folders, replacing, write_files
-from codegen.read.facts_file import parse_facts
+from codegen.files import read_files, replace_folders, replacing, write_files, write_output
 from codegen.regen import PACKAGE, differing_files, encoded
 from codegen.upgrade.changelog import FILE as CHANGELOG, entry, release_name, released_versions, with_entry
 from codegen.upgrade.data_files import (

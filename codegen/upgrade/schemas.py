@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
 from codegen.diff.report import STABLE
 from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.files import read_files, write_files
-from codegen.pinned.fetch import fetch_beside
+from codegen.pinned.fetch import fetch_beside, read_source
 from codegen.pinned.pins import PINS, load, read_pins
 from codegen.pinned.profiles import naming
-from codegen.pinned.sources import read_source
-from codegen.read.facts_file import parse_facts
 from codegen.regen import read_schema, render
 from codegen.upgrade.data_files import with_renamed
 from codegen.upgrade.versions import FILE as VERSION, read_version

@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from codegen.data.resolve import has_part
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.method_facts import FACTS
 from codegen.diff.verdict.findings import BOTH, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.ir import Method
 from codegen.nodes import is_array, is_object
-from codegen.read.resolve import has_part
 
 # The rules about facts that concern the method's result.
 ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))

@@ -71,7 +71,7 @@ FORM = {
         'capability = "a"',
         "protocol/$~1cancel_request/capability: There is no such key",
     ),
-    "no table of properties": (FACTS.partition("[v1.agent]")[0], "", "properties: The key is missing"),
+    "no table of properties": (FACTS.partition("[v1.agent]")[0], "", "[v1.properties]: The table is missing"),
     "a missing key of the properties": ('session = "sessionId"\n', "", "properties/session: The key is missing"),
     "an unknown key of the properties": (
         'session = "sessionId"\n',
@@ -95,7 +95,7 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         "[v1.protocol]",
         "[v9.protocol]",
         "methods.toml#/v9/[key]: ",
-        "String should match pattern '^(v1|v2)$', found 'v9'",
+        "String should match pattern '^(v1|v2)(_unstable|_next)?$', found 'v9'",
     ),
     "a capability that doesn't exist": (
         CLOSE,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.data.facts_file import shared_properties
+from codegen.data.resolve import Resolver
 from codegen.pinned.pins import load
-from codegen.read.methods import shared_properties
-from codegen.read.resolve import Resolver
 from codegen.regen import read_schema
 from tests.support.codegen.build import Schema, model, part_of, ref
 from tests.support.codegen.refusal_base import changed

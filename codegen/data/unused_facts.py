@@ -11,11 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from codegen.data.facts_file import FILE, SHARED, way_out
+from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.pinned.profiles import Profile, naming
-from codegen.read.facts_file import FILE, SHARED, way_out
-from codegen.read.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.toml import MEANING
 from codegen.types import Type
 from codegen.values import fits
