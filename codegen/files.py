@@ -69,12 +69,8 @@ def write_files(folder: Path, files: Files) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        except OSError as error:
-            # The error of a full disk has no file name.
-            raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

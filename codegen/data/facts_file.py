@@ -13,7 +13,6 @@ from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
 
 from codegen.errors import FileError
-from codegen.names import attribute_name
 from codegen.pinned.profiles import TABLES
 from codegen.toml import MEANING, Text, checked, parse_toml, read_file
 
@@ -30,12 +29,6 @@ SHARED = "properties"
 UNSTABLE, NEXT = "_unstable", "_next"
 
 
-def _with_python_name(wire: str) -> str:
-    if attribute_name(wire) is None:
-        raise ValueError(f"Expected the name of a property in camelCase, found {wire!r}")
-    return wire
-
-
 def _unlocked(entry: Entry) -> Entry:
     if ("offered" in entry) == bool(entry.keys() & {"baseline", "capability"}):
         raise ValueError(
@@ -44,19 +37,16 @@ def _unlocked(entry: Entry) -> Entry:
     return entry
 
 
-Property: TypeAlias = Annotated[str, AfterValidator(_with_python_name)]
-
-
 @with_config(extra="forbid")
 class Properties(TypedDict):
     """The properties that the methods of a version share."""
 
-    session: Property
-    version: Property
-    agent_capabilities: Property
-    agent_info: Property
-    client_capabilities: Property
-    client_info: Property
+    session: Text
+    version: Text
+    agent_capabilities: Text
+    agent_info: Text
+    client_capabilities: Text
+    client_info: Text
     lower: Literal["own", "refused"]
 
 
@@ -76,13 +66,13 @@ class Entry(TypedDict, total=False):
     baseline: Literal[True]
     offered: Text
     opens: Literal[True]
-    creates: Property
-    ends: Property
-    exempt: Property
+    creates: Text
+    ends: Text
+    exempt: Text
     gone: Annotated[int, Field(strict=True, lt=0)]
-    cancels: Property
+    cancels: Text
     cancelled: Cancelled
-    paths: Annotated[list[Property], Field(min_length=1)]
+    paths: Annotated[list[Text], Field(min_length=1)]
 
 
 @with_config(extra="forbid")

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
-from codegen.ir import Method, Schema
+from codegen.ir import Schema
 from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/topics.toml"
@@ -93,9 +93,5 @@ def _payloads(schema: Schema, topic: Topic) -> Iterator[str]:
     """Yield the params and results of a topic's methods."""
     for wire in topic.methods:
         for method in schema.methods:
-            if _is_listed(method, wire):
+            if method.wire == wire or (wire.endswith("/") and method.wire.startswith(wire)):
                 yield from (name for name in (method.params, method.result) if name)
-
-
-def _is_listed(method: Method, wire: str) -> bool:
-    return method.wire.startswith(wire) if wire.endswith("/") else method.wire == wire

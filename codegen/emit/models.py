@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.data.topics import Topic, find_topics, read_topics
 from codegen.emit.json_schema import BASE, imported, json_schema
-from codegen.emit.order import in_order, recursive_fields
 from codegen.emit.rendering import Templates
+from codegen.errors import SchemaError
 from codegen.escaping import docstring, quoted
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.types import ANY
@@ -65,14 +66,14 @@ def _in_topics(schema: Schema) -> dict[Topic, list[str]]:
     topics = read_topics()
     places = find_topics(schema, topics)
     own = {topic: [name for name in schema.definitions if places.get(name) == topic] for topic in topics}
-    return {topic: in_order(schema, names) for topic, names in own.items() if names}
+    return {topic: _in_order(schema, names) for topic, names in own.items() if names}
 
 
 def _is_recursive(schema: Schema, name: str) -> bool:
     """Return whether a definition is a model with an annotation that is a string, its own or one of a base."""
     if not isinstance(schema.definitions[name], Model):
         return False
-    return any(recursive_fields(schema, each) for each in (name, *schema.bases(name)))
+    return any(_recursive_fields(schema, each) for each in (name, *schema.bases(name)))
 
 
 def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
@@ -138,7 +139,7 @@ def _given(schema: Schema, definition: Definition) -> Definition:
     """
     if not isinstance(definition, Model):
         return definition
-    hidden = ("list", *recursive_fields(schema, definition.name))
+    hidden = ("list", *_recursive_fields(schema, definition.name))
     fields = (replace(each, type=ANY) if each.name in hidden else each for each in definition.fields)
     return replace(definition, fields=tuple(fields))
 
@@ -149,7 +150,7 @@ def _data(schema: Schema, definition: Definition) -> dict[str, Any]:
         return {"annotation": "", "marker": definition.marker}
     if isinstance(definition, Alias):
         return {"annotation": definition.type.annotation if definition.type.is_marked else "", "marker": ""}
-    recursive = recursive_fields(schema, definition.name)
+    recursive = _recursive_fields(schema, definition.name)
     return {
         "bases": f"{definition.base}, OpenModel" if _has_second_base(schema, definition) else "",
         "doc": _docstring(schema.own_doc(definition), 4),
@@ -181,3 +182,46 @@ def _is_shared(field: Field) -> bool:
 
 def _docstring(text: str, indent: int) -> str:
     return docstring(text, indent) if text else ""
+
+
+def _in_order(schema: Schema, names: Iterable[str]) -> list[str]:
+    """Return definitions in their order, but each after those that it consists of."""
+    wanted = dict.fromkeys(names)
+    done: dict[str, None] = {}
+    for name in wanted:
+        _add(schema, name, wanted.keys(), done)
+    return list(done)
+
+
+def _add(schema: Schema, name: str, wanted: Set[str], done: dict[str, None]) -> None:
+    if name in wanted and name not in done:
+        for used in _used_before(schema, name):
+            _add(schema, used, wanted, done)
+        done[name] = None
+
+
+def _used_before(schema: Schema, name: str) -> Iterator[str]:
+    """Yield what has to be defined before a definition."""
+    found = schema.definitions[name]
+    if not isinstance(found, Model):
+        yield from schema.uses(name)
+        return
+    yield from (found.base,) if found.base else ()
+    recursive = _recursive_fields(schema, name)
+    yield from (used for field in found.fields if field.name not in recursive for used in field.type.names)
+
+
+def _recursive_fields(schema: Schema, name: str) -> list[str]:
+    """Return the names of a model's own fields whose types lead back to the model.
+
+    Raises:
+        SchemaError: another field hides a name that their annotations need.
+    """
+    found = schema.definitions[name]
+    fields = found.fields if isinstance(found, Model) else ()
+    recursive = [field.name for field in fields if name in schema.reachable(field.type.names)]
+    if recursive and any(field.name == "list" for field in fields):
+        raise SchemaError(
+            found.pointer, f"There is no rule for the property `list` of a definition that contains itself, {name}."
+        )
+    return recursive

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from codegen.data.facts_file import shared_properties
-from codegen.data.resolve import ADVERTISED_IN
+from codegen.data.resolve import ADVERTISED_IN, fields
 from codegen.emit.models import model_files
 from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
 from codegen.escaping import comment, docstring, quoted
-from codegen.ir import Field, Model, Schema
+from codegen.ir import Field, Schema
 from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
 
@@ -83,10 +83,9 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
 
 def _advertised(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, Field]:
     """Return the fields in which a role advertises its capabilities and its name, if this schema has them."""
-    opening = schema.definitions.get(ADVERTISED_IN[role])
-    fields = {field.wire: field for field in schema.fields(opening.name)} if isinstance(opening, Model) else {}
+    known = fields(schema, ADVERTISED_IN[role])
     names = {what: properties[f"{role}_{what}"] for what in ("capabilities", "info")}
-    return {what: fields[name] for what, name in names.items() if name in fields}
+    return {what: known[name] for what, name in names.items() if name in known}
 
 
 def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[str, str]]:

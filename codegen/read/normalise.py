@@ -104,20 +104,17 @@ class _Reader:
 
     def _build(self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]) -> Definition:
         """Build the definition of an object, with the fields and the unread `common` properties that its union adds."""
-        built = self._build_closed(name, variant, common, fields)
-        return self._open(built) if variant.is_open else built
-
-    def _build_closed(
-        self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]
-    ) -> Definition:
+        if variant.nested and variant.base:
+            raise variant.node.error("There is no rule for an object that both wraps a definition and is a union.")
+        built: Definition
         if variant.nested:
-            if variant.base:
-                raise variant.node.error("There is no rule for an object that both wraps a definition and is a union.")
-            return self._union(name, variant, common, fields)
-        fields = (*fields, *self._fields(variant, common))
-        if variant.base:
-            return self._derive(name, variant.base, variant.node.pointer, variant.doc, fields)
-        return Model(name, variant.node.pointer, variant.doc, fields)
+            built = self._union(name, variant, common, fields)
+        elif variant.base:
+            own = (*fields, *self._fields(variant, common))
+            built = self._derive(name, variant.base, variant.node.pointer, variant.doc, own)
+        else:
+            built = Model(name, variant.node.pointer, variant.doc, (*fields, *self._fields(variant, common)))
+        return self._open(built) if variant.is_open else built
 
     def _open(self, built: Definition) -> Definition:
         """Return a definition that keeps keys the schema doesn't know. Of a union, the members are changed."""

@@ -22,7 +22,9 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
     """Read one property with all its keywords."""
     name = attribute_name(wire)
     if name is None:
-        raise node.error(_no_name("key", wire))
+        raise node.error(
+            f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
+        )
     doc = with_member_docs(titled(node), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
@@ -60,20 +62,3 @@ def _check_leniency(
         raise node.error(
             "There is no rule for the fallback of a required property, unless it is an array that can't be null."
         )
-
-
-def tag_field(wire: str, node: Node, value: str) -> Field:
-    """Read the tag of a union member, a constant."""
-    name = attribute_name(wire)
-    if name is None:
-        raise node.error(_no_name("tag", wire))
-    doc = titled(node)
-    if "$ref" in node or "allOf" in node:
-        raise node.error("Expected a constant as the tag, found a reference.")
-    kind = read_type(node, {})
-    node.close()
-    return Field(wire, name, kind, required=True, doc=doc, tag=value)
-
-
-def _no_name(what: str, wire: str) -> str:
-    return f"The {what} {wire!r} has no Python name; expected camelCase that converts to snake_case and back."

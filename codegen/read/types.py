@@ -5,7 +5,7 @@ Objects with properties need a name; `codegen.read.normalise` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from codegen.errors import SchemaError
@@ -37,13 +37,25 @@ def _typed(node: Node, definitions: dict[str, Any]) -> Type:
     concrete = [name for name in names if name != "null"]
     if not concrete:
         return NULL
-    if len(concrete) > 1 or not isinstance(concrete[0], str) or concrete[0] not in _READERS:
-        raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
-    found = _READERS[concrete[0]](node, definitions)
+    match concrete:
+        case ["string"]:
+            found = _string(node)
+        case ["integer"]:
+            found = _integer(node)
+        case ["number"]:
+            found = limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
+        case ["boolean"]:
+            found = _choices(node, bool) or Type("boolean")
+        case ["array"]:
+            found = _array(node, definitions)
+        case ["object"]:
+            found = _object(node, definitions)
+        case _:
+            raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
     return union_of([found, NULL]) if "null" in names else found
 
 
-def _string(node: Node, _: dict[str, Any]) -> Type:
+def _string(node: Node) -> Type:
     choices = _choices(node, str)
     if choices:
         return choices
@@ -51,7 +63,7 @@ def _string(node: Node, _: dict[str, Any]) -> Type:
     return limited("string", format_, _limits(node, minLength="min_length", maxLength="max_length", pattern="pattern"))
 
 
-def _integer(node: Node, _: dict[str, Any]) -> Type:
+def _integer(node: Node) -> Type:
     format_ = _known(node, "format", RANGES)
     choices = _choices(node, int)
     if choices:
@@ -60,14 +72,6 @@ def _integer(node: Node, _: dict[str, Any]) -> Type:
         raise node.error("Expected `minimum` beside an unsigned format.", "format")
     stated = _bounds(node, int)
     return limited("integer", format_, {} if format_.startswith("u") and stated == {"minimum": 0} else stated)
-
-
-def _number(node: Node, _: dict[str, Any]) -> Type:
-    return limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
-
-
-def _boolean(node: Node, _: dict[str, Any]) -> Type:
-    return _choices(node, bool) or Type("boolean")
 
 
 def _array(node: Node, definitions: dict[str, Any]) -> Type:
@@ -90,16 +94,6 @@ def _object(node: Node, definitions: dict[str, Any]) -> Type:
     return Type("map", parts=(read_annotated(node.take_node("additionalProperties"), definitions),))
 
 
-_READERS: dict[str, Callable[[Node, dict[str, Any]], Type]] = {
-    "string": _string,
-    "integer": _integer,
-    "number": _number,
-    "boolean": _boolean,
-    "array": _array,
-    "object": _object,
-}
-
-
 def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
     """Read the type of a node that may have a title or a description, which a type can't hold."""
     node.take("title", str, "")
@@ -111,23 +105,10 @@ def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
 
 def _union(node: Node, definitions: dict[str, Any]) -> Type:
     """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
-    nodes = [member for keyword in VARIANTS for member in node.take_list(keyword)]
-    _check_alternatives(node, nodes)
-    return union_of(read_annotated(member, definitions) for member in nodes)
-
-
-def _check_alternatives(node: Node, members: list[Node]) -> None:
-    """Check the form of upstream's unions without classes: constants alone are a `oneOf`, all others an `anyOf`."""
-    constants = [member for member in members if "const" in member]
-    if ("oneOf" in node) != (len(constants) == len(members)):
+    members = [member for keyword in VARIANTS for member in node.take_list(keyword)]
+    if ("oneOf" in node) != all("const" in member for member in members):
         raise node.error("Expected `oneOf` if all members are constants, `anyOf` otherwise.")
-    if len({member.schema.get("format") for member in constants}) > 1:
-        raise node.error("There is no rule for constants with different formats.")
-    for member in members:
-        if isinstance(member.schema.get("type"), list):
-            raise node.error(
-                "There is no rule for a union member with several types; expected null as a member of its own."
-            )
+    return union_of(read_annotated(member, definitions) for member in members)
 
 
 def _choices(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:

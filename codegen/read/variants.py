@@ -8,7 +8,7 @@ from typing import Any
 from codegen.escaping import quoted
 from codegen.ir import Field
 from codegen.nodes import Node
-from codegen.read.properties import read_property, tag_field
+from codegen.read.properties import read_property
 from codegen.read.types import VARIANTS, missing_definition
 from codegen.types import NULL, Type, union_of
 
@@ -140,7 +140,9 @@ def take_tag(each: Variant, tag: Tag, definitions: dict[str, Any]) -> tuple[tupl
 def _constant_field(each: Variant, node: Node, key: str, value: str) -> Field:
     if each.excluded is not None:
         raise each.node.error("There is no rule for `not` on a member with a constant tag.", "not")
-    return tag_field(key, node, value)
+    if "$ref" in node or "allOf" in node:
+        raise node.error("Expected a constant as the tag, found a reference.")
+    return replace(read_property(key, node, required=True, definitions={}), tag=value)
 
 
 def _null_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codegen.emit.formatting import formatted
 from codegen.emit.rendering import Templates
-from codegen.ir import Method, Schema
+from codegen.ir import Schema
 from codegen.reference.examples import Examples, Object, as_python, keywords
 
 OTHER = {"agent": "client", "client": "agent"}
@@ -20,19 +20,18 @@ def python_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str,
     names = [*stubs, *schema.definitions.keys() - schema.envelopes]  # ruff removes those that a block lacks
     sources: dict[str, str] = {}
     for method in schema.methods:
-        values = {"profile": profile, "names": names, "method": method, **_values(schema, method, examples)}
+        params = examples.of(method.params)
+        assert isinstance(params, Object)
+        values = {
+            "profile": profile,
+            "names": names,
+            "method": method,
+            "keywords": keywords(list(params.fields)),
+            "result": as_python(examples.of(method.result)) if method.result else "",
+            "keeps_default": any(dict(each.facts).get("cancelled", ("",))[0] == method.wire for each in schema.methods),
+        }
         for role in method.handled_by:
             for kind in ("call", "handle"):
                 source = _TEMPLATES.render(f"{kind}.py.jinja", role=role, **values)
                 sources[f"{method.constant}-{role}-{kind}.py"] = source
     return formatted(sources, _STYLE)
-
-
-def _values(schema: Schema, method: Method, examples: Examples) -> dict[str, object]:
-    params = examples.of(method.params)
-    assert isinstance(params, Object)
-    return {
-        "keywords": keywords(list(params.fields)),
-        "result": as_python(examples.of(method.result)) if method.result else "",
-        "keeps_default": any(dict(each.facts).get("cancelled", ("",))[0] == method.wire for each in schema.methods),
-    }

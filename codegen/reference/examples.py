@@ -90,7 +90,8 @@ class Examples:
         return chosen if self._fits(shape, chosen) else self._of_shape(shape, key or words(alias.name)[-1])
 
     def _of_model(self, model: Model, everything: bool) -> Object:
-        shown = self._shown(model)
+        names = (model.name, *self._schema.bases(model.name))
+        shown = next((self._choices.shown[each] for each in names if each in self._choices.shown), None)
         fields = [
             each
             for each in self._schema.fields(model.name)
@@ -102,11 +103,6 @@ class Examples:
         values = [(each, self._of_field(model, each)) for each in sorted(fields, key=lambda each: each.tag is None)]
         self._in_progress.pop()
         return Object(model.name, tuple(values))
-
-    def _shown(self, model: Model) -> list[str] | None:
-        """Return the optional fields that the file chooses for a model or a base of it; None if it doesn't."""
-        names = (model.name, *self._schema.bases(model.name))
-        return next((self._choices.shown[name] for name in names if name in self._choices.shown), None)
 
     def _of_field(self, model: Model, field: Field) -> Example:
         if field.tag is not None:
@@ -162,7 +158,7 @@ def _of_scalar(shape: Type, key: str) -> Any:
     if shape.values:
         return shape.values[0]
     number = max(1, shape.limit("minimum") or 0)
-    others = {"integer": number, "number": number, "boolean": True, "null": None, "map": {}, "any": {}}
+    others: dict[str, Any] = {"integer": number, "number": number, "boolean": True, "null": None, "map": {}, "any": {}}
     return others[shape.kind] if shape.kind in others else _FORMATS.get(shape.format, key)
 
 
