@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from codegen.errors import FetchError, OutputError, SchemaError, SourceError
 from codegen.escaping import one_line
@@ -100,11 +100,18 @@ def _imported(module: str) -> Command:
     return run
 
 
+class _Parser(argparse.ArgumentParser):
+    """Reports wrong usage in one sentence, as other errors are reported."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"codegen: {message[:1].upper()}{message[1:]}. Run `{self.prog} --help` for the options.\n")
+
+
 def _parser() -> argparse.ArgumentParser:
     from codegen.diff import options as diff
     from codegen.pinned.fetch import SOURCES
 
-    parser = argparse.ArgumentParser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
+    parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     def add(name: str, run: Command, text: str) -> argparse.ArgumentParser:
