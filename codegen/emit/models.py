@@ -102,7 +102,12 @@ def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -
     keys = {each.name: json.dumps([each.name, schema["$defs"][each.name], texts[each.name]]) for each in definitions}
     old = {name for name, key in keys.items() if key in made}
     if old != keys.keys():
-        schema["$defs"] |= {name: imported("models", name) for name in old}
+        models = {each.name: each for each in definitions if isinstance(each, Model)}
+        bases: set[str] = set()  # older releases can't import them
+        for name in models.keys() - old:
+            while base := models[name].base:
+                bases.add(name := base)
+        schema["$defs"] |= {name: imported("models", name) for name in old - bases}
         parts = (part.partition("\n") for part in _run(schema, texts).split(f"\n{_BEGIN}")[1:])
         made.update({keys[name]: text.rstrip() for name, _, text in parts})
     return {name: made[key] for name, key in keys.items()}
