@@ -6,15 +6,15 @@ import argparse
 import gc
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
-from codegen.console import TRACEBACK, internal_error_message, system_error_message, write_output
 from codegen.errors import FetchError, OutputError, SchemaError, SourceError
 from codegen.escaping import one_line
-from codegen.files import RESTORE
+from codegen.files import RESTORE, replace_folders, write_output
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "schema"
@@ -39,11 +39,13 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail(f"Stopped. Some files may have been replaced. {RESTORE}", 130)
     except OSError as error:
-        return _fail(system_error_message(error), 2)
-    except Exception as error:
-        if os.environ.get(TRACEBACK):
-            raise
-        return _fail(internal_error_message(error), 2)
+        where = error.filename2 or error.filename
+        place = f"{os.fsdecode(where)}: " if isinstance(where, (str, bytes)) else ""
+        reason = error.strerror or str(error) or type(error).__name__
+        return _fail(f"{place}{reason}. Nothing was changed. Correct this, then run the command again.", 2)
+    except Exception:
+        traceback.print_exc()
+        return _fail("This is a bug in codegen. Nothing was changed. Please report it with the lines above.", 2)
 
 
 def _fail(message: str, code: int) -> int:
@@ -78,6 +80,16 @@ def _check(options: argparse.Namespace) -> int:
     return 1 if difference else 0
 
 
+def _reference(options: argparse.Namespace) -> int:
+    from codegen.reference.pages import reference
+    from codegen.regen import encoded
+
+    pages = reference(SCHEMA)
+    replace_folders({options.folder: encoded(pages)})
+    write_output(f"{len(pages)} pages\n")
+    return 0
+
+
 def _imported(module: str) -> Command:
     """Return the command that a module runs. The module is imported when the command is run."""
 
@@ -96,7 +108,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    from codegen.pinned.sources import SOURCES
+    from codegen.pinned.fetch import SOURCES
 
     parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")
     commands = parser.add_subparsers(required=True, metavar="command")
@@ -131,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
     text = "check code that is right for older releases with today's package, and write docs/project/compatibility.md"
     add("compatibility", _imported("codegen.compatibility.command"), text)
     text = "write the protocol reference: Markdown pages about every method and every type"
-    reference = add("reference", _imported("codegen.reference.command"), text)
+    reference = add("reference", _reference, text)
     reference.add_argument("folder", type=Path, help="folder to write the pages to; it is replaced as a whole")
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
     upgrade = add("upgrade", _imported("codegen.upgrade.command"), text)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from codegen.compatibility.user_code import check_user_code
-from codegen.console import write_output
 from codegen.diff.render.github import github
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
 from codegen.diff.verdict.verdicts import Severity
+from codegen.files import write_output
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 _FORMATS = {"markdown": markdown, "json": json_text}

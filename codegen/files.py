@@ -1,4 +1,4 @@
-"""Reads and writes the files of folders, by their paths with slashes.
+"""Reads and writes the files of folders, by their paths with slashes, and writes to stdout.
 
 Folders are replaced in two steps: the new files are written to a folder inside of each, then moved into their places.
 A full disk therefore changes nothing. A kill in the second step leaves some old files, until the command is run again
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,15 +69,29 @@ def write_files(folder: Path, files: Files) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        except OSError as error:
-            # The error of a full disk has no file name.
-            raise OSError(error.errno, error.strerror, error.filename or str(path)) from error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
     """Return the content of every file in a folder, except Python's caches."""
     paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def write_output(text: str) -> None:
+    """Write a text to stdout and flush it.
+
+    Raises:
+        OutputError: stdout can't be written.
+    """
+    if sys.stdout is None or not text:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would write the buffered rest again at exit, fail, and print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        message = "" if isinstance(error, BrokenPipeError) else f"Stdout can't be written: {error.strerror}."
+        raise OutputError(message) from error

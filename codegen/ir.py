@@ -1,12 +1,12 @@
 """The intermediate representation (IR) of a schema, with every upstream idiom resolved.
 
 Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` the methods, and
-`codegen.read.resolve` attaches the facts about them. The templates render it. `codegen.types` has the types of values.
+`codegen.data.resolve` attaches the facts about them. The templates render it. `codegen.types` has the types of values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -25,7 +25,6 @@ class Field:
         has_default: whether the schema says so.
         tag: the constant that the property is, in a member of a union.
         factory: the source of a function that makes the default; empty if the default is plain.
-        calls: the models that the factory calls.
     """
 
     wire: str
@@ -38,7 +37,6 @@ class Field:
     has_default: bool = False
     tag: str | None = None
     factory: str = ""
-    calls: tuple[str, ...] = ()
     deprecated: bool = False
 
     @property
@@ -194,7 +192,6 @@ class Schema:
     Attributes:
         definitions: in upstream's order.
         methods: in upstream's order.
-        message_docs: upstream's descriptions of the messages at the schema's root, by subject.
         envelopes: the names of the definitions of whole messages.
         properties: the table `[<version>.properties]` of `methods.toml`.
         old_names: the old names of definitions, which generated code keeps.
@@ -202,7 +199,6 @@ class Schema:
 
     definitions: dict[str, Definition]
     methods: list[Method] = field(default_factory=list[Method])
-    message_docs: dict[str, str] = field(default_factory=dict[str, str])
     envelopes: set[str] = field(default_factory=set[str])
     properties: dict[str, str] = field(default_factory=dict[str, str])
     old_names: tuple[OldName, ...] = ()
@@ -225,6 +221,11 @@ class Schema:
             yield base
             name = base
 
+    def own_doc(self, definition: Definition) -> str:
+        """Return a definition's description; empty if it is the same as its base's."""
+        base = definition.base if isinstance(definition, Model) else None
+        return "" if base and self.definitions[base].doc == definition.doc else definition.doc.strip()
+
     def uses(self, name: str) -> Iterator[str]:
         """Yield what a definition consists of: its base and the types of its fields, its members, the type it names."""
         found = self.definitions[name]
@@ -233,6 +234,17 @@ class Schema:
         else:
             yield from (found.base,) if found.base else ()
             yield from (used for field in found.fields for used in field.type.names)
+
+    def reachable(self, names: Iterable[str]) -> list[str]:
+        """Return the definitions of these names and everything that they consist of."""
+        found: dict[str, None] = {}
+        waiting = list(names)[::-1]
+        while waiting:
+            name = waiting.pop()
+            if name in self.definitions and name not in found:
+                found[name] = None
+                waiting += list(self.uses(name))[::-1]
+        return list(found)
 
     def concrete_models(self, name: str) -> Iterator[Model]:
         """Yield the models that a definition stands for: itself, or every member of a union, nested ones included."""

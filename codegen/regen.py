@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from codegen.data.facts_file import Table
 from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
+from codegen.data.resolve import attach_facts
+from codegen.data.unused_facts import check_all_used
 from codegen.emit.formatting import formatted
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import read_files, replace_folders
 from codegen.ir import Schema
 from codegen.pinned.pins import load
 from codegen.pinned.profiles import Profile, naming
-from codegen.read.canonical import canonical
 from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import find_envelopes, read_messages
-from codegen.read.facts_file import Table
-from codegen.read.methods import attach_facts, read_methods
+from codegen.read.methods import read_methods
 from codegen.read.normalise import normalise
-from codegen.read.unused_facts import check_all_used
-from codegen.read.vocabulary import check_vocabulary
+from codegen.read.vocabulary import canonical, check_vocabulary
 
 PACKAGE = "acp_bindings"
 
@@ -38,9 +38,7 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
     check_vocabulary(raw)
     schema = normalise(raw["$defs"])
     fill_defaults(schema)
-    messages = read_messages(raw)
-    schema.message_docs = messages.texts
-    schema.methods = read_methods(raw, messages.payloads)
+    schema.methods = read_methods(raw, read_messages(raw))
     schema.envelopes = find_envelopes(schema)
     return attach_facts(schema, facts, table) if facts else schema
 

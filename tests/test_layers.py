@@ -43,7 +43,7 @@ _LAYERS = {
         {"closing"},
     ),
     "codegen": (
-        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "values", "console"},
+        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
         {"files"},
         {"pinned"},
         {"read"},

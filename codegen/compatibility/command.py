@@ -12,14 +12,13 @@ from itertools import groupby
 from pathlib import Path
 
 from codegen.compatibility.check import Result, check_old_code
-from codegen.console import write_output
 from codegen.diff.sources import read_side
 from codegen.diff.verdict.rules import RULES
 from codegen.emit.rendering import Templates
 from codegen.escaping import code, listed, plain
-from codegen.files import read_files, replace_folders
+from codegen.files import read_files, replace_folders, write_output
+from codegen.pinned.npm import from_npm, npm_versions
 from codegen.pinned.pins import PINS, read_pins
-from codegen.pinned.sources.npm import from_npm, npm_versions
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = "@agentclientprotocol/sdk"

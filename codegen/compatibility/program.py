@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from codegen.ir import Alias, Method, Model, Schema, Union
-from codegen.reference.choices import read_choices
-from codegen.reference.examples import Examples, Object
-from codegen.reference.written import as_json, as_python, keywords
+from codegen.reference.examples import Examples, Object, as_json, as_python, keywords, read_choices
 from codegen.types import Type
 
 _ROLES = ("agent", "client")

@@ -49,10 +49,6 @@ class Rename:
             raise ValueError("`old` and `new` are the same name")
         return self
 
-    def keys(self, name: str) -> list[tuple[str, str]]:
-        """Return what identifies a name of this entry in each profile."""
-        return [(profile, name) for profile in self.profiles]
-
     def error(self, sentence: str) -> FileError:
         """Return an error about this entry."""
         return FileError("", f"{FILE}, definition {self.old!r}: {sentence}")
@@ -132,26 +128,20 @@ def check_not_due(renames: Iterable[Rename], version: str) -> None:
             )
 
 
-def _parts(version: str) -> tuple[int, ...]:
+def _parts(version: str) -> list[int]:
     """Return a version in a form that can be compared. A pre-release counts as the release."""
-    found = _VERSION.match(version)
-    assert found is not None, version
-    return tuple(map(int, found.groups()))
+    return [int(part) for part in _VERSION.findall(version)[0]]
 
 
 def _check_old_names(renames: tuple[Rename, ...]) -> None:
     """Check that every old name has one entry, and that no new name is itself an old one."""
-    targets: dict[tuple[str, str], str] = {}
-    for each in renames:
-        for key in each.keys(each.old):
-            if key in targets:
-                raise each.error(f"A second entry has this old name in {key[0]}. Remove one of them.")
-            targets[key] = each.new
-    for each in renames:
-        for key in each.keys(each.new):
-            if key in targets:
-                now = json.dumps(targets[key])
-                raise each.error(f"{each.new!r} was renamed, too, in {key[0]}. Write new = {now}, or remove an entry.")
+    entries = [(profile, each) for each in renames for profile in each.profiles]
+    for profile, each in entries:
+        if [(at, other.old) for at, other in entries].count((profile, each.old)) > 1:
+            raise each.error(f"A second entry has this old name in {profile}. Remove one of them.")
+        for other in (other for at, other in entries if (at, other.old) == (profile, each.new)):
+            now = json.dumps(other.new)
+            raise each.error(f"{each.new!r} was renamed, too, in {profile}. Write new = {now}, or remove an entry.")
 
 
 def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> Schema:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
-from codegen.ir import Method, Schema
+from codegen.ir import Schema
 from codegen.toml import Text, checked, parse_toml, read_file
 
 FILE = "codegen/topics.toml"
@@ -82,8 +82,10 @@ def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
     """
     found: dict[str, Topic] = {}
     for topic in topics:
-        _place(schema, found, topic, (*topic.types, *_payloads(schema, topic)))
-    _place(schema, found, topics[-1], (name for name in schema.definitions if name not in schema.envelopes))
+        for name in schema.reachable((*topic.types, *_payloads(schema, topic))):
+            found.setdefault(name, topic)
+    for name in schema.reachable(name for name in schema.definitions if name not in schema.envelopes):
+        found.setdefault(name, topics[-1])
     return found
 
 
@@ -91,19 +93,5 @@ def _payloads(schema: Schema, topic: Topic) -> Iterator[str]:
     """Yield the params and results of a topic's methods."""
     for wire in topic.methods:
         for method in schema.methods:
-            if _is_listed(method, wire):
+            if method.wire == wire or (wire.endswith("/") and method.wire.startswith(wire)):
                 yield from (name for name in (method.params, method.result) if name)
-
-
-def _is_listed(method: Method, wire: str) -> bool:
-    return method.wire.startswith(wire) if wire.endswith("/") else method.wire == wire
-
-
-def _place(schema: Schema, found: dict[str, Topic], topic: Topic, names: Iterable[str]) -> None:
-    """Add definitions and everything that they consist of to a topic, except for what has a topic already."""
-    waiting = list(names)[::-1]
-    while waiting:
-        name = waiting.pop()
-        if name in schema.definitions and name not in found:
-            found[name] = topic
-            waiting += list(schema.uses(name))[::-1]

@@ -11,13 +11,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from codegen.data.facts_file import (
+    SHARED,
+    Entries,
+    EntryWithCapability,
+    Properties,
+    Table,
+    entries_of,
+    shared_properties,
+    tables_of,
+)
+from codegen.data.resolve import Resolver
 from codegen.errors import SchemaError
 from codegen.escaping import listed
 from codegen.ir import Method, Schema
 from codegen.nodes import is_object
-from codegen.read.facts_file import SHARED, EntryWithCapability, Properties, Table, tables_of
-from codegen.read.methods import entries_of, shared_properties
-from codegen.read.resolve import Entries, Resolver
 from codegen.toml import checked
 
 METHODS = "codegen/methods.toml"

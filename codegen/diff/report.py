@@ -16,7 +16,7 @@ from codegen.diff.verdict.findings import BOTH, Failure, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
-from codegen.read.canonical import find_unchecked
+from codegen.read.vocabulary import find_unchecked
 from codegen.regen import PACKAGE
 
 STABLE = "v1"

@@ -19,6 +19,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
+from codegen.data.facts_file import Table
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
 from codegen.diff.method_facts import METHODS, MethodFacts
@@ -26,8 +27,7 @@ from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import load
 from codegen.pinned.profiles import PLACES, find_files, naming
-from codegen.read.canonical import canonical
-from codegen.read.facts_file import Table
+from codegen.read.vocabulary import canonical
 from codegen.regen import read_schema
 from codegen.toml import Text, checked, parse_toml
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import tempfile
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 from codegen.errors import FileError
@@ -34,7 +33,7 @@ def formatted(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
 
 
 def _ruff(arguments: list[str], folder: str, style: Path) -> None:
-    command = [_ruff_program(), *arguments, "--config", str(style), "--no-cache", folder]
+    command = [sys.executable, "-m", "ruff", *arguments, "--config", str(style), "--no-cache", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
         raise FileError("", f"ruff was killed by {signal.Signals(-done.returncode).name}. Run the command again.")
@@ -42,12 +41,3 @@ def _ruff(arguments: list[str], folder: str, style: Path) -> None:
         lines = (done.stderr or done.stdout).replace(f"{folder}/", "").splitlines()
         reasons = "; ".join([line.strip(" .") for line in lines if line.strip()][:3])
         raise FileError("", f"{reasons}. Correct {style.name}, or the template that the code comes from.")
-
-
-@cache
-def _ruff_program() -> str:
-    try:
-        ruff = import_module("ruff")  # it has no types
-    except ImportError:
-        raise FileError("", "ruff is not installed. Run `make regen`, which installs it.") from None
-    return str(ruff.find_ruff_bin())

@@ -19,9 +19,13 @@ BASE = f"{_RUNTIME}.model.Model"
 
 def json_schema(definitions: Iterable[Definition]) -> Json:
     """Return a schema of these definitions. The scalars with a format are imported in it."""
-    imported = {name: {"x-python-import": {"module": f"{_RUNTIME}.scalars", "name": name}} for name in FORMATS.values()}
+    scalars = {name: imported(f"{_RUNTIME}.scalars", name) for name in FORMATS.values()}
     own = {definition.name: _definition(definition) for definition in definitions}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**imported, **own}}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**scalars, **own}}
+
+
+def imported(module: str, name: str) -> Json:
+    return {"x-python-import": {"module": module, "name": name}}
 
 
 def _definition(definition: Definition) -> Json:

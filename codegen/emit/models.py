@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.data.topics import Topic, find_topics, read_topics
-from codegen.emit.json_schema import BASE, json_schema
-from codegen.emit.order import in_order, recursive_fields
+from codegen.emit.json_schema import BASE, imported, json_schema
 from codegen.emit.rendering import Templates
-from codegen.escaping import quoted
+from codegen.errors import SchemaError
+from codegen.escaping import docstring, quoted
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
-from codegen.read.docs import Docs, shared_descriptions
 from codegen.types import ANY
 
 Files: TypeAlias = dict[str, tuple[str, dict[str, Any]]]
@@ -32,6 +31,12 @@ _TEMPLATES = {
 }
 # The line that the templates write in front of each definition. No upstream text is at the beginning of a line there.
 _BEGIN = "#:"
+# The source of each definition that was made, by all that it is made from.
+_MADE: dict[str, str] = {}
+# Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
+# module. A place without a description is marked, so that the output changes if upstream drops a description.
+_META, _META_BEGINNING = "_meta", "The _meta property is reserved"
+_UNDESCRIBED = "Upstream does not describe it here."
 
 
 def model_files(schema: Schema) -> Files:
@@ -39,18 +44,20 @@ def model_files(schema: Schema) -> Files:
     topics = _in_topics(schema)
     sources = write_definitions(schema, [name for names in topics.values() for name in names])
     exported = {topic.name: sorted(names) for topic, names in topics.items()}
-    about: dict[str, Any] = {"topics": exported, "descriptions": shared_descriptions(schema)}
-    files: Files = {"models/__init__.py": ("models.py.jinja", about)}
+    fields = (field for each in schema.definitions.values() if isinstance(each, Model) for field in each.fields)
+    shared = list(dict.fromkeys(field.doc for field in fields if _is_shared(field)))
+    files: Files = {"models/__init__.py": ("models.py.jinja", {"topics": exported, "descriptions": shared})}
+    earlier: dict[str, list[str]] = {}
     for topic, names in topics.items():
-        used = {each for name in names for each in (*schema.uses(name), *_called(schema.definitions[name]))}
         values: dict[str, Any] = {
             "topic": topic,
             "exported": exported[topic.name],
-            "imported": {other.name: sorted(used.intersection(own)) for other, own in topics.items() if other != topic},
+            "earlier": dict(earlier),
             "body": "\n\n\n".join(sources[name] for name in names),
             "rebuilt": [name for name in names if _is_recursive(schema, name)],
         }
         files[f"models/{topic.name}.py"] = ("topic.py.jinja", values)
+        earlier[topic.name] = exported[topic.name]
     return files
 
 
@@ -59,20 +66,14 @@ def _in_topics(schema: Schema) -> dict[Topic, list[str]]:
     topics = read_topics()
     places = find_topics(schema, topics)
     own = {topic: [name for name in schema.definitions if places.get(name) == topic] for topic in topics}
-    return {topic: in_order(schema, names) for topic, names in own.items() if names}
-
-
-def _called(definition: Definition) -> Iterator[str]:
-    """Yield the models that the defaults of a definition are made of."""
-    for field in definition.fields if isinstance(definition, Model) else ():
-        yield from field.calls
+    return {topic: _in_order(schema, names) for topic, names in own.items() if names}
 
 
 def _is_recursive(schema: Schema, name: str) -> bool:
     """Return whether a definition is a model with an annotation that is a string, its own or one of a base."""
     if not isinstance(schema.definitions[name], Model):
         return False
-    return any(recursive_fields(schema, each) for each in (name, *schema.bases(name)))
+    return any(_recursive_fields(schema, each) for each in (name, *schema.bases(name)))
 
 
 def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
@@ -80,25 +81,46 @@ def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
     templates = Templates(_FOLDER)
     for template, known in _TEMPLATES.items():
         templates.check(template, known)
-    docs = Docs(schema)
     definitions = [schema.definitions[name] for name in names]
-    texts = {definition.name: _data(schema, docs, definition) for definition in definitions}
+    texts = {definition.name: _data(schema, definition) for definition in definitions}
     sources = _generate([_given(schema, definition) for definition in definitions], texts)
     for definition in definitions:
         if not isinstance(definition, Model):
-            sources[definition.name] += f"\n{docs.source(docs.of(definition), 0)}"
+            sources[definition.name] += f"\n{_docstring(schema.own_doc(definition), 0)}"
     return sources
 
 
 def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return what datamodel-code-generator and our templates make of these definitions, by name."""
+    """Return what datamodel-code-generator and our templates make of these definitions, by name.
+
+    Profiles share most of them, and those that were made before are only imported.
+    """
+    schema = json_schema(definitions)
+    # A field named `list` changes how all definitions write the built-in.
+    hides_list = any(field.name == "list" for each in definitions if isinstance(each, Model) for field in each.fields)
+    made = {} if hides_list else _MADE
+    keys = {each.name: json.dumps([each.name, schema["$defs"][each.name], texts[each.name]]) for each in definitions}
+    old = {name for name, key in keys.items() if key in made}
+    if old != keys.keys():
+        models = {each.name: each for each in definitions if isinstance(each, Model)}
+        bases: set[str] = set()  # older releases can't import them
+        for name in models.keys() - old:
+            while base := models[name].base:
+                bases.add(name := base)
+        schema["$defs"] |= {name: imported("models", name) for name in old - bases}
+        parts = (part.partition("\n") for part in _run(schema, texts).split(f"\n{_BEGIN}")[1:])
+        made.update({keys[name]: text.rstrip() for name, _, text in parts})
+    return {name: made[key] for name, key in keys.items()}
+
+
+def _run(schema: dict[str, Any], texts: dict[str, dict[str, Any]]) -> str:
     # Imported here because `diff` doesn't need it.
     from datamodel_code_generator import InputFileType, LiteralType, generate
     from datamodel_code_generator.enums import DataModelType
     from datamodel_code_generator.format import PythonVersion
 
     source = generate(
-        json.dumps(json_schema(definitions)),
+        json.dumps(schema),
         input_file_type=InputFileType.JsonSchema,
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
@@ -112,8 +134,7 @@ def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -
         skip_root_model=True,
         formatters=[],
     )
-    parts = (part.partition("\n") for part in str(source).split(f"\n{_BEGIN}")[1:])
-    return {name: text.rstrip() for name, _, text in parts}
+    return str(source)
 
 
 def _given(schema: Schema, definition: Definition) -> Definition:
@@ -123,22 +144,22 @@ def _given(schema: Schema, definition: Definition) -> Definition:
     """
     if not isinstance(definition, Model):
         return definition
-    hidden = ("list", *recursive_fields(schema, definition.name))
+    hidden = ("list", *_recursive_fields(schema, definition.name))
     fields = (replace(each, type=ANY) if each.name in hidden else each for each in definition.fields)
     return replace(definition, fields=tuple(fields))
 
 
-def _data(schema: Schema, docs: Docs, definition: Definition) -> dict[str, Any]:
+def _data(schema: Schema, definition: Definition) -> dict[str, Any]:
     """Return the texts for the template of a definition."""
     if isinstance(definition, Union):
         return {"annotation": "", "marker": definition.marker}
     if isinstance(definition, Alias):
         return {"annotation": definition.type.annotation if definition.type.is_marked else "", "marker": ""}
-    recursive = recursive_fields(schema, definition.name)
+    recursive = _recursive_fields(schema, definition.name)
     return {
         "bases": f"{definition.base}, OpenModel" if _has_second_base(schema, definition) else "",
-        "doc": docs.source(docs.of(definition), 4),
-        "texts": {each.name: _field_texts(each, docs, each.name in recursive) for each in definition.fields},
+        "doc": _docstring(schema.own_doc(definition), 4),
+        "texts": {each.name: _field_texts(each, each.name in recursive) for each in definition.fields},
     }
 
 
@@ -146,13 +167,66 @@ def _has_second_base(schema: Schema, model: Model) -> bool:
     return model.base is not None and model.is_open and not schema.model(model.base).is_open
 
 
-def _field_texts(field: Field, docs: Docs, is_recursive: bool) -> dict[str, str]:
+def _field_texts(field: Field, is_recursive: bool) -> dict[str, str]:
     """Return the texts for a field: its whole annotation, if that has markers inside or is a string."""
     annotation = field.annotation
     is_text = field.type.is_marked or field.name == "list"
+    doc = field.doc or (_UNDESCRIBED if field.wire == _META else "")
     return {
         "annotation": quoted(annotation) if is_recursive else annotation if is_text else "",
         "markers": field.written_markers,
         "assigned": field.assigned,
-        "doc": docs.source(docs.of_field(field), 4),
+        "doc": "" if _is_shared(field) else _docstring(doc, 4),
     }
+
+
+def _is_shared(field: Field) -> bool:
+    """Return whether a field has the description of `_meta` that nearly every object has."""
+    return field.wire == _META and field.doc.startswith(_META_BEGINNING)
+
+
+def _docstring(text: str, indent: int) -> str:
+    return docstring(text, indent) if text else ""
+
+
+def _in_order(schema: Schema, names: Iterable[str]) -> list[str]:
+    """Return definitions in their order, but each after those that it consists of."""
+    wanted = dict.fromkeys(names)
+    done: dict[str, None] = {}
+    for name in wanted:
+        _add(schema, name, wanted.keys(), done)
+    return list(done)
+
+
+def _add(schema: Schema, name: str, wanted: Set[str], done: dict[str, None]) -> None:
+    if name in wanted and name not in done:
+        for used in _used_before(schema, name):
+            _add(schema, used, wanted, done)
+        done[name] = None
+
+
+def _used_before(schema: Schema, name: str) -> Iterator[str]:
+    """Yield what has to be defined before a definition."""
+    found = schema.definitions[name]
+    if not isinstance(found, Model):
+        yield from schema.uses(name)
+        return
+    yield from (found.base,) if found.base else ()
+    recursive = _recursive_fields(schema, name)
+    yield from (used for field in found.fields if field.name not in recursive for used in field.type.names)
+
+
+def _recursive_fields(schema: Schema, name: str) -> list[str]:
+    """Return the names of a model's own fields whose types lead back to the model.
+
+    Raises:
+        SchemaError: another field hides a name that their annotations need.
+    """
+    found = schema.definitions[name]
+    fields = found.fields if isinstance(found, Model) else ()
+    recursive = [field.name for field in fields if name in schema.reachable(field.type.names)]
+    if recursive and any(field.name == "list" for field in fields):
+        raise SchemaError(
+            found.pointer, f"There is no rule for the property `list` of a definition that contains itself, {name}."
+        )
+    return recursive

@@ -10,15 +10,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from codegen.data.facts_file import shared_properties
+from codegen.data.resolve import ADVERTISED_IN, fields
 from codegen.emit.models import model_files
 from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
 from codegen.escaping import comment, docstring, quoted
-from codegen.ir import Field, Method, Model, Schema
+from codegen.ir import Field, Schema
 from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
-from codegen.read.methods import shared_properties
-from codegen.read.resolve import ADVERTISED_IN
 
 _FILTERS: dict[str, Callable[..., str]] = {"docstring": docstring, "comment": comment, "quoted": quoted}
 _MODULES = Templates(Path(__file__).with_name("templates") / "modules", _FILTERS, keep_trailing_newline=True)
@@ -48,6 +48,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "profile": profile,
         "schema": schema,
         "methods": schema.methods,
+        "imported": sorted(schema.definitions.keys() - schema.envelopes),  # ruff removes what isn't used
         "stubs": StubDocs(schema),
         "properties": properties,
         "attributes": {each: attribute_name(properties[each]) for each in ("session", "version")},
@@ -55,7 +56,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     }
     files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
-        "methods.py": ("methods.py.jinja", {"imported": _payloads(schema.methods)}),
+        "methods.py": ("methods.py.jinja", {}),
         **model_files(schema),
         "agent.py": ("role.py.jinja", _role("agent", schema, properties)),
         "client.py": ("role.py.jinja", _role("client", schema, properties)),
@@ -70,9 +71,6 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
     mine = [method for method in schema.methods if role in method.handled_by]
     sent = [(model.name, each.result or "None") for each in mine for model in schema.concrete_models(each.params)]
     overloads = _derived_first(schema, sent)
-    fields = [field for method in mine for keywords in schema.parameter_sets(method) for field in keywords]
-    fields += advertised.values()
-    names = {name for field in fields for name in field.type.names}
     return {
         "role": role,
         "mine": mine,
@@ -80,16 +78,14 @@ def _role(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, An
         "advertised": {what: field.type.concrete.annotation for what, field in advertised.items()},
         "requests": [each for each in overloads if each[1] != "None"],
         "notifications": [each for each in overloads if each[1] == "None"],
-        "imported": sorted(names.union(_payloads(mine), (name for name, _ in sent))),
     }
 
 
 def _advertised(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, Field]:
     """Return the fields in which a role advertises its capabilities and its name, if this schema has them."""
-    opening = schema.definitions.get(ADVERTISED_IN[role])
-    fields = {field.wire: field for field in schema.fields(opening.name)} if isinstance(opening, Model) else {}
+    known = fields(schema, ADVERTISED_IN[role])
     names = {what: properties[f"{role}_{what}"] for what in ("capabilities", "info")}
-    return {what: fields[name] for what, name in names.items() if name in fields}
+    return {what: known[name] for what, name in names.items() if name in known}
 
 
 def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -100,7 +96,3 @@ def _derived_first(schema: Schema, sent: list[tuple[str, str]]) -> list[tuple[st
         place = next((at for at, (other, _) in enumerate(ordered) if other in bases), len(ordered))
         ordered.insert(place, (name, result))
     return ordered
-
-
-def _payloads(methods: list[Method]) -> list[str]:
-    return sorted({name for method in methods for name in (method.params, method.result) if name})

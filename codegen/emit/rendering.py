@@ -66,8 +66,6 @@ def _reporting(folder: Path, name: str) -> Generator[None]:
         # Jinja has lost the file's name by the time it finds an unknown filter.
         file = name if error.name in (None, "<introspection>") else error.name
         raise _error(folder / file, f"{_sentence(error.message)} {_RESTORE}", error.lineno) from error
-    except UnicodeDecodeError as error:
-        raise _error(folder / name, f"Not UTF-8: {error.reason}. {_RESTORE}") from error
     except UndefinedError as error:
         frames = traceback.extract_tb(error.__traceback__)
         place = [each for each in frames if Path(each.filename).is_relative_to(folder)][-1]

@@ -1,7 +1,7 @@
 """Replaces the pinned schemas with those of another release: all of them or none.
 
-Writes `schema/`: the schemas, their licence and PINNED.json. `codegen.pinned.sources` gets the files. Whether the
-generator has rules for everything in them doesn't matter here.
+Writes `schema/`: the schemas, their licence and PINNED.json. Each kind of source has a module, which gets the files.
+Whether the generator has rules for everything in them doesn't matter here.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from codegen.errors import FetchError, SchemaError
 from codegen.files import read_files, replace_folders
 from codegen.nodes import is_object
 from codegen.pinned.pins import PINS, parse_json, read_pins, sha256
-from codegen.pinned.profiles import ONE_FILE, PLACES, STABLE
-from codegen.pinned.sources import read_source
-from codegen.pinned.sources.folder import Release
+from codegen.pinned.profiles import PLACES
+from codegen.pinned.release import Release, from_folder
 
+SOURCES = "npm:<package>@<version or tag>, github:<tag>, or a folder"
 _LICENSE = "LICENSE"
 _CHECK = "Nothing was changed. Check the source."
 
@@ -30,7 +30,7 @@ class Fetched:
     Attributes:
         source: the source, with the version in place of a tag.
         files: all files of the folder of pinned schemas.
-        lines: the change to each file, and remarks about the release, one line each.
+        lines: the change to each file, one line each.
     """
 
     source: str
@@ -38,16 +38,40 @@ class Fetched:
     lines: list[str]
 
 
+def read_source(source: str) -> Release:
+    """Read the schemas of a source of any kind.
+
+    Raises:
+        FetchError: the source doesn't exist, or has no schema.
+    """
+    if not source:
+        raise FetchError(
+            f"The source is missing. Give one, such as FROM=npm:@agentclientprotocol/sdk@latest: {SOURCES}."
+        )
+    # Both import urllib, which every command would wait for.
+    if source.startswith("npm:"):
+        from codegen.pinned.npm import from_npm
+
+        return from_npm(source.removeprefix("npm:"))
+    if source.startswith("github:"):
+        from codegen.pinned.github import from_github
+
+        return from_github(source.removeprefix("github:"))
+    if Path(source).is_dir():
+        return from_folder(Path(source))
+    raise FetchError(f"{source} is not a source. Give {SOURCES}.")
+
+
 def fetch(source: str, target: Path) -> list[str]:
     """Pin the schemas of a source.
 
     Args:
-        source: `npm:<package>@<version or tag>`, `github:<tag>`, a folder (an unpacked package, or a folder of
-            schemas), or a file.
+        source: `npm:<package>@<version or tag>`, `github:<tag>`, or a folder (an unpacked package, or a folder of
+            schemas).
         target: the folder of the pinned schemas.
 
     Returns:
-        The change to each file, and remarks about the release, one line each.
+        The change to each file, one line each.
 
     Raises:
         FetchError: the source is not available or is not a schema. Nothing was changed.
@@ -72,7 +96,7 @@ def fetch_beside(release: Release, target: Path) -> Fetched:
     new = {name: content for name, content in old.items() if name in kept or name not in PLACES}
     new |= release.schemas | _license(old, release)
     new[PINS] = _pins(old, release, kept)
-    return Fetched(release.source, new, [*_changes(old, new, kept), *_remarks(new)])
+    return Fetched(release.source, new, _changes(old, new, kept))
 
 
 def _check_is_schema(file: str, content: bytes) -> None:
@@ -90,7 +114,7 @@ def _kept_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[st
     """Return the pins of the schemas that the release doesn't cover, each with its own source and version."""
     files = [file for file in PLACES if file in old and file not in release.places]
     try:
-        pins = read_pins(target / PINS) if files else {}
+        pins: Any = read_pins(target / PINS) if files else {}
     except SchemaError as error:
         raise FetchError(
             f"{release.source} has only some of the schemas, but the others can't be kept: {error}"
@@ -136,13 +160,3 @@ def _change(before: bytes | None, after: bytes | None) -> str:
     if before == after:
         return "unchanged"
     return "added" if before is None else "removed" if after is None else "changed"
-
-
-def _remarks(new: dict[str, bytes]) -> list[str]:
-    missing = [
-        f"This release has no {file}, the stable schema of version {version}: there will be no acp_bindings.{profile}."
-        for version, (file, profile) in STABLE.items()
-        if file not in new
-    ]
-    one_file = f"{ONE_FILE} is version 1 with its unstable methods in one file. It becomes acp_bindings.v1_unstable."
-    return [*missing, *([one_file] if ONE_FILE in new else [])]

@@ -7,11 +7,14 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from codegen.errors import FileError
-from codegen.nodes import escape, is_object
+from codegen.nodes import is_object
 from codegen.pinned.profiles import Profile, find_files
+from codegen.toml import checked
 
 PINS = "PINNED.json"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -20,20 +23,24 @@ _RESTORE = "Restore the file with git, or run `make fetch` again."
 
 @dataclass(frozen=True)
 class Pinned:
-    """A profile and the bytes of its schema, verified."""
+    """A profile and its schema, verified."""
 
     profile: Profile
-    content: bytes
+    schema: dict[str, Any]
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        try:
-            found = parse_json(self.content)
-        except ValueError as error:
-            raise FileError("", f"Not JSON: {error}. {_RESTORE}", self.profile.file) from error
-        if not is_object(found) or not is_object(found.get("$defs")):
-            raise FileError("", f"Not an ACP schema: there are no `$defs`. {_RESTORE}", self.profile.file)
-        return found
+
+class _Pin(TypedDict):
+    sha256: str
+    source: NotRequired[str]
+    version: NotRequired[str]
+
+
+class Pins(TypedDict):
+    """The content of PINNED.json. A file that was kept when others were fetched has its own source and version."""
+
+    source: str
+    version: str
+    files: dict[str, _Pin]
 
 
 def sha256(content: bytes) -> str:
@@ -45,44 +52,46 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
     files = find_files(folder)
     if not files and not (folder / PINS).is_file():
         raise FileError("", f"There is no schema in {folder.name}/. Fetch one with `make fetch FROM=npm:...`.")
-    pins: dict[str, Any] = {"source": "", "version": "", "files": {}}
+    pins: Pins = {"source": "", "version": "", "files": {}}
     if pinned or (folder / PINS).is_file():
         pins = read_pins(folder / PINS)
         _check_same_files(set(files.values()), set(pins["files"]))
     found: list[Pinned] = []
     for name, file in files.items():
         content = (folder / file).read_bytes()
-        found_hash = sha256(content)
-        expected = pins["files"][file]["sha256"] if pins["files"] else found_hash
-        if found_hash != expected:
-            raise FileError("", f"The SHA-256 is {found_hash}, but {expected} is pinned. {_RESTORE}", file)
-        # A file that was kept when others were fetched has its own source and version.
-        origin = pins | pins["files"].get(file, {})
-        found.append(Pinned(Profile(name, file, expected, origin["source"], origin["version"]), content))
+        actual = sha256(content)
+        pin = pins["files"].get(file, {"sha256": actual})
+        if actual != pin["sha256"]:
+            raise FileError("", f"The SHA-256 is {actual}, but {pin['sha256']} is pinned. {_RESTORE}", file)
+        origin = pin.get("source", pins["source"]), pin.get("version", pins["version"])
+        found.append(Pinned(Profile(name, file, actual, *origin), _read_schema(content, file)))
     return found
 
 
-def read_pins(path: Path) -> dict[str, Any]:
-    """Read PINNED.json, and check the types of `source`, `version` and `files`."""
+def _read_schema(content: bytes, file: str) -> dict[str, Any]:
     try:
-        pins = parse_json(path.read_bytes())
+        found = parse_json(content)
+    except ValueError as error:
+        raise FileError("", f"Not JSON: {error}. {_RESTORE}", file) from error
+    if not is_object(found) or not is_object(found.get("$defs")):
+        raise FileError("", f"Not an ACP schema: there are no `$defs`. {_RESTORE}", file)
+    return found
+
+
+def read_pins(path: Path) -> Pins:
+    """Read PINNED.json.
+
+    Raises:
+        FileError: it is missing or invalid.
+    """
+    try:
+        return checked(Pins, parse_json(path.read_bytes()), PINS, _RESTORE)
     except FileNotFoundError as error:
         raise FileError(
             "", "There is no PINNED.json in the folder of the schemas. `make fetch` writes it.", PINS
         ) from error
     except ValueError as error:
         raise FileError("", f"Not JSON: {error}. {_RESTORE}", PINS) from error
-    files = pins.get("files") if is_object(pins) else None
-    if not is_object(pins) or not is_object(files) or not _are_texts(pins, "source", "version"):
-        raise FileError("", f"Expected an object with strings `source` and `version`, and `files`. {_RESTORE}", PINS)
-    for file, entry in files.items():
-        if not is_object(entry) or not _are_texts(pins | entry, "sha256", "source", "version"):
-            raise FileError(f"/files/{escape(file)}", f"Expected an object with a string `sha256`. {_RESTORE}", PINS)
-    return pins
-
-
-def _are_texts(entry: dict[str, Any], *keys: str) -> bool:
-    return all(isinstance(entry.get(key), str) for key in keys)
 
 
 def _check_same_files(present: set[str], listed: set[str]) -> None:

@@ -20,8 +20,6 @@ PLACES_OF = {
 }
 PROFILES = tuple(PLACES_OF)
 PLACES = tuple(place for places in PLACES_OF.values() for place in places)
-# The stable schema of each version, and its profile.
-STABLE = {1: ("v1/schema.json", "v1"), 2: ("v2/schema.json", "v2_draft")}
 _TITLES = {
     "v1": "ACP version 1",
     "v1_unstable": "ACP version 1 with its unstable methods",

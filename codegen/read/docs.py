@@ -1,47 +1,11 @@
-"""Turns upstream's descriptions into docstrings, each written once."""
+"""Reads descriptions, with those of union members and items, which have no class to carry them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from codegen.escaping import code, docstring
-from codegen.ir import Definition, Field, Model, Schema
+from codegen.escaping import code
 from codegen.nodes import Node
-
-# Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
-# module. A place without a description is marked, so that the output changes if upstream drops a description.
-_META, _META_BEGINNING = "_meta", "The _meta property is reserved"
-_UNDESCRIBED = "Upstream does not describe it here."
-
-
-class Docs:
-    """Decides which description is written where, for one schema. A definition's docstring depends on it alone."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-
-    def of(self, definition: Definition) -> str:
-        """Return a definition's description; empty if it is the same as its base's."""
-        base = definition.base if isinstance(definition, Model) else None
-        return "" if base and self._schema.definitions[base].doc == definition.doc else definition.doc.strip()
-
-    def source(self, text: str, indent: int) -> str:
-        return docstring(text, indent) if text else ""
-
-    def of_field(self, field: Field) -> str:
-        if field.wire != _META:
-            return field.doc
-        return "" if _is_shared(field) else field.doc or _UNDESCRIBED
-
-
-def _is_shared(field: Field) -> bool:
-    return field.wire == _META and field.doc.startswith(_META_BEGINNING)
-
-
-def shared_descriptions(schema: Schema) -> list[str]:
-    """Return the descriptions of `_meta` that nearly every object has, each once."""
-    models = [each for each in schema.definitions.values() if isinstance(each, Model)]
-    return list(dict.fromkeys(field.doc for model in models for field in model.fields if _is_shared(field)))
 
 
 def member_docs(schema: Any) -> list[str]:

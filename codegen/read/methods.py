@@ -1,7 +1,7 @@
 """Reads the methods of a schema: which definitions are their params and results, and what unlocks them.
 
 `x-method` and `x-side` say which method a definition belongs to; the messages at the schema's root say whether it is
-a request, a notification or a response. Both must agree. `codegen.read.resolve` adds what no schema says.
+a request, a notification or a response. Both must agree. `codegen.data.resolve` adds what no schema says.
 """
 
 from __future__ import annotations
@@ -9,38 +9,24 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from acp_runtime.stubs.roles import Handler, Remote
-from codegen.errors import FileError, SchemaError
-from codegen.ir import Method, Schema
+from codegen.errors import SchemaError
+from codegen.ir import Method
 from codegen.names import method_name
-from codegen.read.canonical import DEPRECATED
 from codegen.read.envelopes import Payload
-from codegen.read.facts_file import FILE, SHARED, Table, read_facts_file, tables_of
-from codegen.read.resolve import Entries, Resolver
-from codegen.toml import MEANING
+from codegen.read.vocabulary import DEPRECATED
 
-METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
 _WIRE = re.compile(r"[A-Za-z0-9_$./-]{1,200}")
 # The roles that handle the methods of a side, the senders of its requests and notifications, and of its responses.
-_HANDLED_BY = {
-    "agent": ("agent",),
-    "client": ("client",),
-    "both": ("agent", "client"),
-    "protocol": ("agent", "client"),
-    "proxy": ("agent", "client"),
+_SIDES = {
+    "agent": (("agent",), {"Client"}, {"Agent"}),
+    "client": (("client",), {"Agent"}, {"Client"}),
+    "both": (("agent", "client"), {"Agent", "Client"}, {"Agent", "Client"}),
+    "protocol": (("agent", "client"), {"ProtocolLevel"}, {"ProtocolLevel"}),
+    "proxy": (("agent", "client"), {"Proxy"}, {"Proxy"}),
 }
-SIDES = tuple(_HANDLED_BY)
-_SENDERS = {
-    "agent": {"Client"},
-    "client": {"Agent"},
-    "both": {"Agent", "Client"},
-    "protocol": {"ProtocolLevel"},
-    "proxy": {"Proxy"},
-}
-_RESPONDERS = {**_SENDERS, "agent": {"Agent"}, "client": {"Client"}}
 # Attributes that every handler or proxy inherits.
 _INHERITED = frozenset((*dir(Handler), *dir(Remote), "request", "requests", "notify", "notifications"))
 # Names that the generated modules and the bases of the roles use already, the latter as `<role>.<name>`.
@@ -78,7 +64,7 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
             name=not_inherited(f"{name}_notification" if has_request else name),
             constant=f"{name}_notification".upper() if is_notification and names[name] > 1 else name.upper(),
             side=side,
-            handled_by=_HANDLED_BY[side],
+            handled_by=_SIDES[side][0],
             params=params,
             result=None if is_notification else parts[_Part(side, wire, "response")],
             doc=doc,
@@ -111,8 +97,8 @@ def _part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
         return None
     if not isinstance(wire, str) or not isinstance(side, str):
         raise SchemaError(pointer, "Expected `x-method` and `x-side` together, both as strings.")
-    if side not in _HANDLED_BY:
-        raise SchemaError(f"{pointer}/x-side", f"The side {side!r} has no rule; known are {', '.join(_HANDLED_BY)}.")
+    if side not in _SIDES:
+        raise SchemaError(f"{pointer}/x-side", f"The side {side!r} has no rule; known are {', '.join(_SIDES)}.")
     if not _WIRE.fullmatch(wire):
         raise SchemaError(
             f"{pointer}/x-method", f"{wire!r} can't be the name of a method; expected words like `fs/read`."
@@ -125,7 +111,7 @@ def _part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
             pointer, f"Expected {name} in either requests, responses or notifications, found it in {found}."
         )
     kind = kinds.pop()
-    expected = (_RESPONDERS if kind == "response" else _SENDERS)[side]
+    expected = _SIDES[side][2 if kind == "response" else 1]
     senders = {payload.sender for payload in mine}
     if senders != expected:
         senders_of_side, found = (" and ".join(sorted(each)) for each in (expected, senders))
@@ -173,30 +159,3 @@ def _docs(payloads: set[Payload]) -> dict[str, str]:
 def not_inherited(name: str) -> str:
     """Return a method's name, with an underscore added if a public attribute of the bases has it, as fields get one."""
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name
-
-
-def shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
-    """Return the properties that the methods of a profile share.
-
-    Args:
-        facts: the name of the profile's own tables.
-        table: the content of `methods.toml`; by default that of the file.
-    """
-    table = table or read_facts_file(METHODS_TOML)
-    for name in tables_of(facts):
-        if found := table.get(name, {}).get(SHARED):
-            return found
-    raise FileError("", f"{FILE} [{tables_of(facts)[-1]}.{SHARED}]: The table is missing. Add it. {MEANING}")
-
-
-def entries_of(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
-    """Return the entries of a method in the tables of a profile, the first one first, each with its table."""
-    table = table or read_facts_file(METHODS_TOML)
-    found = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in tables_of(facts))
-    return [(f"{name}.{side}", entry) for name, entry in found if entry is not None]
-
-
-def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Schema:
-    """Return a schema with the facts of `methods.toml`. The arguments are those of `shared_properties`."""
-    resolver = Resolver(schema, facts, shared_properties(facts, table))
-    return resolver.attach(lambda method: entries_of(facts, method.side, method.wire, table))

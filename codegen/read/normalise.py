@@ -14,11 +14,10 @@ from typing import Any
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import is_class_name, pascal
-from codegen.nodes import Node
+from codegen.nodes import REF_PREFIX, Node, is_array, is_object
 from codegen.read.docs import titled, with_member_docs
 from codegen.read.properties import read_property
-from codegen.read.raw import is_class, references
-from codegen.read.types import read_type
+from codegen.read.types import is_class, read_type
 from codegen.read.variants import Tag, Variant, constant, find_tag, read_variant, take_tag
 
 # Names that the generated modules use already.
@@ -47,7 +46,7 @@ class _Reader:
         self.raw = raw
         self.done: dict[str, Definition] = {}
         self.in_progress: list[str] = []
-        self.references = Counter(references(raw))
+        self.references = Counter(_references(raw))
 
     def resolve(self, name: str) -> Definition:
         if name in self.done:
@@ -105,20 +104,17 @@ class _Reader:
 
     def _build(self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]) -> Definition:
         """Build the definition of an object, with the fields and the unread `common` properties that its union adds."""
-        built = self._build_closed(name, variant, common, fields)
-        return self._open(built) if variant.is_open else built
-
-    def _build_closed(
-        self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]
-    ) -> Definition:
+        if variant.nested and variant.base:
+            raise variant.node.error("There is no rule for an object that both wraps a definition and is a union.")
+        built: Definition
         if variant.nested:
-            if variant.base:
-                raise variant.node.error("There is no rule for an object that both wraps a definition and is a union.")
-            return self._union(name, variant, common, fields)
-        fields = (*fields, *self._fields(variant, common))
-        if variant.base:
-            return self._derive(name, variant.base, variant.node.pointer, variant.doc, fields)
-        return Model(name, variant.node.pointer, variant.doc, fields)
+            built = self._union(name, variant, common, fields)
+        elif variant.base:
+            own = (*fields, *self._fields(variant, common))
+            built = self._derive(name, variant.base, variant.node.pointer, variant.doc, own)
+        else:
+            built = Model(name, variant.node.pointer, variant.doc, (*fields, *self._fields(variant, common)))
+        return self._open(built) if variant.is_open else built
 
     def _open(self, built: Definition) -> Definition:
         """Return a definition that keeps keys the schema doesn't know. Of a union, the members are changed."""
@@ -221,3 +217,18 @@ def _union_doc(whole: Variant, members: tuple[Member, ...]) -> str:
     plain = [(each, member) for each, member in zip(whole.nested, members, strict=True) if member.name == each.base]
     lines = [f"\n`{each.title}`: {each.doc}" for each, member in plain if member.tag is None]
     return "\n".join([whole.doc, *lines]).strip()
+
+
+def _references(schema: Any) -> list[str]:
+    """Return the names of the definitions that a schema refers to, once for each reference."""
+    found: list[str] = []
+    unread = [schema]
+    while unread:
+        each = unread.pop()
+        if is_object(each):
+            if isinstance(each.get("$ref"), str):
+                found.append(each["$ref"].removeprefix(REF_PREFIX))
+            unread += each.values()
+        elif is_array(each):
+            unread += each
+    return found

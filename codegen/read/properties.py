@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from codegen.escaping import quoted
 from codegen.ir import Field
 from codegen.names import attribute_name
 from codegen.nodes import Node
@@ -24,7 +22,9 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
     """Read one property with all its keywords."""
     name = attribute_name(wire)
     if name is None:
-        raise node.error(_no_name("key", wire))
+        raise node.error(
+            f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
+        )
     doc = with_member_docs(titled(node), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
@@ -62,30 +62,3 @@ def _check_leniency(
         raise node.error(
             "There is no rule for the fallback of a required property, unless it is an array that can't be null."
         )
-
-
-def tag_field(wire: str, node: Node, value: str) -> Field:
-    """Read the tag of a union member, a constant."""
-    name = attribute_name(wire)
-    if name is None:
-        raise node.error(_no_name("tag", wire))
-    doc = titled(node)
-    if "$ref" in node or "allOf" in node:
-        raise node.error("Expected a constant as the tag, found a reference.")
-    kind = read_type(node, {})
-    node.close()
-    return Field(wire, name, kind, required=True, doc=doc, tag=value)
-
-
-def open_tag(field: Field, known: list[str]) -> Field:
-    """Return the tag of the open member, which takes every tag but the known ones."""
-    return replace(field, markers=(f"OtherThan({', '.join(quoted(value) for value in known)})",))
-
-
-def no_tag(field: Field, falls_back: bool) -> Field:
-    """Return the tag of the member without one. With `falls_back`, it also takes messages whose tag is invalid."""
-    return replace(field, markers=("NoTag",) if falls_back else ())
-
-
-def _no_name(what: str, wire: str) -> str:
-    return f"The {what} {wire!r} has no Python name; expected camelCase that converts to snake_case and back."

@@ -5,14 +5,14 @@ Objects with properties need a name; `codegen.read.normalise` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 from codegen.errors import SchemaError
-from codegen.nodes import Node, is_array
-from codegen.read.raw import VARIANTS, allows_null
+from codegen.nodes import REF_PREFIX, Node, is_array, is_object
 from codegen.types import ANY, NULL, RANGES, Type, limited, union_of
 
+VARIANTS = ("anyOf", "oneOf")
 _STRING_FORMATS = ("date-time", "regex", "uri")
 _ENCODINGS = ("base64",)
 
@@ -23,7 +23,7 @@ def read_type(node: Node, definitions: dict[str, Any]) -> Type:
     if ref is not None:
         if ref not in definitions:
             raise missing_definition(ref, node)
-        return Type("ref", ref, refers_to_null=allows_null(definitions, ref))
+        return Type("ref", ref, refers_to_null=_allows_null(definitions, ref))
     if any(keyword in node for keyword in VARIANTS):
         return _union(node, definitions)
     if "type" not in node:
@@ -37,13 +37,25 @@ def _typed(node: Node, definitions: dict[str, Any]) -> Type:
     concrete = [name for name in names if name != "null"]
     if not concrete:
         return NULL
-    if len(concrete) > 1 or not isinstance(concrete[0], str) or concrete[0] not in _READERS:
-        raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
-    found = _READERS[concrete[0]](node, definitions)
+    match concrete:
+        case ["string"]:
+            found = _string(node)
+        case ["integer"]:
+            found = _integer(node)
+        case ["number"]:
+            found = limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
+        case ["boolean"]:
+            found = _choices(node, bool) or Type("boolean")
+        case ["array"]:
+            found = _array(node, definitions)
+        case ["object"]:
+            found = _object(node, definitions)
+        case _:
+            raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
     return union_of([found, NULL]) if "null" in names else found
 
 
-def _string(node: Node, _: dict[str, Any]) -> Type:
+def _string(node: Node) -> Type:
     choices = _choices(node, str)
     if choices:
         return choices
@@ -51,7 +63,7 @@ def _string(node: Node, _: dict[str, Any]) -> Type:
     return limited("string", format_, _limits(node, minLength="min_length", maxLength="max_length", pattern="pattern"))
 
 
-def _integer(node: Node, _: dict[str, Any]) -> Type:
+def _integer(node: Node) -> Type:
     format_ = _known(node, "format", RANGES)
     choices = _choices(node, int)
     if choices:
@@ -60,14 +72,6 @@ def _integer(node: Node, _: dict[str, Any]) -> Type:
         raise node.error("Expected `minimum` beside an unsigned format.", "format")
     stated = _bounds(node, int)
     return limited("integer", format_, {} if format_.startswith("u") and stated == {"minimum": 0} else stated)
-
-
-def _number(node: Node, _: dict[str, Any]) -> Type:
-    return limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
-
-
-def _boolean(node: Node, _: dict[str, Any]) -> Type:
-    return _choices(node, bool) or Type("boolean")
 
 
 def _array(node: Node, definitions: dict[str, Any]) -> Type:
@@ -90,16 +94,6 @@ def _object(node: Node, definitions: dict[str, Any]) -> Type:
     return Type("map", parts=(read_annotated(node.take_node("additionalProperties"), definitions),))
 
 
-_READERS: dict[str, Callable[[Node, dict[str, Any]], Type]] = {
-    "string": _string,
-    "integer": _integer,
-    "number": _number,
-    "boolean": _boolean,
-    "array": _array,
-    "object": _object,
-}
-
-
 def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
     """Read the type of a node that may have a title or a description, which a type can't hold."""
     node.take("title", str, "")
@@ -111,23 +105,10 @@ def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
 
 def _union(node: Node, definitions: dict[str, Any]) -> Type:
     """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
-    nodes = [member for keyword in VARIANTS for member in node.take_list(keyword)]
-    _check_alternatives(node, nodes)
-    return union_of(read_annotated(member, definitions) for member in nodes)
-
-
-def _check_alternatives(node: Node, members: list[Node]) -> None:
-    """Check the form of upstream's unions without classes: constants alone are a `oneOf`, all others an `anyOf`."""
-    constants = [member for member in members if "const" in member]
-    if ("oneOf" in node) != (len(constants) == len(members)):
+    members = [member for keyword in VARIANTS for member in node.take_list(keyword)]
+    if ("oneOf" in node) != all("const" in member for member in members):
         raise node.error("Expected `oneOf` if all members are constants, `anyOf` otherwise.")
-    if len({member.schema.get("format") for member in constants}) > 1:
-        raise node.error("There is no rule for constants with different formats.")
-    for member in members:
-        if isinstance(member.schema.get("type"), list):
-            raise node.error(
-                "There is no rule for a union member with several types; expected null as a member of its own."
-            )
+    return union_of(read_annotated(member, definitions) for member in members)
 
 
 def _choices(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:
@@ -160,3 +141,34 @@ def _bounds(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, An
 
 def missing_definition(name: str, node: Node) -> SchemaError:
     return node.error(f"There is no definition {name!r}.")
+
+
+def _allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether null is a value of a definition."""
+    return name not in seen and _schema_allows_null(raw, raw.get(name, {}), seen | {name})
+
+
+def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) -> bool:
+    if not set(schema) - {"description", "title", "x-side", "x-method", "deprecated"}:
+        return True
+    declared = schema.get("type", [])
+    if declared == "null" or "null" in declared:
+        return True
+    if "$ref" in schema:
+        return _allows_null(raw, schema["$ref"].removeprefix(REF_PREFIX), seen)
+    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    return any(_schema_allows_null(raw, each, seen) for each in (*variants, *schema.get("allOf", ())))
+
+
+def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
+    """Return whether a schema describes an object with a class of its own, or a union of such objects."""
+    if not is_object(schema):
+        return False
+    if "properties" in schema or schema.get("type") == "object":
+        return "properties" in schema or not is_object(schema.get("additionalProperties"))
+    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    if variants:
+        return all(is_class(raw, each, seen) for each in variants)
+    parts = schema.get("allOf", ())
+    refs = [each["$ref"].removeprefix(REF_PREFIX) for each in (*parts, schema) if is_object(each) and "$ref" in each]
+    return bool(refs) and all(ref not in seen and is_class(raw, raw.get(ref), seen | {ref}) for ref in refs)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from codegen.escaping import quoted
 from codegen.ir import Field
 from codegen.nodes import Node
-from codegen.read.properties import no_tag, open_tag, read_property, tag_field
-from codegen.read.raw import VARIANTS
-from codegen.read.types import missing_definition
+from codegen.read.properties import read_property
+from codegen.read.types import VARIANTS, missing_definition
 from codegen.types import NULL, Type, union_of
 
 
@@ -140,7 +140,9 @@ def take_tag(each: Variant, tag: Tag, definitions: dict[str, Any]) -> tuple[tupl
 def _constant_field(each: Variant, node: Node, key: str, value: str) -> Field:
     if each.excluded is not None:
         raise each.node.error("There is no rule for `not` on a member with a constant tag.", "not")
-    return tag_field(key, node, value)
+    if "$ref" in node or "allOf" in node:
+        raise node.error("Expected a constant as the tag, found a reference.")
+    return replace(read_property(key, node, required=True, definitions={}), tag=value)
 
 
 def _null_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
@@ -149,7 +151,8 @@ def _null_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]
     if tag.key in each.required:
         raise each.node.error(f"There is no rule for a null {tag.key!r} that is required.", "required")
     field = read_property(tag.key, node, required=False, definitions=definitions)
-    return no_tag(field, falls_back=tag.beside is not None and _falls_back(tag.beside, definitions))
+    falls_back = tag.beside is not None and _falls_back(tag.beside, definitions)
+    return replace(field, markers=("NoTag",) if falls_back else ())
 
 
 def _open_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
@@ -163,7 +166,9 @@ def _open_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]
         raise each.node.error(message, "not")
     # Tags that only another profile knows are excluded, too.
     reserved = [value for value in excluded if value not in tag.known]
-    return open_tag(read_property(tag.key, node, required=True, definitions=definitions), [*tag.known, *reserved])
+    others = ", ".join(map(quoted, (*tag.known, *reserved)))
+    field = read_property(tag.key, node, required=True, definitions=definitions)
+    return replace(field, markers=(f"OtherThan({others})",))
 
 
 def _is_null(each: Variant, key: str) -> bool:

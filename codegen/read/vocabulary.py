@@ -1,20 +1,90 @@
-"""Checks that the generator knows every keyword of a schema, and that its value is well-formed.
+"""The keywords of a schema: brings it into the form that the other passes read, and checks it.
 
-This pass runs first and stops the generator at an unknown keyword or a malformed value, so that later passes need not
-check for them. The later passes decide whether a keyword is allowed in its place.
+`canonical` drops or rewrites only what restricts no value: keywords that only annotate, and formats that the bindings
+don't check, become part of the description. Unsafe characters are escaped, and `true`, the schema of any JSON, becomes
+an empty object.
+
+`check_vocabulary` then stops the generator at an unknown keyword or a malformed value, so that the other passes need
+not check for them. They decide whether a keyword is allowed in its place.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from codegen.errors import SchemaError
+from codegen.escaping import code, visible
 from codegen.nodes import escape, is_array, is_object
+from codegen.types import FORMATS
 
 Json: TypeAlias = Any
 Check = Callable[[Json], bool]
+
+# What the description says about something deprecated. The keyword stays, because it is part of the IR, too.
+DEPRECATED = "Deprecated."
+# Keywords that hold data, schemas by name, lists of schemas, and one schema.
+_DATA, _MAPS = ("const", "default", "enum", "pattern", "examples"), ("properties", "$defs")
+_LISTS, _SCHEMA = ("anyOf", "oneOf", "allOf"), ("items", "not")
+# The formats and encodings that have a type.
+_KNOWN = {"format": FORMATS.keys() - {"base64"}, "contentEncoding": {"base64"}}
+# What descriptions say about keywords that would restrict values: flags, and texts that follow.
+_FLAGS = {"uniqueItems": "No two items are equal", "readOnly": "Read-only", "writeOnly": "Write-only"}
+_TEXTS = {"format": "The format is", "contentEncoding": "The encoding is", "contentMediaType": "The media type is"}
+_UNCHECKED = "; the bindings don't check this."
+
+
+def canonical(schema: Any, *, inside: str = "items") -> Any:
+    """Return a schema in this form. `inside` is the keyword that it is the value of."""
+    if is_array(schema):
+        return [canonical(each, inside=inside) for each in schema]
+    if not is_object(schema):
+        return (
+            {}
+            if schema is True and inside in ("items", *_LISTS)
+            else visible(schema)
+            if isinstance(schema, str)
+            else schema
+        )
+    if inside in _MAPS:
+        return {name: canonical(each, inside="items") for name, each in schema.items()}
+    said = {keyword: _said(keyword, value) for keyword, value in schema.items()}
+    found = {
+        keyword: value if keyword in _DATA else canonical(value, inside=keyword)
+        for keyword, value in schema.items()
+        if said[keyword] in (None, DEPRECATED)
+    }
+    texts = [text for text in (found.get("description"), *map(visible, filter(None, said.values()))) if text]
+    return {**found, "description": "\n\n".join(texts)} if any(said.values()) else found
+
+
+def _said(keyword: str, value: Any) -> str | None:
+    """Return what the description says about a keyword that only annotates; None if it is none, or malformed."""
+    said: str | None
+    match keyword, value:
+        case ("required" | "examples", []) | ("$comment", str()) | ("deprecated", False):
+            said = ""
+        case "deprecated", True:
+            said = DEPRECATED
+        case "examples", [*_]:
+            said = f"Examples: {', '.join(code(json.dumps(each, ensure_ascii=False)) for each in value)}."
+        case _, bool() if keyword in _FLAGS:
+            said = f"{_FLAGS[keyword]}{_UNCHECKED}" if value else ""
+        case _, str() if keyword in _TEXTS and value not in _KNOWN.get(keyword, ()):
+            said = f"{_TEXTS[keyword]} {code(value)}{_UNCHECKED}"
+        case _:
+            said = None
+    return said
+
+
+def find_unchecked(schema: Any, pointer: str = "") -> Iterator[str]:
+    """Yield each keyword that would restrict values but isn't checked, with its pointer."""
+    for key, value in schema.items() if is_object(schema) else enumerate(schema) if is_array(schema) else ():
+        if (_said(str(key), value) or "").endswith(_UNCHECKED):
+            yield f"{key if value is True else f'{key} {value}'} ({pointer})"
+        elif key not in _DATA:
+            yield from find_unchecked(value, f"{pointer}/{escape(str(key))}")
 
 
 def check_vocabulary(schema: Json, pointer: str = "") -> None:
@@ -36,11 +106,11 @@ def check_vocabulary(schema: Json, pointer: str = "") -> None:
 
 def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
     """Return the schemas that a keyword holds, each with the rest of its pointer."""
-    if keyword in _ONE_SCHEMA and is_object(value):
+    if keyword in (*_SCHEMA, "additionalProperties") and is_object(value):
         return [("", value)]
-    if keyword in _SCHEMAS and is_array(value):
+    if keyword in _LISTS and is_array(value):
         return [(f"/{index}", each) for index, each in enumerate(value)]
-    if keyword in _MAP and is_object(value):
+    if keyword in _MAPS and is_object(value):
         return [(f"/{escape(key)}", each) for key, each in value.items()]
     return []
 
@@ -53,10 +123,6 @@ def _is_number(value: Json) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_size(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _is_list(value: Json) -> bool:
     return is_array(value) and bool(value) and len({json.dumps(each, sort_keys=True) for each in value}) == len(value)
 
@@ -65,24 +131,10 @@ def _is_names(value: Json) -> bool:
     return _is_list(value) and all(map(_is_text, value))
 
 
-def _is_discriminator(value: Json) -> bool:
-    return is_object(value) and value.keys() == {"propertyName"} and _is_text(value["propertyName"])
-
-
-def _is_flag_or_schema(value: Json) -> bool:
-    return value is True or is_object(value)
-
-
 def _shown(value: Json) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
 
-
-_SCHEMA = ("items", "not")
-_FLAG_OR_SCHEMA = ("additionalProperties",)
-_SCHEMAS = ("anyOf", "oneOf", "allOf")
-_MAP = ("properties", "$defs")
-_ONE_SCHEMA = (*_SCHEMA, *_FLAG_OR_SCHEMA)
 
 _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
     (("$schema", "$ref", "title", "description", "format", "contentEncoding", "pattern"), "a string", _is_text),
@@ -99,17 +151,25 @@ _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
         "true or no such keyword",
         lambda value: value is True,
     ),
-    (("minLength", "maxLength", "minItems", "maxItems"), "an integer of at least 0", _is_size),
+    (
+        ("minLength", "maxLength", "minItems", "maxItems"),
+        "an integer of at least 0",
+        lambda value: type(value) is int and value >= 0,
+    ),
     (("minimum", "maximum"), "a number", _is_number),
     (("type",), "the name of a type, or a list of different ones", lambda value: _is_text(value) or _is_names(value)),
     (("required",), "a list of different names", _is_names),
     (("enum",), "a list of different values", _is_list),
     (("const", "default"), "a value", lambda value: True),
-    (("discriminator",), "an object with only `propertyName`", _is_discriminator),
+    (
+        ("discriminator",),
+        "an object with only `propertyName`",
+        lambda value: is_object(value) and value.keys() == {"propertyName"} and _is_text(value["propertyName"]),
+    ),
     (_SCHEMA, "a schema", lambda value: isinstance(value, dict)),
-    (_FLAG_OR_SCHEMA, "true or a schema", _is_flag_or_schema),
-    (_SCHEMAS, "a list of different schemas", _is_list),
-    (_MAP, "schemas by name", lambda value: isinstance(value, dict)),
+    (("additionalProperties",), "true or a schema", lambda value: value is True or is_object(value)),
+    (_LISTS, "a list of different schemas", _is_list),
+    (_MAPS, "schemas by name", lambda value: isinstance(value, dict)),
 )
 _KEYWORDS: dict[str, tuple[str, Check]] = {
     keyword: (expected, holds) for keywords, expected, holds in _RULES for keyword in keywords

@@ -1,23 +1,54 @@
-"""Examples of a schema's types, which are written both as JSON and as Python.
+"""Examples of a schema's types, and how they are written as JSON and as Python.
 
 Everything follows from the types of the fields, except what `choices.toml` chooses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from codegen.data.resolve import ADVERTISED_IN
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.names import words
-from codegen.read.resolve import ADVERTISED_IN
-from codegen.reference.choices import Choices
+from codegen.nodes import is_array, is_object
+from codegen.toml import checked, parse_toml, read_file
 from codegen.types import NULL, Type
 from codegen.values import fits
 
 META = "_meta"
+CHOICES_TOML = Path(__file__).with_name("choices.toml")
+_SHOWN = "codegen/reference/choices.toml"
+_WIDTH = 72
 _FORMATS = {"uri": "https://example.com", "date-time": "2026-01-31T12:00:00Z", "base64": "aGVsbG8=", "regex": ".*"}
+
+
+@pydantic_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Choices:
+    """What the schema leaves open. The keys of the tables are explained in the file."""
+
+    names: dict[str, Any]
+    types: dict[str, Any]
+    fields: dict[str, Any]
+    members: dict[str, Any]
+    shown: dict[str, list[str]]
+
+
+@cache
+def read_choices() -> Choices:
+    """Return the content of `choices.toml`.
+
+    Raises:
+        FileError: it is not TOML, or a table is missing or unknown.
+    """
+    return checked(Choices, parse_toml(read_file(CHOICES_TOML, _SHOWN), _SHOWN), _SHOWN)
 
 
 @dataclass(frozen=True)
@@ -45,23 +76,6 @@ class Examples:
         """Return an example of a definition. A model has all its fields, unless the file chooses some."""
         return self._of_definition(self._schema.definitions[name], everything=True)
 
-    def with_path(self, name: str, path: Sequence[str]) -> Object:
-        """Return an example of a model with its required fields, and with the field at a path of property names."""
-        (key, *rest), model = path, self._schema.model(name)
-        values: list[tuple[Field, Example]] = []
-        for field in self._schema.fields(name):
-            if field.wire == key:
-                values.append((field, self._at_path(field, rest)))
-            elif field.required:
-                values.append((field, self._of_field(model, field)))
-        return Object(name, tuple(values))
-
-    def _at_path(self, field: Field, rest: Sequence[str]) -> Example:
-        shape = field.type.concrete
-        if rest:
-            return self.with_path(shape.name, rest)
-        return True if shape.kind == "boolean" else self._of_shape(shape, field.wire)
-
     def _of_definition(self, found: Definition, *, everything: bool = False, key: str = "") -> Example:
         if isinstance(found, Model):
             return self._of_model(found, everything)
@@ -76,23 +90,19 @@ class Examples:
         return chosen if self._fits(shape, chosen) else self._of_shape(shape, key or words(alias.name)[-1])
 
     def _of_model(self, model: Model, everything: bool) -> Object:
-        shown = self._shown(model)
+        names = (model.name, *self._schema.bases(model.name))
+        shown = next((self._choices.shown[each] for each in names if each in self._choices.shown), None)
         fields = [
             each
             for each in self._schema.fields(model.name)
             if each.required
             or (model.name, each.wire) in self._advertised
-            or (each.wire in shown if shown is not None else everything and _has_values(each))
+            or (each.wire in shown if shown is not None else everything and each.wire != META and each.type != NULL)
         ]
         self._in_progress.append(model.name)
         values = [(each, self._of_field(model, each)) for each in sorted(fields, key=lambda each: each.tag is None)]
         self._in_progress.pop()
         return Object(model.name, tuple(values))
-
-    def _shown(self, model: Model) -> list[str] | None:
-        """Return the optional fields that the file chooses for a model or a base of it; None if it doesn't."""
-        names = (model.name, *self._schema.bases(model.name))
-        return next((self._choices.shown[name] for name in names if name in self._choices.shown), None)
 
     def _of_field(self, model: Model, field: Field) -> Example:
         if field.tag is not None:
@@ -100,8 +110,8 @@ class Examples:
         shape = field.type
         places = [f"{name}.{field.wire}" for name in (model.name, *self._schema.bases(model.name))]
         for place in places:
-            if self._has_members(self._choices.members.get(place)):
-                return self._chosen_members(self._choices.members[place])
+            if members := self._of_members(self._choices.members.get(place)):
+                return members
             chosen = self._choices.fields.get(place)
             if self._fits(shape, chosen):
                 return chosen
@@ -111,17 +121,13 @@ class Examples:
         """Return whether a value from the file, if there is one, is still right for a type."""
         return value is not None and fits(self._schema, value, shape)
 
-    def _has_members(self, chosen: str | list[str] | dict[str, str] | None) -> bool:
-        """Return whether the schema still has the members that the file chooses for a property."""
-        names = chosen.values() if isinstance(chosen, dict) else [chosen] if isinstance(chosen, str) else chosen or ()
-        return bool(names) and all(name in self._schema.definitions for name in names)
-
-    def _chosen_members(self, chosen: str | list[str] | dict[str, str]) -> Example:
-        if isinstance(chosen, str):
-            return self._of_definition(self._schema.definitions[chosen])
-        if isinstance(chosen, list):
-            return list(map(self._chosen_members, chosen))
-        return {key: self._chosen_members(each) for key, each in chosen.items()}
+    def _of_members(self, chosen: list[str] | dict[str, str] | None) -> Example:
+        """Return examples of the members that the file chooses for a property; None if the schema lacks one."""
+        names = chosen.values() if isinstance(chosen, dict) else chosen or ()
+        if not names or any(name not in self._schema.definitions for name in names):
+            return None
+        found = [self._of_definition(self._schema.definitions[name]) for name in names]
+        return dict(zip(chosen, found, strict=True)) if isinstance(chosen, dict) else found
 
     def _of_shape(self, shape: Type, key: str) -> Example:
         """Return an example of a type. `key` is the property that it is the type of."""
@@ -132,15 +138,11 @@ class Examples:
         if self._fits(shape, chosen) and not shape.names:
             return chosen
         if shape.kind == "array":
-            return self._of_list(shape, key)
+            return [] if set(shape.names).intersection(self._in_progress) else [self._of_shape(shape.parts[0], key)]
         if shape.kind == "union":
             return self._of_shape(shape.parts[0], key)
         found: Example = _of_scalar(shape, key)
         return found
-
-    def _of_list(self, shape: Type, key: str) -> list[Example]:
-        recursive = self._in_progress and set(shape.names).intersection(self._in_progress)
-        return [] if recursive else [self._of_shape(shape.parts[0], key)]
 
 
 def _capabilities(schema: Schema) -> Iterator[tuple[str, str]]:
@@ -152,22 +154,56 @@ def _capabilities(schema: Schema) -> Iterator[tuple[str, str]]:
             name = next((other for each in schema.fields(name) if each.wire == step for other in each.type.names), "")
 
 
-def _has_values(field: Field) -> bool:
-    """Return whether examples show an optional field: not `_meta`, and not one that can only be null."""
-    return field.wire != META and field.type != NULL
-
-
 def _of_scalar(shape: Type, key: str) -> Any:
-    match shape.kind:
-        case "literal":
-            return shape.values[0]
-        case "integer" | "number":
-            return max(1, shape.limit("minimum") or 0)
-        case "boolean":
-            return True
-        case "null":
-            return None
-        case "map" | "any":
-            return {}
-        case _:
-            return _FORMATS.get(shape.format, key)
+    if shape.values:
+        return shape.values[0]
+    number = max(1, shape.limit("minimum") or 0)
+    others: dict[str, Any] = {"integer": number, "number": number, "boolean": True, "null": None, "map": {}, "any": {}}
+    return others[shape.kind] if shape.kind in others else _FORMATS.get(shape.format, key)
+
+
+def as_json(example: Example) -> Any:
+    """Return an example as it is on the wire."""
+    match example:
+        case Object(fields=fields):
+            return {field.wire: as_json(each) for field, each in fields}
+        case list(items):
+            return [as_json(each) for each in items]
+        case dict(entries):
+            return {key: as_json(each) for key, each in entries.items()}
+        case value:
+            return value
+
+
+def json_text(value: Any, indent: int = 0, used: int = 0) -> str:
+    """Return JSON as text. Lists and objects that fit on one line, beside `used` characters, are on one line."""
+    line = json.dumps(value)
+    if indent + used + len(line) <= _WIDTH:
+        return line
+    if is_object(value):
+        items = [f'"{key}": {json_text(each, indent + 2, len(key) + 4)}' for key, each in value.items()]
+    elif is_array(value):
+        items = [json_text(each, indent + 2) for each in value]
+    else:
+        return line
+    first, last, inside = line[0], line[-1], " " * (indent + 2)
+    lines = f",\n{inside}".join(items)
+    return f"{first}\n{inside}{lines}\n{' ' * indent}{last}"
+
+
+def as_python(example: Example, prefix: str = "") -> str:
+    """Return an expression for an example, with a prefix for the names of models. It isn't formatted."""
+    match example:
+        case Object(model=model, fields=fields):
+            return f"{prefix}{model}({keywords([each for each in fields if each[0].tag is None], prefix)})"
+        case list(items):
+            return f"[{', '.join(as_python(each, prefix) for each in items)}]"
+        case dict(entries):
+            return f"{{{', '.join(f'{key!r}: {as_python(each, prefix)}' for key, each in entries.items())}}}"
+        case value:
+            return repr(value)
+
+
+def keywords(fields: list[tuple[Field, Example]], prefix: str = "") -> str:
+    """Return the keyword arguments for fields."""
+    return ", ".join(f"{field.name}={as_python(each, prefix)}" for field, each in fields)

@@ -1,18 +1,17 @@
-"""Makes the sections about types. `templates/section.md.jinja` renders them."""
+"""The sections about types: the page that each is on, and what it says. `templates/section.md.jinja` renders them.
+
+The params and the result of a method are on the method's page, with the members if they are unions. Every other type
+is on the page of its topic.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.ir import Definition, Field, Model, Schema
-from codegen.reference.blocks import Blocks
-from codegen.reference.examples import META, Examples
-from codegen.reference.places import Place
-from codegen.reference.texts import TypeTexts, description
-from codegen.reference.written import as_json, json_text
-
-_MANY = 8
+from codegen.data.topics import Topic, find_topics
+from codegen.ir import Definition, Field, Method, Model, Schema, Union
+from codegen.reference.examples import META, Examples, as_json, json_text
 
 
 @dataclass(frozen=True)
@@ -21,21 +20,22 @@ class Section:
 
     Attributes:
         type: the type.
-        heading: its heading.
+        file: the page, without the suffix.
+        heading: its heading there.
         doc: upstream's description.
-        used_by: links to the types that it is a part of, unless they are many.
         example: JSON.
-        python: how a member of a union is made.
-        texts: writes types.
     """
 
     type: Definition
+    file: str
     heading: str
     doc: str
-    used_by: tuple[str, ...]
     example: str
-    python: str
-    texts: TypeTexts
+
+    @property
+    def target(self) -> str:
+        """What links to it, with the anchor that Sphinx and GitHub give to the heading."""
+        return f"{self.file}.md#{self.heading.lower().replace(' ', '-').replace(':', '')}"
 
     @property
     def kind(self) -> str:
@@ -48,36 +48,48 @@ class Section:
         return [each for each in fields if each.wire != META and each.tag is None]
 
 
-class Sections:
-    """Makes the sections of one schema."""
+def method_file(method: Method) -> str:
+    """Return the name of a method's page, without the suffix."""
+    return method.constant.lower()
 
-    def __init__(self, schema: Schema, places: dict[str, Place], examples: Examples, blocks: Blocks) -> None:
-        self._schema = schema
-        self._places = places
-        self._examples = examples
-        self._blocks = blocks
-        self._texts = TypeTexts(places)
-        self._users: dict[str, dict[str, None]] = {}
-        for user in places:
-            for name in schema.uses(user):
-                self._users.setdefault(name, {})[user] = None
 
-    def on(self, file: str) -> Iterator[Section]:
-        """Yield the sections of a page."""
-        for name, place in self._places.items():
-            if place.file == file:
-                users = tuple(map(self._texts.link, self._users.get(name, ())))
-                yield Section(
-                    type=self._schema.definitions[name],
-                    heading=place.heading,
-                    doc=self._doc(self._schema.definitions[name]),
-                    used_by=users if len(users) <= _MANY else (),
-                    example=json_text(as_json(self._examples.of(name))),
-                    python=self._blocks.member(name),
-                    texts=self._texts,
-                )
+def topic_file(topic: Topic) -> str:
+    """Return the name of the page about a topic's types, without the suffix."""
+    return f"types_{topic.name}"
 
-    def _doc(self, found: Definition) -> str:
-        """Return a description; empty if a model has that of its base."""
-        base = self._schema.definitions[found.base] if isinstance(found, Model) and found.base else None
-        return "" if base and base.doc == found.doc else description(found.doc)
+
+def find_sections(schema: Schema, topics: tuple[Topic, ...], examples: Examples) -> dict[str, Section]:
+    """Return the sections of all public types, in the order of the pages."""
+    return {
+        name: Section(
+            type=schema.definitions[name],
+            file=file,
+            heading=heading,
+            doc=schema.own_doc(schema.definitions[name]),
+            example=json_text(as_json(examples.of(name))),
+        )
+        for name, (file, heading) in _places(schema, topics).items()
+    }
+
+
+def _places(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, tuple[str, str]]:
+    """Return the page and the heading of every public type."""
+    places: dict[str, tuple[str, str]] = {}
+    for method in schema.methods:
+        for title, name in (("Params", method.params), ("Result", method.result)):
+            if name:
+                places.setdefault(name, (method_file(method), f"{title}: {name}"))
+                for member in _members(schema, name):
+                    places.setdefault(member, (method_file(method), member))
+    for name, topic in find_topics(schema, topics).items():
+        if name not in schema.envelopes:
+            places.setdefault(name, (topic_file(topic), name))
+    return places
+
+
+def _members(schema: Schema, name: str) -> Iterator[str]:
+    """Yield the members of a union, those of unions in it included."""
+    found = schema.definitions[name]
+    for member in found.members if isinstance(found, Union) else ():
+        yield member.name
+        yield from _members(schema, member.name)

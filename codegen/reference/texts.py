@@ -6,37 +6,19 @@ import json
 
 from codegen.escaping import code, markdown
 from codegen.ir import Field
-from codegen.reference.places import Place
 from codegen.types import Type
 
-_WORDS = {
-    "any": "any JSON",
-    "null": "null",
-    "string": "string",
-    "integer": "integer",
-    "number": "number",
-    "boolean": "boolean",
-}
 _UNSTABLE = "**UNSTABLE**"
-_LIMITS = {
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "min_length": "of length {} or more",
-    "max_length": "of length {} or less",
-    "pattern": "that matches {}",
-    "format": "({})",
-}
 
 
 class TypeTexts:
-    """Writes types, with links to the places of those that have one."""
+    """Writes types, with links to those that have a section."""
 
-    def __init__(self, places: dict[str, Place]) -> None:
-        self._places = places
+    def __init__(self, targets: dict[str, str]) -> None:
+        self._targets = targets
 
     def link(self, name: str) -> str:
-        place = self._places.get(name)
-        return f"[`{name}`]({place.link})" if place else f"`{name}`"
+        return f"[`{name}`]({self._targets[name]})" if name in self._targets else f"`{name}`"
 
     def of(self, shape: Type) -> str:
         """Return a type in words."""
@@ -53,7 +35,7 @@ class TypeTexts:
             case "union":
                 return " or ".join(self.of(part) for part in shape.parts)
             case kind:
-                return " ".join((_WORDS[kind], *_limits(shape)))
+                return ", ".join(("any JSON" if kind == "any" else kind, *_limits(shape)))
 
     def of_alias(self, shape: Type, doc: str) -> str:
         """Return what an alias stands for as a sentence, unless its description lists the values."""
@@ -62,7 +44,7 @@ class TypeTexts:
             return f"Type: {self.of(shape)}."
         names = [code(str(value)) for value in values]
         known = "" if all(f"- {name}: " in doc for name in names) else f"One of {', '.join(names)}. "
-        return known + (f"Any other {_WORDS[others.kind]} is also valid." if others else "")
+        return known + (f"Any other {others.kind} is also valid." if others else "")
 
     def _in_list(self, shape: Type) -> str:
         text = self.of(shape)
@@ -72,9 +54,9 @@ class TypeTexts:
 def _limits(shape: Type) -> list[str]:
     """Return the limits of a scalar in words, without the range of the usual integers."""
     return [
-        _LIMITS[name].format(code(str(value)) if name == "pattern" else value)
+        f"{name.replace('_', ' ')} {code(str(value))}"
         for name, value in shape.limits
-        if name in _LIMITS and not (isinstance(value, int) and (value >= 2**16 - 1 or value <= 0))
+        if not (isinstance(value, int) and (value >= 2**16 - 1 or value <= 0))
     ]
 
 
@@ -107,14 +89,6 @@ def first_sentence(text: str) -> str:
     own = paragraphs[2:] if paragraphs[0] == _UNSTABLE else paragraphs
     line = " ".join(own[0].split()) if own else ""
     return markdown(line.split(". ")[0].rstrip(".:") + ".") if line else ""
-
-
-def with_article(role: str) -> str:
-    return f"an {role}" if role[0] in "aeiou" else f"a {role}"
-
-
-def capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _is_member(part: str) -> bool:

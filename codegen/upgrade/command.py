@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codegen.compatibility.user_code import check_user_code, check_uses
-from codegen.console import write_output
+from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
 from codegen.diff.render.grouping import number
@@ -20,8 +20,7 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import read_side
-from codegen.files import read_files, replace_folders, replacing, write_files
-from codegen.read.facts_file import parse_facts
+from codegen.files import read_files, replace_folders, replacing, write_files, write_output
 from codegen.regen import PACKAGE, differing_files, encoded
 from codegen.toml import read_file
 from codegen.upgrade import changelog, data_files

@@ -14,7 +14,9 @@ from typing import Any
 
 from acp_kit.updates import TABLE
 from acp_runtime.errors import RequestError
+from codegen.data.facts_file import Entries, Table, entries_of, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
+from codegen.data.resolve import ADVERTISED_IN, capability_paths
 from codegen.diff.compare.methods import renamed_methods
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
@@ -22,9 +24,6 @@ from codegen.errors import SchemaError
 from codegen.ir import Alias, Method, Schema, Union
 from codegen.nodes import is_object
 from codegen.pinned.profiles import facts_of
-from codegen.read.facts_file import Table, parse_facts
-from codegen.read.methods import entries_of
-from codegen.read.resolve import ADVERTISED_IN, Entries, capability_paths
 
 _ERROR_CODES = "ErrorCode"
 _STABLE = "v1"

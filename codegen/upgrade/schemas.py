@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
 from codegen.diff.report import STABLE
@@ -13,11 +14,9 @@ from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.escaping import listed
 from codegen.files import read_files, write_files
-from codegen.pinned.fetch import fetch_beside
+from codegen.pinned.fetch import fetch_beside, read_source
 from codegen.pinned.pins import PINS, load, read_pins
 from codegen.pinned.profiles import naming
-from codegen.pinned.sources import read_source
-from codegen.read.facts_file import parse_facts
 from codegen.regen import read_schema, render
 from codegen.toml import read_file
 from codegen.upgrade.changelog import PYPROJECT, read_version

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.pinned.fetch import read_source
 from codegen.pinned.pins import load
-from codegen.pinned.sources import read_source
 from codegen.regen import regenerate
 from tests.support.import_generated import import_errors
 from tests.support.releases import RELEASES, since, unpacked

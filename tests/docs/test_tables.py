@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings.v1 import methods
 from acp_runtime import Options
-from codegen.read.methods import METHODS_TOML
+from codegen.data.facts_file import METHODS_TOML
 from codegen.upgrade.data_files import unconfirmed
 from tests.support.docs.blocks import DOCS
 

@@ -118,10 +118,8 @@ def _payloads(schema: Schema) -> set[str | None]:
 
 
 def count_changed_descriptions(comparison: Comparison) -> int:
-    """Return how many descriptions differ, of definitions, properties and messages that both sides have."""
+    """Return how many descriptions differ, of definitions and properties that both sides have."""
     pairs = [pair for old, new in comparison.pairs() for pair in _texts(old, new)]
-    old, new = comparison.old.schema.message_docs, comparison.new.schema.message_docs
-    pairs += [(old[subject], new[subject]) for subject in old if subject in new]
     return sum(before != after for before, after in pairs)
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from codegen.data.resolve import has_part
 from codegen.diff.compare.comparison import Comparison, deprecation
 from codegen.diff.compare.reach import method_flow, one_flow
 from codegen.diff.match import pair
@@ -20,7 +21,6 @@ from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import BREAKING, Verdicts
 from codegen.ir import Method, Schema
 from codegen.nodes import is_array, is_object
-from codegen.read.resolve import has_part
 
 Key = tuple[str, str, bool]
 # The rules about facts that concern the method's result.

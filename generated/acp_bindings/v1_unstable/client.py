@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, overload
 
 from acp_runtime.errors import MethodNotFound
 from acp_runtime.models.absent import ABSENT
-from acp_runtime.models.scalars import (
-    Uint32,
-    Uint64,
-    Uri,
-)
+from acp_runtime.models.scalars import Uint32, Uint64, Uri
 from acp_runtime.stubs.roles import Handler, Remote
 
 from . import methods

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_runtime import CapabilityError
-from codegen.read.methods import METHODS_TOML
+from codegen.data.facts_file import METHODS_TOML
 from tests.codegen.diff.cases.methods import PROMPT
 from tests.support.codegen.generating import Generate
 
@@ -22,7 +22,7 @@ async def test_code_that_sends_a_part_without_its_capability_fails_once_the_part
     facts = METHODS_TOML.read_text("utf-8")
     assert _REQUIRED in facts
     (tmp_path / "methods.toml").write_text(facts if required else facts.replace(_REQUIRED, "", 1), "utf-8")
-    monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
+    monkeypatch.setattr("codegen.data.facts_file.METHODS_TOML", tmp_path / "methods.toml")
     package: Any = generate(PROMPT)
     received: list[Any] = []
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
+from codegen.data.facts_file import METHODS_TOML
 from codegen.data.renames import FILE as RENAMES, Rename, as_toml
-from codegen.read.methods import METHODS_TOML
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, request, write_schema
 from tests.support.diff.cases import around, holds
 from tests.support.diff.report_schema import SCHEMA as REPORT

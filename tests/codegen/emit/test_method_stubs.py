@@ -15,8 +15,8 @@ import pytest
 
 from acp_runtime import ExtNotification, Model, handles
 from acp_runtime.errors import MethodNotFound
+from codegen.data.facts_file import METHODS_TOML
 from codegen.names import pascal
-from codegen.read.methods import METHODS_TOML
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request, tagged, wraps
 from tests.support.codegen.generating import Generate
 from tests.support.codegen.stub_definitions import DEFINITIONS
@@ -163,7 +163,7 @@ def test_a_method_named_like_an_attribute_of_the_bases_gets_an_underscore(
     names = ["request", "notify", "call", "capabilities", "peer_info", "handler", "process", "supports"]
     entries = "".join(f'"{name}" = {{ offered = "always" }}\n' for name in names)
     (tmp_path / "methods.toml").write_text(f"{METHODS_TOML.read_text('utf-8')}\n{entries}", "utf-8")
-    monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
+    monkeypatch.setattr("codegen.data.facts_file.METHODS_TOML", tmp_path / "methods.toml")
     definitions: Schema = {}
     for name in names:
         definitions |= request(name, pascal(name), model(a=STRING), on="proxy")

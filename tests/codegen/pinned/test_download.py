@@ -12,8 +12,8 @@ from threading import Event, Thread
 import pytest
 
 from codegen.errors import FetchError
-from codegen.pinned.sources import download as module
-from codegen.pinned.sources.download import MAX_BYTES, download
+from codegen.pinned import github as module
+from codegen.pinned.github import MAX_BYTES, download
 
 WHAT = "v1/schema.json of schema-v1.21.0"
 

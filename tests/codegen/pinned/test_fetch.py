@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import SCHEMA
-from codegen.pinned.pins import load, sha256
+from codegen.pinned.pins import sha256
 from codegen.regen import regenerate
 from tests.support.codegen.build import tree, write_schema
 from tests.support.codegen.fetching import NEW, OLD, fetched, package, refused
@@ -59,27 +59,6 @@ def test_a_folder_can_be_a_package_or_its_schemas(
     source = package(tmp_path / "package", {"v1/schema.json": NEW})
     assert "changed   v1/schema.json" in fetched(source / inside, target, capsys)
     assert (target / "LICENSE").read_text("utf-8") == "the old licence"
-
-
-def test_a_missing_stable_schema_is_reported(tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = package(tmp_path / "package", {"schema.json": NEW, "v2/schema.unstable.json": OLD})
-    lines = fetched(source, target, capsys)
-    assert any("no v1/schema.json" in line and "no acp_bindings.v1." in line for line in lines)
-    assert any("no v2/schema.json" in line for line in lines)
-    assert any(line.startswith("schema.json is version 1 with its unstable methods") for line in lines)
-    assert [each.profile.name for each in load(target, pinned=True)] == ["v1_unstable", "v2_draft_unstable"]
-
-
-@pytest.mark.parametrize(
-    ("path", "place"),
-    [("v2/schema.json", "v2/schema.json"), ("downloads/acp.json", "schema.json"), ("schema.json", "schema.json")],
-)
-def test_the_path_of_one_file_decides_its_place(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], path: str, place: str
-) -> None:
-    source = write_schema(tmp_path / "other", NEW, path) / path
-    assert f"added     {place}" in fetched(source, target, capsys)
-    assert list(json.loads((target / "PINNED.json").read_bytes())["files"]) == [place]
 
 
 def test_the_first_fetch_creates_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,6 +129,5 @@ def test_the_projects_own_folder_can_be_fetched_without_a_network(
 
 
 def _file(folder: Path, content: bytes) -> Path:
-    path = folder / "schema.json"
-    path.write_bytes(content)
-    return path
+    (folder / "schema.json").write_bytes(content)
+    return folder

@@ -17,7 +17,7 @@ import pytest
 
 from codegen.__main__ import SCHEMA, main
 from codegen.errors import FetchError
-from codegen.pinned.sources.npm import MAX_UNPACKED, npm_versions
+from codegen.pinned.npm import MAX_UNPACKED, npm_versions
 from tests.support.codegen.build import tree
 from tests.support.codegen.fetching import refused
 
@@ -79,7 +79,7 @@ def test_a_truncated_package_gives_one_line(tmp_path: Path, npm_does: NpmDoes) -
 
 
 def test_npm_is_stopped_at_the_deadline(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codegen.pinned.sources.npm.SECONDS", 0.1)
+    monkeypatch.setattr("codegen.pinned.npm.SECONDS", 0.1)
     assert "within 0.1 seconds" in npm_does("import signal; signal.pause()")
 
 
@@ -111,7 +111,7 @@ def test_an_archive_with_paths_outside_is_refused(tmp_path: Path, npm_does: NpmD
 
 
 def test_a_package_with_too_many_bytes_is_refused(npm_does: NpmDoes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codegen.pinned.sources.npm.MAX_BYTES", 1_000)
+    monkeypatch.setattr("codegen.pinned.npm.MAX_BYTES", 1_000)
     assert "The packed package has more than 1000 bytes" in npm_does("open('a.tgz', 'wb').write(bytes(1001))")
 
 

@@ -22,7 +22,7 @@ from tests.support.codegen.pinning import FILE, pin
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a pinned schema, in which `methods.toml` is written."""
     pin(write_schema(tmp_path / "schema", SCHEMA, FILE))
-    monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
+    monkeypatch.setattr("codegen.data.facts_file.METHODS_TOML", tmp_path / "methods.toml")
     return tmp_path
 
 

@@ -6,7 +6,7 @@ import importlib
 import tomllib
 from typing import Any
 
-from codegen.read.facts_file import SHARED
+from codegen.data.facts_file import SHARED
 from codegen.read.methods import METHODS_TOML
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import GENERATED, main
-from codegen.read.methods import METHODS_TOML
+from codegen.data.facts_file import METHODS_TOML
 from tests.codegen.read.refusals_of_methods import METHODS
 from tests.codegen.read.refusals_of_types import TYPES
 from tests.codegen.read.refusals_of_unions import NAMES, UNIONS
@@ -92,7 +92,7 @@ def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
         text = "".join(f'"{wire}" = {entry}\n' for wire, entry in entries.items())
         shared = METHODS_TOML.read_text("utf-8").partition("[v1.agent]")[0]
         (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{text}", "utf-8")
-        monkeypatch.setattr("codegen.read.methods.METHODS_TOML", tmp_path / "methods.toml")
+        monkeypatch.setattr("codegen.data.facts_file.METHODS_TOML", tmp_path / "methods.toml")
 
     return write
 

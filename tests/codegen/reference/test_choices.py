@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from codegen.errors import FileError
-from codegen.reference import choices as file
-from codegen.reference.choices import read_choices
+from codegen.reference.examples import CHOICES_TOML, read_choices
 
-WHOLE = file.FILE.read_text("utf-8")
+WHOLE = CHOICES_TOML.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ def test_a_mistake_in_the_form_of_the_file_is_reported_in_a_sentence(
     text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "choices.toml").write_text(text, "utf-8")
-    monkeypatch.setattr(file, "FILE", tmp_path / "choices.toml")
+    monkeypatch.setattr("codegen.reference.examples.CHOICES_TOML", tmp_path / "choices.toml")
     with pytest.raises(FileError) as error:
         read_choices.__wrapped__()
     assert message in str(error.value)

@@ -76,7 +76,7 @@ def _models() -> set[str]:
 
 
 def test_the_command_writes_the_pages_and_removes_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codegen.reference.command.reference", pages)
+    monkeypatch.setattr("codegen.reference.pages.reference", lambda _: pages())
     (tmp_path / "stale.md").write_text("old", "utf-8")
     assert main(["reference", str(tmp_path)]) == 0
     assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == pages()

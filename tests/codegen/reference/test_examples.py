@@ -7,9 +7,7 @@ import json
 import pytest
 
 from codegen.pinned.profiles import PLACES_OF
-from codegen.reference.choices import read_choices
-from codegen.reference.examples import Examples
-from codegen.reference.written import as_json
+from codegen.reference.examples import Examples, as_json, read_choices
 from codegen.regen import read_schema
 from tests.support.codegen.reference import at
 from tests.support.models.validity import Validity

@@ -15,7 +15,7 @@ import pytest
 
 from acp_bindings.v1 import connect_in_process
 from acp_runtime import Options
-from codegen.ir import Method, Model
+from codegen.ir import Method
 from tests.support.codegen.reference import Block, blocks, pages, schema
 
 # The group shares the pages.
@@ -32,37 +32,10 @@ def messages() -> list[Block]:
     return [each for each in blocks("json") if each.heading == "Messages"]
 
 
-def test_each_capability_block_advertises_the_capability_of_its_method() -> None:
-    for method in schema().methods:
-        names = [_names(block) for block in _of(method, python())]
-        found = [each[key] for each in names for key in ("capabilities", "response") if key in each]
-        assert [_has(method, each) for each in found] == [True] * (method.capability is not None)
-
-
-def test_the_python_of_each_member_of_a_union_makes_its_json() -> None:
-    json_of = {(each.page, each.heading): each.text for each in blocks("json")}
-    made: dict[str, tuple[Block, Any]] = {each.heading: (each, _names(each).get("example")) for each in python()}
-    models = [each for each in schema().definitions.values() if isinstance(each, Model)]
-    members = {each.name for each in models if any(field.tag is not None for field in each.fields)}
-    found = {name: each for name, each in made.items() if each[1] is not None}
-    assert found.keys() == members
-    for block, example in found.values():
-        assert json.loads(example.model_dump_json()) == json.loads(json_of[block.page, block.heading])
-
-
 def test_a_paragraph_about_a_value_belongs_to_it() -> None:
     text = pages()["types_sessions.md"]
     assert "- `cancelled`: The turn was cancelled" in text
     assert "\n\n  This stop reason MUST be returned when the client sends a `session/cancel`\n  notification" in text
-
-
-def _has(method: Method, advertised: Any) -> bool:
-    """Return whether capabilities, or the whole message, have what the path of a method's capability leads to."""
-    value = json.loads(advertised.model_dump_json())
-    whole, *keys = (method.capability or "").split(".")
-    for key in keys if keys else [whole]:
-        value = value[key]
-    return value == {} or bool(value)
 
 
 async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,21 +55,17 @@ async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.C
             request, *responses = [json.loads(block.text) for block in _of(method, messages())]
             assert [json.loads(returned.model_dump_json()) for _ in responses] == [each["result"] for each in responses]
             assert _without_id(request) in map(_without_id, frames), method.wire
-            if method.wire == "initialize":
-                proxies["response"] = returned
             _check_capability(method, proxies)
     notifications = [role for method in schema().methods if not method.result for role in method.handled_by]
     assert len(capsys.readouterr().out.splitlines()) == len(notifications), "each handler of a notification prints it"
 
 
 def _check_capability(method: Method, proxies: dict[str, Any]) -> None:
-    """Evaluate the expressions with which a page says how to read the capability, and how to ask for it."""
-    text = pages()[f"{method.constant.lower()}.md"]
-    found = re.search(r"reads it as `(.+?)`, or asks `(.+?)`", text)
+    """Evaluate the expression with which a page says how to ask for the capability."""
+    found = re.search(r"asks `(.+?)`", pages()[f"{method.constant.lower()}.md"])
     assert (found is not None) == (method.capability is not None)
     if found:
-        assert eval(found[1], dict(proxies)) not in (None, False, [])
-        assert eval(found[2], dict(proxies)) is True
+        assert eval(found[1], dict(proxies)) is True
 
 
 def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:

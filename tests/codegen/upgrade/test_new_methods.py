@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.data.facts_file import shared_properties
+from codegen.data.resolve import Resolver
 from codegen.pinned.pins import load
-from codegen.read.methods import shared_properties
-from codegen.read.resolve import Resolver
 from codegen.regen import read_schema
 from tests.support.codegen.build import Schema, model, part_of, ref
 from tests.support.codegen.refusal_base import changed
@@ -78,8 +78,10 @@ def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
     total = 0
     for each in load(ROOT / "schema", pinned=True):
         facts = each.profile.facts
-        proposed = Resolver(read_schema(each.schema, None), facts, shared_properties(facts)).attach(lambda method: [])
-        for found, decided in zip(proposed.methods, read_schema(each.schema, facts).methods, strict=True):
+        bare = read_schema(each.schema, None)
+        resolver = Resolver(bare, facts, shared_properties(facts))
+        for method, decided in zip(bare.methods, read_schema(each.schema, facts).methods, strict=True):
+            found = resolver.resolve(method, [])
             total += found.capability is not None
             if found.capability not in (decided.capability, None):
                 other.add(found.wire)

@@ -60,7 +60,6 @@ The first version.
         "folder:@acp/sdk@1.0.0 -> folder:@acp/sdk@1.1.0",
         "",
         "changed   v1/schema.json",
-        "This release has no v2/schema.json, the stable schema of version 2: there will be no acp_bindings.v2_draft.",
         "changed   PINNED.json",
         "changed   generated/ (2 files)",
         "changed   CHANGELOG.md",

@@ -9,7 +9,7 @@ from functools import cache, reduce
 from typing import Any
 
 from codegen.ir import Schema
-from codegen.reference.command import reference
+from codegen.reference.pages import reference
 from codegen.regen import read_schema
 from tests.support.paths import ROOT
 
@@ -36,7 +36,7 @@ class Block:
 @cache
 def pages() -> dict[str, str]:
     """All pages, by the names of their files."""
-    return reference()
+    return reference(ROOT / "schema")
 
 
 @cache

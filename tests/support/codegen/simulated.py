@@ -22,11 +22,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from codegen.data.resolve import ADVERTISED_IN
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.names import attribute_name
 from codegen.pinned.profiles import PLACES
-from codegen.read.resolve import ADVERTISED_IN
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
 from tests.support.diff.released import side_of
 from tests.support.diff.repository import commit

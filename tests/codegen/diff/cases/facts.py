@@ -6,7 +6,7 @@ import json
 import tomllib
 from typing import Any
 
-from codegen.read.methods import METHODS_TOML
+from codegen.data.facts_file import METHODS_TOML
 from tests.codegen.diff.cases.methods import BOOLEAN, MethodCase, stable
 from tests.support.codegen.build import STRING, initialize, model, part_of, ref, request
 

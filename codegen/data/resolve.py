@@ -1,5 +1,7 @@
 """Attaches the facts of `methods.toml` to the methods of a schema, and checks them against its definitions.
 
+A method without an entry gets a proposed one, which `make upgrade` writes to the file for a person to confirm.
+
 A fact names properties of the schema. One about a property that this schema doesn't have is dropped, because the file
 covers every release, and the method says so (`Method.absent`).
 """
@@ -7,23 +9,31 @@ covers every release, and the method says so (`Method.absent`).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
+from codegen.data.facts_file import FILE, Entries, Table, entries_of, shared_properties, way_out
 from codegen.errors import SchemaError
 from codegen.ir import Field, Method, Schema, Union
 from codegen.nodes import escape
-from codegen.read.facts_file import FILE, way_out
-from codegen.read.proposed_facts import proposed_entry
 from codegen.toml import MEANING
 
-# The entries that a method has, each with the name of its table. The most specific one is first.
-Entries: TypeAlias = list[tuple[str, dict[str, Any]]]
 # The message in which each side advertises its capabilities.
 ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 CORRECT = "Correct the entry."
 _OF_REQUESTS, _OF_NOTIFICATIONS = frozenset({"opens", "creates", "gone", "cancelled"}), frozenset({"cancels"})
+_NAMED = re.compile(r"`([A-Za-z.]+)`")
+_OFFERED = "the other side is known to handle it"
+
+
+def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Schema:
+    """Return a schema with the facts of `methods.toml`. The arguments are those of `shared_properties`."""
+    properties = shared_properties(facts, table)
+    resolver = Resolver(schema, facts, properties)
+    methods = [resolver.resolve(each, entries_of(facts, each.side, each.wire, table)) for each in schema.methods]
+    return replace(schema, methods=methods, properties=properties)
 
 
 class Resolver:
@@ -40,11 +50,6 @@ class Resolver:
         self._notifications = {each.wire: each.params for each in schema.methods if each.result is None}
         # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
         self._both = self._notifications.keys() & {each.wire for each in schema.methods if each.result is not None}
-
-    def attach(self, entries_of: Callable[[Method], Entries]) -> Schema:
-        """Return the schema with the facts of its methods' entries."""
-        methods = [self.resolve(each, entries_of(each)) for each in self._schema.methods]
-        return replace(self._schema, methods=methods, properties=self._properties)
 
     def resolve(self, method: Method, entries: Entries, *, checked: bool = True) -> Method:
         """Return a method with the facts of the first of its entries of which this schema lacks the fewest names.
@@ -75,7 +80,7 @@ class Resolver:
         start = self._properties.get(f"{method.side}_capabilities", "")
         paths = capability_paths(self._schema, ADVERTISED_IN.get(method.side, ""), start)
         try:
-            return proposed_entry(list(paths), method.wire, doc)
+            return _propose_entry(list(paths), method.wire, doc)
         except ValueError as error:
             raise SchemaError(
                 f"/$defs/{method.params}/x-method",
@@ -89,19 +94,23 @@ class Resolver:
 
     def _named(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
         """Yield what an entry names: its key, the name, and whether this schema has it."""
-        sent, returned = fields(self._schema, method.params), fields(self._schema, method.result or "")
         content = entry.get("content", {})
         for path in dict.fromkeys((entry.get("capability"), *content.values())):
             if path is not None:
                 yield "capability", path, self._missing_step(ADVERTISED_IN[method.side], path) is None
         yield from (("content", part, has_part(self._schema, method, part)) for part in content)
-        cancelled_requests = sent if method.result is None else {}
-        known = {"creates": returned, "ends": sent, "exempt": sent, "cancels": cancelled_requests}
-        yield from ((key, entry[key], entry[key] in there) for key, there in known.items() if key in entry)
-        yield from (("paths", path, path in sent) for path in entry.get("paths", ()))
+        for key, known in self._fields(method).items():
+            yield from ((key, name, name in known) for name in _names(entry, key))
         if cancelled := entry.get("cancelled"):
             yield "cancelled", cancelled["by"], cancelled["by"] in self._notifications
+            returned = fields(self._schema, method.result or "")
             yield from (("cancelled", key, key in returned) for key in cancelled["result"])
+
+    def _fields(self, method: Method) -> dict[str, dict[str, Field]]:
+        """Return the fields of which a fact names one, or some, by its key."""
+        sent, returned = fields(self._schema, method.params), fields(self._schema, method.result or "")
+        cancelling = {} if method.result else sent
+        return {"creates": returned, "ends": sent, "exempt": sent, "cancels": cancelling, "paths": sent}
 
     def _facts(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the facts whose properties this schema has, as keywords of `Request` or `Notification`."""
@@ -112,20 +121,18 @@ class Resolver:
             kind, other = ("request", "notification") if result else ("notification", "request")
             raise _error(method.params, f"{place}: `{unfit[0]}` is for a {other}, but {method.wire} is a {kind}.")
         own = {key: value for key, value in entry.items() if key not in others}
-        sent, returned = fields(self._schema, method.params), fields(self._schema, result)
+        returned = fields(self._schema, result)
         yield from ((key, own[key]) for key in ("opens", "gone") if key in own)
         if "gone" in own and (missing := [wire for wire, field in returned.items() if field.required]):
             raise _error(result, f"{place}: `gone` gives callers an empty result, but {missing[0]!r} is required.")
-        for key, known in (("creates", returned), ("ends", sent), ("exempt", sent), ("cancels", sent)):
-            if own.get(key) in known:
-                yield key, known[own[key]].name
+        for key, known in self._fields(method).items():
+            if here := tuple(known[name].name for name in _names(own, key) if name in known):
+                yield key, here if key == "paths" else here[0]
         cancelled = own.get("cancelled")
         if cancelled and cancelled["result"].keys() <= returned.keys():
             self._check_cancelled(cancelled["by"], place, result)
             result_json = json.dumps(cancelled["result"], separators=(",", ":"))
             yield "cancelled", (cancelled["by"], result_json, cancelled.get("by_id", False))
-        if paths := tuple(sent[path].name for path in own.get("paths", ()) if path in sent):
-            yield "paths", paths
 
     def _check_cancelled(self, by: str, place: str, result: str) -> None:
         if by not in self._notifications:
@@ -152,6 +159,11 @@ class Resolver:
             name = field.type.concrete.name
             pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
         return None
+
+
+def _names(entry: dict[str, Any], key: str) -> list[str]:
+    found = entry.get(key, [])
+    return [found] if isinstance(found, str) else found
 
 
 def fields(schema: Schema, name: str) -> dict[str, Field]:
@@ -188,3 +200,32 @@ def _below(schema: Schema, path: str, name: str, seen: tuple[str, ...]) -> Itera
 
 def _error(definition: str, message: str) -> SchemaError:
     return SchemaError(f"/$defs/{definition}", message, next_step=CORRECT)
+
+
+def _propose_entry(paths: list[str], wire: str, doc: str) -> dict[str, Any]:
+    """Return the entry of a method.
+
+    Args:
+        paths: the capabilities of the method's side.
+        wire: the method's name.
+        doc: what the schema says about the method and its params.
+
+    Raises:
+        ValueError: several capabilities fit.
+    """
+    steps = [_plain(step) for step in wire.split("/")]
+    found = [path for path in paths if [_plain(step) for step in path.split(".")][-len(steps) :] == steps]
+    found = found or list(dict.fromkeys(filter(None, (_shortest(paths, name) for name in _NAMED.findall(doc)))))
+    if len(found) > 1:
+        raise ValueError(f"Several capabilities fit its name or its description: {', '.join(found)}.")
+    return {"capability": found[0]} if found else {"offered": _OFFERED}
+
+
+def _shortest(paths: list[str], name: str) -> str:
+    """Return the capability that a description names by the end of its path; empty if it names something else."""
+    return min((path for path in paths if f".{path}".endswith(f".{name}")), key=len, default="")
+
+
+def _plain(step: str) -> str:
+    """Return a step of a name without what differs between methods and properties: `sessionCapabilities`, `session`."""
+    return step.replace("_", "").lower().removesuffix("capabilities")

@@ -7,15 +7,14 @@ has are not checked.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from codegen.data.facts_file import FILE, SHARED, way_out
+from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
 from codegen.pinned.profiles import Profile, naming
-from codegen.read.facts_file import FILE, SHARED, way_out
-from codegen.read.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.toml import MEANING
 from codegen.types import Type
 from codegen.values import fits
@@ -33,23 +32,19 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
         FileError: a schema lacks a property, a part or a tag that the file names, or it has lost one, or the file lacks
             a method.
     """
-    versions: dict[str, list[tuple[Profile, Schema]]] = defaultdict(list)
-    for profile, schema in schemas:
-        versions[profile.table].append((profile, schema))
-    for found in versions.values():
-        for profile, schema in found:
-            with naming(profile):
-                _check_kept(profile, schema, before.get(profile.name))
-        lacking = {profile.name: _absent(schema) for profile, schema in found}
-        for profile, schema in found:
-            with naming(profile):
-                _check_properties(profile, schema)
-                for method in schema.methods:
-                    if listed and not method.table:
-                        place = f"{FILE} [{profile.table}.{method.side}]"
-                        raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {MEANING}")
-                    _check_result(schema, method)
-                    _check_names(profile, method, lacking)
+    found = list(schemas)
+    lacking = {profile: _absent(schema) for profile, schema in found}
+    for profile, schema in found:
+        others = [absent for other, absent in lacking.items() if other.table == profile.table and other != profile]
+        with naming(profile):
+            _check_kept(profile, schema, before.get(profile.name))
+            _check_properties(profile, schema)
+            for method in schema.methods:
+                if listed and not method.table:
+                    place = f"{FILE} [{profile.table}.{method.side}]"
+                    raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {MEANING}")
+                _check_result(schema, method)
+                _check_names(profile, method, lacking[profile], others)
 
 
 def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
@@ -77,12 +72,11 @@ def _absent(schema: Schema) -> _Absent:
     return found
 
 
-def _check_names(profile: Profile, method: Method, lacking: dict[str, _Absent]) -> None:
+def _check_names(profile: Profile, method: Method, lacking: _Absent, others: list[_Absent]) -> None:
     """Check that a schema has what an entry names. A stable one may lack what another one of its version has."""
     at = method.side, method.wire
-    others = [each[at] for name, each in lacking.items() if name != profile.name and at in each]
-    for key, name in sorted(lacking[profile.name][at]):
-        is_elsewhere = not all((key, name) in each for each in others)
+    for key, name in sorted(lacking[at]):
+        is_elsewhere = any(at in each and (key, name) not in each[at] for each in others)
         if profile.is_unstable and is_elsewhere:
             raise _absent_name(profile, method, key, name, f"{profile.file}, unlike in another profile")
         if not is_elsewhere:

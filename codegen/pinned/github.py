@@ -8,12 +8,15 @@ version a file such as `schema.json` belongs to, and a release covers only one v
 from __future__ import annotations
 
 import re
+from http.client import HTTPException, IncompleteRead
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
 
 from codegen.errors import FetchError
 from codegen.pinned.profiles import ONE_FILE, places_of
-from codegen.pinned.sources.download import download
-from codegen.pinned.sources.folder import Release
+from codegen.pinned.release import MAX_BYTES, Release
 
+SECONDS = 30
 ADDRESS = "https://github.com"
 _REPOSITORY = "agentclientprotocol/agent-client-protocol"
 _TAG = re.compile(r"schema-v(?P<version>(?P<protocol>[0-9]+)\.[A-Za-z0-9.+-]+)")
@@ -39,3 +42,34 @@ def from_github(tag: str) -> Release:
             "attaches the schemas some time after the release."
         )
     return Release(f"github:{tag}", parts["version"], "", None, schemas, places)
+
+
+def download(address: str, what: str) -> bytes | None:
+    """Return the content at an address, following redirects, with limits on time and size; None if there is nothing.
+
+    Args:
+        address: the address.
+        what: the name of the content in error messages.
+
+    Raises:
+        FetchError: the content could not be downloaded completely.
+    """
+    try:
+        with urlopen(address, timeout=SECONDS) as response:
+            content: bytes = response.read(MAX_BYTES + 1)
+            if response.length and len(content) <= MAX_BYTES:
+                raise IncompleteRead(content, response.length)
+    except HTTPError as error:
+        with error:
+            if error.code == 404:
+                return None
+        raise FetchError(f"GitHub answered {error.code} when asked for {what}. Try again later.") from error
+    except IncompleteRead as error:
+        size = len(error.partial)
+        raise FetchError(f"The download of {what} ended after {size} bytes. Fetch it again.") from error
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise FetchError(f"{what} can't be downloaded ({reason}). Fetch from npm or a folder.") from error
+    if len(content) > MAX_BYTES:
+        raise FetchError(f"GitHub sent more than {MAX_BYTES} bytes for {what}, too many for a schema.")
+    return content

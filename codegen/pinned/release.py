@@ -1,4 +1,4 @@
-"""The schemas of a release, read from a folder (an unpacked package, its `schema/`, or the same files) or one file."""
+"""The schemas of a release, read from a folder: an unpacked package, its `schema/`, or the same files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from codegen.errors import FetchError
 from codegen.nodes import is_object
 from codegen.pinned.pins import parse_json
-from codegen.pinned.profiles import ONE_FILE, PLACES, PLACES_OF, find_files
+from codegen.pinned.profiles import PLACES, PLACES_OF, find_files
 
+MAX_BYTES = 16 * 2**20
 # They appear in generated code, pull requests and the documentation.
 _NAME = re.compile(r"[\w@.+/() -]{0,200}", re.ASCII)
 
@@ -41,13 +42,6 @@ class Release:
         others = tuple(place for place in self.places if place not in PLACES_OF[profile])
         schemas = {file: content for file, content in self.schemas.items() if file in others}
         return replace(self, schemas=schemas, places=others)
-
-
-def from_file(path: Path) -> Release:
-    """Read one schema. Its path decides the profile; other paths are taken for the one file of releases up to 1.9."""
-    place = f"{path.resolve().parent.name}/{path.name}"
-    file = place if place in PLACES else ONE_FILE
-    return Release(f"file:{path.name}", "", "", None, {file: path.read_bytes()})
 
 
 def from_folder(folder: Path) -> Release:

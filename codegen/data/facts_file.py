@@ -1,6 +1,6 @@
 """Reads `methods.toml`: TOML with a table for each version and side, which holds an entry for each method.
 
-Checks the form of the file. Independent of the schema: `codegen.read.resolve` checks whether an entry fits it.
+Checks the form of the file. Independent of the schema: `codegen.data.resolve` checks whether an entry fits it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
 
-from codegen.names import attribute_name
+from codegen.errors import FileError
 from codegen.pinned.profiles import TABLES
-from codegen.toml import Text, checked, parse_toml, read_file
+from codegen.toml import MEANING, Text, checked, parse_toml, read_file
 
 FILE = "codegen/methods.toml"
+METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
+# The entries that a method has, each with the name of its table. The most specific one is first.
+Entries: TypeAlias = list[tuple[str, dict[str, Any]]]
 # The entries by version, side and method.
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 # The table of a version that is about all its methods, instead of those of one side.
@@ -24,12 +27,6 @@ SHARED = "properties"
 # The ends of the names of tables that go before those of a version: those of its unstable profile, and those of the
 # schemas that the next upgrade brings.
 UNSTABLE, NEXT = "_unstable", "_next"
-
-
-def _with_python_name(wire: str) -> str:
-    if attribute_name(wire) is None:
-        raise ValueError(f"Expected the name of a property in camelCase, found {wire!r}")
-    return wire
 
 
 def _unlocked(entry: Entry) -> Entry:
@@ -40,19 +37,16 @@ def _unlocked(entry: Entry) -> Entry:
     return entry
 
 
-Property: TypeAlias = Annotated[str, AfterValidator(_with_python_name)]
-
-
 @with_config(extra="forbid")
 class Properties(TypedDict):
     """The properties that the methods of a version share."""
 
-    session: Property
-    version: Property
-    agent_capabilities: Property
-    agent_info: Property
-    client_capabilities: Property
-    client_info: Property
+    session: Text
+    version: Text
+    agent_capabilities: Text
+    agent_info: Text
+    client_capabilities: Text
+    client_info: Text
     lower: Literal["own", "refused"]
 
 
@@ -72,13 +66,13 @@ class Entry(TypedDict, total=False):
     baseline: Literal[True]
     offered: Text
     opens: Literal[True]
-    creates: Property
-    ends: Property
-    exempt: Property
+    creates: Text
+    ends: Text
+    exempt: Text
     gone: Annotated[int, Field(strict=True, lt=0)]
-    cancels: Property
+    cancels: Text
     cancelled: Cancelled
-    paths: Annotated[list[Property], Field(min_length=1)]
+    paths: Annotated[list[Text], Field(min_length=1)]
 
 
 @with_config(extra="forbid")
@@ -89,29 +83,20 @@ class EntryWithCapability(Entry, total=False):
     content: dict[str, Text]
 
 
-Entries: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_unlocked)]]
-EntriesWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterValidator(_unlocked)]]
+_Side: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_unlocked)]]
+_SideWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterValidator(_unlocked)]]
 
 
 @with_config(extra="forbid")
-class _Sides(TypedDict, total=False):
-    agent: EntriesWithCapability
-    client: EntriesWithCapability
-    both: Entries
-    protocol: Entries
-    proxy: Entries
-
-
-@with_config(extra="forbid")
-class _Tables(_Sides):
-    properties: Properties
-
-
-@with_config(extra="forbid")
-class _OtherTables(_Sides, total=False):
-    """The tables that go before those of a version."""
+class _Tables(TypedDict, total=False):
+    """The tables of a version, or those that go before them."""
 
     properties: Properties
+    agent: _SideWithCapability
+    client: _SideWithCapability
+    both: _Side
+    protocol: _Side
+    proxy: _Side
 
 
 def tables_of(facts: str) -> tuple[str, ...]:
@@ -128,16 +113,6 @@ def way_out(facts: str, side: str) -> str:
     return f"Correct the entry, or write the one that fits to [{tables_of(facts)[0]}.{side}]."
 
 
-def read_facts_file(path: Path) -> Table:
-    """Read the whole file.
-
-    Raises:
-        FileError: the file is missing or invalid.
-    """
-    name = f"{path.parent.name}/{path.name}"
-    return parse_facts(read_file(path, name), name)
-
-
 @lru_cache(maxsize=4)
 def parse_facts(content: bytes, name: str) -> Table:
     """Parse the content of the file. `name` is the file's name in the error message.
@@ -146,10 +121,31 @@ def parse_facts(content: bytes, name: str) -> Table:
         FileError: it is invalid.
     """
     table = parse_toml(content, name)
-    others = {version: each for version, each in table.items() if version.endswith((UNSTABLE, NEXT))}
-    versions = {version: each for version, each in table.items() if version not in others}
-    checked(dict[Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})$")], _Tables], versions, name)
-    checked(
-        dict[Annotated[str, Field(pattern=f"^({'|'.join(TABLES)})({UNSTABLE}|{NEXT})$")], _OtherTables], others, name
-    )
+    pattern = f"^({'|'.join(TABLES)})({UNSTABLE}|{NEXT})?$"
+    checked(dict[Annotated[str, Field(pattern=pattern)], _Tables], table, name)
     return table
+
+
+def _read_facts() -> Table:
+    return parse_facts(read_file(METHODS_TOML, FILE), FILE)
+
+
+def shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
+    """Return the properties that the methods of a profile share.
+
+    Args:
+        facts: the name of the profile's own tables.
+        table: the content of `methods.toml`; by default that of the file.
+    """
+    table = table or _read_facts()
+    for name in tables_of(facts):
+        if found := table.get(name, {}).get(SHARED):
+            return found
+    raise FileError("", f"{FILE} [{tables_of(facts)[-1]}.{SHARED}]: The table is missing. Add it. {MEANING}")
+
+
+def entries_of(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
+    """Return the entries of a method in the tables of a profile, the first one first, each with its table."""
+    table = table or _read_facts()
+    found = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in tables_of(facts))
+    return [(f"{name}.{side}", entry) for name, entry in found if entry is not None]

@@ -15,8 +15,7 @@ from typing import Any
 from codegen.errors import FetchError
 from codegen.nodes import is_array
 from codegen.pinned.pins import parse_json
-from codegen.pinned.sources.download import MAX_BYTES
-from codegen.pinned.sources.folder import Release, package_json, release_in
+from codegen.pinned.release import MAX_BYTES, Release, package_json, release_in
 
 _PACKAGE = re.compile(r"(?P<name>(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)(@(?P<wanted>[\w][\w.+-]*))?")
 SECONDS = 120
