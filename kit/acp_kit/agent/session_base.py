@@ -51,7 +51,7 @@ class SessionBase:
 
     def tool_call_id(self, wanted: str | None) -> str:
         """Return an id for a new tool call: the wanted one, unless another tool call of the session may have it."""
-        if not wanted or self._continued or wanted in self._tool_call_ids:
+        if wanted is None or self._continued or wanted in self._tool_call_ids:
             wanted = uuid4().hex
         self._tool_call_ids.add(wanted)
         return wanted
