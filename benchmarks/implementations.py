@@ -15,8 +15,6 @@ from tests.support.third_party import (
     UnavailableError,
     python_in,
     python_sdk,
-    remote_python_sdk,
-    remote_typescript_sdk,
     typescript_sdk,
 )
 
@@ -121,6 +119,6 @@ _LOCAL: dict[str, Callable[[], tuple[Command, Command]]] = {
     TYPESCRIPT_SDK: lambda: _node(typescript_sdk()),
 }
 _REMOTE: dict[str, Callable[[], tuple[Command, Command]]] = {
-    PYTHON_SDK: lambda: _python(remote_python_sdk(NEXT_PYTHON_SDK)),
-    TYPESCRIPT_SDK: lambda: _node(remote_typescript_sdk()),
+    PYTHON_SDK: lambda: _python(python_sdk(NEXT_PYTHON_SDK)),
+    TYPESCRIPT_SDK: lambda: _node(typescript_sdk()),
 }

@@ -30,13 +30,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run slow tests first, so that no process starts one when the others have finished.
 
-    The others of a file run in one process, because they share fixtures and what they have imported and cached.
+    Fast tests of a file run in one process, because they share fixtures and what they have imported and cached. Those
+    that are many in `make stress` don't.
     """
     if not hasattr(config, "workerinput"):
         return
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
-        if not any(item.get_closest_marker(name) for name in ("slow", "xdist_group")):
+        if not any(item.get_closest_marker(name) for name in ("slow", "stress", "xdist_group")):
             item.add_marker(pytest.mark.xdist_group(item.location[0]))
 
 

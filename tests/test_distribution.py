@@ -17,6 +17,9 @@ import pytest
 import acp_runtime
 from tests.support.paths import ROOT
 
+# The group shares an sdist.
+pytestmark = pytest.mark.xdist_group("sdist")
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 ADDRESS = PROJECT["urls"]["Repository"]
 # They need the packages, the generator, the schema, the pages and the helpers of tests. They are few, because each
@@ -25,7 +28,7 @@ SOME_TESTS = [
     "tests/runtime/jsonrpc/test_framing.py::test_rule_1_a_sent_message_is_one_line_even_if_its_text_has_newlines",
     "tests/codegen/test_drift.py::test_the_folder_holds_only_generated_files_with_their_header",
     "tests/codegen/test_drift.py::test_check_prints_nothing_if_nothing_differs",
-    "tests/test_pages.py::test_the_files_and_folders_that_pages_name_exist",
+    "tests/test_pages.py::test_the_headings_that_pages_link_exist",
     "tests/test_protocol_rules.py",
 ]
 

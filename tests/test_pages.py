@@ -8,6 +8,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.codegen import reference
 from tests.support.docs.blocks import GENERATED
 from tests.support.docs.files import steps
@@ -64,6 +66,7 @@ def missing(page: Path) -> Iterator[str]:
     yield from (folder for folder in _FOLDER.findall(text) if not exists(ROOT / folder))
 
 
+@pytest.mark.xdist_group("reference")  # the group shares the pages of the reference
 def test_the_files_and_folders_that_pages_name_exist() -> None:
     assert [(name(page), each) for page in PAGES for each in missing(page)] == []
 

@@ -64,7 +64,7 @@ def check_uses(report: Report, base: Side, head: Side, repository: Path) -> Repo
         write_files(Path(folder) / PACKAGE, _package(base, head))
         stable = replace(head, profiles={STABLE: head.profiles[STABLE]})
         results = check_old_code([("", base)], stable, [Path(folder), repository / _RUNTIME])
-    failures = [replace(each, file=f"<{each.file}>") for result in results for each in result.unpredicted]
+    failures = dict.fromkeys(replace(each, file=f"<{each.file}>") for result in results for each in result.unpredicted)
     unpredicted = (*report.user_code.unpredicted, *failures)
     return replace(report, user_code=replace(report.user_code, unpredicted=unpredicted))
 

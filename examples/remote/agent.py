@@ -1,6 +1,6 @@
 """An agent that runs in several processes behind a load balancer. Its sessions are in PostgreSQL, so any can go on.
 
-    HISTORY=postgresql+asyncpg://localhost/agents hypercorn --workers 0 --bind 127.0.0.1:8001 agent:app
+    HISTORY=postgresql+asyncpg://localhost/agents uvicorn agent:app --port 8001
 
 `count 5` counts five further numbers, from where the conversation stopped in whichever process that was.
 """

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Callable
 from logging import getLogger
 from pathlib import Path
+from stat import S_ISREG
 from threading import Lock
 from time import time
 from types import TracebackType
@@ -96,7 +98,7 @@ class FrameLog:
         backups: int = 3,
         redact: Callable[[bytes], bytes] = redact,
     ) -> None:
-        """Open the file, and append to it if it exists.
+        """Open the file, and append to it if it exists. From then on only its owner can read it.
 
         Args:
             path: the file. Its folder must exist.
@@ -106,7 +108,7 @@ class FrameLog:
 
         Raises:
             ValueError: if `backups` is negative.
-            OSError: if the file can't be opened.
+            OSError: if the file can't be opened, or belongs to somebody else.
         """
         if backups < 0:
             raise ValueError(f"backups must be at least 0, not {backups}.")
@@ -147,7 +149,10 @@ class FrameLog:
 
     def _open(self) -> None:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o600)
-        self._size = os.fstat(self._file).st_size
+        status = os.fstat(self._file)
+        self._size = status.st_size
+        if sys.platform != "win32" and S_ISREG(status.st_mode):
+            os.fchmod(self._file, 0o600)  # it may exist already
         if self._size:
             os.lseek(self._file, -1, os.SEEK_END)
             if os.read(self._file, 1) != b"\n":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from asyncio import CancelledError
 from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.metadata import PackageNotFoundError
 from logging import getLogger
 from typing import Any, cast
 
@@ -17,11 +19,13 @@ from acp_runtime import InstrumentedMessage, InternalError, Model, RemoteError, 
 require("acp_kit.telemetry", "telemetry", "opentelemetry", "opentelemetry.trace")
 
 from opentelemetry import trace  # noqa: E402 - after the check
-from opentelemetry.context import attach, detach  # noqa: E402
+from opentelemetry.context import attach, detach, get_current  # noqa: E402
 from opentelemetry.propagate import extract, inject  # noqa: E402
 from opentelemetry.trace import Span, SpanKind, StatusCode, TracerProvider, get_tracer  # noqa: E402
 
 _logger = getLogger(__name__)
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Tracing:
@@ -37,8 +41,8 @@ class Tracing:
 
     A failed call or handler has the status ERROR, described by the name of the exception's class, and `error.type`. If
     the response is an error, `error.type` is its code, and so is `rpc.response.status_code`. What was cancelled has the
-    attribute `acp.cancelled` instead. No span has params, results, or texts of errors. What a span processor raises is
-    logged, and doesn't fail the call.
+    attribute `acp.cancelled` instead. No span has params, results, or texts of errors. What a span processor or
+    a propagator raises is logged, and doesn't fail the call.
     """
 
     def __init__(self, tracer_provider: TracerProvider | None = None) -> None:
@@ -48,7 +52,10 @@ class Tracing:
             tracer_provider: makes the tracer; by default the one that the application has set, even later. Without one,
                 there are no spans, and what is sent is unchanged.
         """
-        self._tracer = get_tracer("acp_kit", acp_runtime.__version__, tracer_provider)
+        version: str | None = None
+        with suppress(PackageNotFoundError):  # a program that was frozen without metadata
+            version = acp_runtime.__version__
+        self._tracer = get_tracer("acp_kit", version, tracer_provider)
 
     def __call__(self, message: InstrumentedMessage) -> AbstractContextManager[Any]:
         """Return the context manager for a message. `Options.instrument` calls this."""
@@ -66,9 +73,13 @@ class Tracing:
 
     @contextmanager
     def _handling(self, message: InstrumentedMessage) -> Generator[None]:
-        # The propagators take what isn't text for a fault of this program.
-        carrier = {key: value for key, value in _meta(message.params).items() if isinstance(value, str)}
-        token = attach(extract(carrier))
+        # The propagators take what isn't text for a fault of this program, and half of a character isn't.
+        texts = {key: value for key, value in _meta(message.params).items() if isinstance(value, str)}
+        carrier = {key: value for key, value in texts.items() if not _SURROGATE.search(value)}
+        received = get_current()
+        with _logging_errors():
+            received = extract(carrier)
+        token = attach(received)
         try:
             if message.id is None:
                 yield
@@ -80,23 +91,24 @@ class Tracing:
 
     @contextmanager
     def _span(self, message: InstrumentedMessage, kind: SpanKind) -> Generator[None]:
-        attributes = {
-            "rpc.system.name": "jsonrpc",
-            "rpc.method": message.wire,
-            "jsonrpc.protocol.version": "2.0",
-            "jsonrpc.request.id": str(message.id),
-        }
-        if message.session is not None:
-            attributes["acp.session.id"] = message.session
         span: Span = trace.INVALID_SPAN
         with _logging_errors():
+            attributes = {
+                "rpc.system.name": "jsonrpc",
+                "rpc.method": message.wire,
+                "jsonrpc.protocol.version": "2.0",
+                "jsonrpc.request.id": str(message.id),
+            }
+            if message.session is not None:
+                attributes["acp.session.id"] = message.session
             span = self._tracer.start_span(message.wire, kind=kind, attributes=attributes)
         try:
             # An exception would be recorded with its text and traceback.
             with trace.use_span(span, record_exception=False, set_status_on_exception=False):
                 yield
         except BaseException as error:
-            _record(span, kind, error)
+            with _logging_errors():
+                _record(span, kind, error)
             raise
         finally:
             with _logging_errors():
@@ -105,11 +117,11 @@ class Tracing:
 
 @contextmanager
 def _logging_errors() -> Generator[None]:
-    """Log what a span processor raises, instead of failing the call."""
+    """Log what a span processor or a propagator raises, instead of failing the call."""
     try:
         yield
     except Exception:
-        _logger.exception("A span processor raised an error")
+        _logger.exception("OpenTelemetry raised an error")
 
 
 def _record(span: Span, kind: SpanKind, error: BaseException) -> None:
@@ -138,7 +150,8 @@ def _with_context(message: InstrumentedMessage) -> Any:
     params: Any = message.params
     meta, context = _meta(params), dict[str, str]()
     if "traceparent" not in meta and _takes_meta(message):
-        inject(context)
+        with _logging_errors():
+            inject(context)
     if not context:
         return params
     if isinstance(params, Model):

@@ -21,8 +21,6 @@ from tests.support.third_party import (
     NEXT_PYTHON_SDK,
     UnavailableError,
     python_sdk,
-    remote_python_sdk,
-    remote_typescript_sdk,
     skip_without,
     typescript_sdk,
 )
@@ -34,7 +32,7 @@ pytestmark = [
 
 TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, "typescript-sdk": typescript_sdk}
-INSTALL_REMOTE = {"python-sdk": lambda: remote_python_sdk(NEXT_PYTHON_SDK), "typescript-sdk": remote_typescript_sdk}
+INSTALL_REMOTE = {"python-sdk": lambda: python_sdk(NEXT_PYTHON_SDK), "typescript-sdk": typescript_sdk}
 NAMES = [row.name for row in all_rows(Setup(Implementations(with_peers=False), TINY, Path()))]
 # Rows that run the same programs as another one, with other numbers or messages: `make test` measures only the other.
 ALIKE = {"cold-start": "first-prompt", "concurrent": "round-trip", "idle": "agents", "mixed": "receive"}
@@ -102,7 +100,7 @@ def test_the_implementations_of_a_target_are_measured_or_listed_as_missing(name:
 
 @pytest.mark.stress
 @pytest.mark.parametrize("peer", PEERS)
-@pytest.mark.parametrize("name", ["send", "concurrent", "agents", "websockets"] if STRESS else ["send", "websockets"])
+@pytest.mark.parametrize("name", ["send", "concurrent", "agents", "websockets"] if STRESS else ["send"])
 def test_a_peer_is_measured_with_programs_of_its_own(peer: str, name: str, tmp_path: Path) -> None:
     try:
         (INSTALL_REMOTE if name == "websockets" else INSTALL)[peer]()

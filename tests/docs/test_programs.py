@@ -60,9 +60,12 @@ def test_the_programs_of_a_page_print_what_it_says(page: Path, folder: Path, cap
         _run(["env", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1", "pytest", "-q", "-p", "no:cacheprovider", *tests])
 
 
-@pytest.mark.parametrize("page", PROGRAMS, ids=name)
-def test_something_runs_every_file_of_a_page(page: Path) -> None:
+def test_something_runs_every_file_of_a_page() -> None:
     """A file prints something, is a test, or is named by a command or another file that does."""
+    assert {name(page): files for page in PROGRAMS if (files := _not_run(page))} == {}
+
+
+def _not_run(page: Path) -> list[str]:
     all_steps = steps(page)
     files = all_steps[-1].files
     run = {step.current for step in all_steps if step.output is not None and step.block.language == "python"}
@@ -71,17 +74,17 @@ def test_something_runs_every_file_of_a_page(page: Path) -> None:
     for _ in files:
         run |= {file for file in files for other in run if other and _names(files[other], file)}
     elsewhere = {file for file, text in files_before(page).items() if files[file] == text}
-    assert sorted(set(files) - run - elsewhere) == []
+    return sorted(set(files) - run - elsewhere)
 
 
-@pytest.mark.parametrize("page", pages(), ids=name)
-def test_every_block_is_checked_or_says_why_not(page: Path) -> None:
-    unknown = [f"line {block.line}: {block.language}" for block in blocks(page) if not _is_known(block.language)]
+def test_every_block_is_checked_or_says_why_not() -> None:
+    unknown = [
+        f"{name(page)}, line {block.line}: {block.language}"
+        for page in pages()
+        for block in blocks(page)
+        if block.language not in CHECKED | SHOWN
+    ]
     assert unknown == [], f"Use one of {sorted(CHECKED | SHOWN)}"
-
-
-def _is_known(language: str) -> bool:
-    return language in CHECKED | SHOWN
 
 
 def _names(text: str, file: str) -> bool:

@@ -95,7 +95,8 @@ class Conversation:
             self._go_on(rest)
         elif kind == ">":
             self._check()
-            self._sent.append(rest)
+            if rest not in self._sent:  # else the agent hadn't got it
+                self._sent.append(rest)
         elif line and not line.startswith("["):
             self._go_on(line)
             self._seen = self.last
@@ -139,4 +140,4 @@ def test_the_client_goes_on_with_the_whole_conversation_whatever_process_is_kill
     updates = asyncio.run(kept(history))
     numbers = "".join(text_of(v1.SessionUpdateAgentMessageChunk, updates)).split()
     assert numbers == [str(number) for number in range(1, conversation.last + 1)]
-    assert text_of(v1.SessionUpdateUserMessageChunk, updates) == [*conversation.prompts, LAST_PROMPT]
+    assert text_of(v1.SessionUpdateUserMessageChunk, updates) == [*PROMPTS, LAST_PROMPT]

@@ -107,9 +107,13 @@ def test_a_log_continues_after_a_line_that_was_cut_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
-    with FrameLog(tmp_path / "acp.jsonl"):
-        assert (tmp_path / "acp.jsonl").stat().st_mode & 0o777 == 0o600
+@pytest.mark.parametrize("exists", [False, True])
+def test_only_the_owner_can_read_the_file(exists: bool, tmp_path: Path) -> None:
+    path = tmp_path / "acp.jsonl"
+    if exists:
+        path.touch(0o644)
+    with FrameLog(path):
+        assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this platform has no /dev/full")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
@@ -204,3 +205,16 @@ with tracing(message):
     print(get_current_span().is_recording())
 """
     assert run_code(program) == "False\nTrue"
+
+
+async def test_a_program_without_metadata_of_its_packages_can_be_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", missing)
+    traced = Traced()
+    async with session(traced, PlainAgent) as agent:
+        await say(agent)
+    scope = traced.span("session/prompt", SpanKind.CLIENT).instrumentation_scope
+    assert scope is not None
+    assert (scope.name, scope.version) == ("acp_kit", "")

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opentelemetry import baggage, context
+from opentelemetry import baggage, context, propagate
+from opentelemetry.propagators.textmap import TextMapPropagator
 from opentelemetry.trace import SpanKind, get_current_span
 from pydantic import BaseModel
 
@@ -138,6 +139,38 @@ async def test_a_context_that_is_malformed_is_ignored(link: Link, meta: Any) -> 
         await peer.send(with_meta(prompt(1), meta))
         assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
     assert traced.span("session/prompt", SpanKind.SERVER).parent is None
+
+
+async def test_baggage_with_half_of_a_character_fails_no_message(link: Link) -> None:
+    async with serving(link, AskingAgent, instrument=Tracing()) as peer:
+        await peer.send(with_meta(prompt(1), {"traceparent": TRACEPARENT, "baggage": "user=\ud800"}))
+        update, permission = await peer.receive(), await peer.receive()
+        assert update["params"]["_meta"]["traceparent"] == TRACEPARENT
+        await peer.send({"id": permission["id"], "result": {"outcome": {"outcome": "cancelled"}}})
+        assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
+
+
+class BrokenPropagator(TextMapPropagator):
+    @property
+    def fields(self) -> set[str]:
+        return set()
+
+    def extract(self, carrier: Any, context: Any = None, getter: Any = None) -> Any:
+        raise OSError("no context")
+
+    def inject(self, carrier: Any, context: Any = None, setter: Any = None) -> None:
+        raise OSError("no context")
+
+
+async def test_a_propagator_that_raises_is_logged_and_fails_no_message(caplog: pytest.LogCaptureFixture) -> None:
+    before = propagate.get_global_textmap()
+    propagate.set_global_textmap(BrokenPropagator())
+    try:
+        async with session(Traced(), PlainAgent) as agent:
+            assert (await say(agent)).stop_reason == "end_turn"
+    finally:
+        propagate.set_global_textmap(before)
+    assert caplog.text.count("OSError: no context") == 6  # both sides of three requests
 
 
 async def test_malformed_tracestate_does_not_lose_the_parent(link: Link) -> None:

@@ -1,6 +1,7 @@
 """Writes the snapshot of the registry that the kit ships: `make registry-snapshot [FROM=<a fetched registry.json>]`.
 
-It has the facts that start an agent by npx or uvx, and none of upstream's texts.
+It has the facts that start an agent by npx or uvx, and none of upstream's texts. Agents that can't be used are listed
+with the reason. If one sets a variable of its own that is harmless, add it to `_VARIABLES` in `document.py`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _is_usable(registry: Registry, agent_id: str) -> bool:
     try:
         registry.resolve(agent_id)
     except (BinaryOnly, InvalidEntry) as error:
-        sys.stdout.write(f"left out: {agent_id} ({type(error).__name__})\n")
+        sys.stdout.write(f"left out: {error}\n")
         return False
     return True
 

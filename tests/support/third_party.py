@@ -61,25 +61,7 @@ def skip_without(what: str, reason: UnavailableError) -> NoReturn:
 
 
 def python_sdk(requirement: str = PYTHON_SDK) -> Path:
-    """Return the virtual environment of the official Python SDK.
-
-    Raises:
-        UnavailableError: if there is no network.
-    """
-    return pypi_package(requirement.replace("==", "@"), requirement)
-
-
-def typescript_sdk() -> Path:
-    """Return the folder of the official TypeScript SDK, which contains `node_modules`.
-
-    Raises:
-        UnavailableError: if node, npm or the network is missing.
-    """
-    return npm_package(TYPESCRIPT_SDK.rpartition("/")[2], TYPESCRIPT_SDK, ZOD)
-
-
-def remote_python_sdk(requirement: str) -> Path:
-    """Return the virtual environment of the official Python SDK with what its remote transports need.
+    """Return the virtual environment of the official Python SDK, with what its remote transports need.
 
     Raises:
         UnavailableError: if there is no network.
@@ -88,13 +70,13 @@ def remote_python_sdk(requirement: str) -> Path:
     return pypi_package(f"{name}-{ASGI_SERVER}", requirement.replace("==", "[http]=="), ASGI_SERVER)
 
 
-def remote_typescript_sdk() -> Path:
-    """Return the folder of the official TypeScript SDK with what its WebSocket transport needs.
+def typescript_sdk(package: str = TYPESCRIPT_SDK) -> Path:
+    """Return the folder of the official TypeScript SDK, which contains `node_modules`, with what WebSockets need.
 
     Raises:
         UnavailableError: if node, npm or the network is missing.
     """
-    return npm_package(f"{TYPESCRIPT_SDK.rpartition('/')[2]}-{WS}", TYPESCRIPT_SDK, ZOD, WS)
+    return npm_package(f"{package.rpartition('/')[2]}-{WS}", package, ZOD, WS)
 
 
 def acpx(name: str) -> list[str]:

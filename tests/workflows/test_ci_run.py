@@ -12,7 +12,7 @@ import pytest
 
 from codegen.__main__ import ROOT
 
-TOOLS = ("haproxy", "pg_ctlcluster")
+TOOLS = ("haproxy", "nginx", "pg_ctlcluster")
 
 
 @dataclass
@@ -69,6 +69,7 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_ci_installs_what_is_missing_from_debian_with_sudo(machine: Machine) -> None:
     machine.command("haproxy")
+    machine.command("nginx")
     machine.command("id", "echo 1000")
     machine.command("sudo", 'shift; "$@"')
     done = machine.run("bash", ".ci/run")
@@ -95,7 +96,7 @@ def test_ci_stops_with_an_error_if_no_tool_can_be_installed(machine: Machine, wh
     done = machine.run("bash", ".ci/run")
     assert done.returncode == 1
     error = done.stderr.splitlines()[-1]
-    assert error.startswith(".ci/run: The tests need haproxy postgresql, and ")
+    assert error.startswith(".ci/run: The tests need haproxy nginx postgresql, and ")
     assert why in error
     assert not [each for each in machine.calls if each.startswith("make")]
 

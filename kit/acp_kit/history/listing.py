@@ -1,4 +1,4 @@
-"""Cursors of session lists, and the time of a change."""
+"""Cursors of session lists, the time of a change, and ids that can be stored."""
 
 from __future__ import annotations
 
@@ -61,3 +61,15 @@ def checked_limit(limit: int) -> int:
     if limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}.")
     return min(limit, _MAX_LIMIT)
+
+
+def check_new_id(session_id: str) -> None:
+    """Refuse an id for a new session that no database can store.
+
+    Raises:
+        ValueError: it has a lone surrogate or U+0000.
+    """
+    if not is_storable(session_id):
+        raise ValueError(
+            f"The session id {session_id!r} can't be stored, because it has U+0000 or half of a character."
+        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from acp_kit.history.errors import SessionExists, UnknownSession
-from acp_kit.history.listing import checked_limit, cursor_after, now, read_cursor
+from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
 from acp_kit.sequences import not_a_text
 from acp_kit.timeline import Timeline
 from acp_runtime import ABSENT
@@ -94,6 +94,7 @@ class MemoryHistory:
         self._add(new_session_id, copy)
 
     def _add(self, session_id: str, history: _History) -> None:
+        check_new_id(session_id)
         if session_id in self._sessions:
             raise SessionExists(session_id)
         self._sessions[session_id] = history

@@ -28,6 +28,7 @@ class HistoryStore(Protocol):
 
         Raises:
             SessionExists: there is a session with this id.
+            ValueError: no database can store the id: it has a lone surrogate or U+0000.
         """
         ...
 

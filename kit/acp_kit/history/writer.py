@@ -183,18 +183,6 @@ def check_id(session_id: str) -> None:
         raise UnknownSession(session_id)
 
 
-def check_new_id(session_id: str) -> None:
-    """Refuse an id that no database can store, of a session that would be created.
-
-    Raises:
-        ValueError: it has a lone surrogate or U+0000.
-    """
-    if not is_storable(session_id):
-        raise ValueError(
-            f"The session id {session_id!r} can't be stored, because it has U+0000 or half of a character."
-        )
-
-
 async def locked(connection: AsyncConnection, session_id: str, new_rows: int = 0) -> RowMapping:
     """Change the row of a session so that nobody else can until the transaction ends, and return it.
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit.registry.document import Registry as Registry
+    from acp_kit.registry.document import Binary as Binary, Launch as Launch, Registry as Registry
     from acp_kit.registry.errors import (
         BinaryOnly as BinaryOnly,
         InvalidEntry as InvalidEntry,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         UnknownAgent as UnknownAgent,
     )
     from acp_kit.registry.fetching import fetch_https as fetch_https
-    from acp_kit.registry.launching import Binary as Binary, Launch as Launch
     from acp_kit.registry.loading import (
         REGISTRY_URL as REGISTRY_URL,
         load_registry as load_registry,
@@ -42,7 +41,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
-            "document": ("Registry",),
+            "document": ("Binary", "Launch", "Registry"),
             "errors": (
                 "BinaryOnly",
                 "InvalidEntry",
@@ -52,7 +51,6 @@ else:
                 "UnknownAgent",
             ),
             "fetching": ("fetch_https",),
-            "launching": ("Binary", "Launch"),
             "loading": ("REGISTRY_URL", "load_registry", "resolve"),
         },
     )

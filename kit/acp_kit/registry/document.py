@@ -2,16 +2,66 @@
 
 from __future__ import annotations
 
+import platform as machine
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from acp_kit.registry.entries import Entry
-from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent
-from acp_kit.registry.launching import Binary, Launch, binary, npx, this_platform, unsafe_argument, uvx
+from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent, shown
+
+# What agents of upstream's registry set: switches of their own. Any other variable may be one that a program or a
+# library of an agent obeys, and decide where keys are sent (`OPENAI_BASE_URL`) or what is loaded (`NODE_OPTIONS`).
+_VARIABLES = (
+    *("AUGMENT_DISABLE_AUTO_UPDATE", "DROID_DISABLE_AUTO_UPDATE", "FACTORY_DROID_AUTO_UPDATE_ENABLED"),
+    *("FAST_AGENT_MODEL", "VT_ACP_ENABLED", "VT_ACP_ZED_ENABLED"),
+)
+_ID = re.compile(r"[a-z][a-z0-9-]{0,99}")
+# On Windows, npx is a script, for which cmd.exe interprets these even in quotes.
+_FOR_CMD_EXE = frozenset('"%&|<>^!')
+_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """How to start an agent: `spawn_agent(..., launch.command, *launch.args, env=launch.env)`.
+
+    Attributes:
+        command: the program, `npx` or `uvx`.
+        args: its arguments.
+        env: environment variables to set.
+        version: the version of the agent.
+    """
+
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binary(Launch):
+    """An archive with the program of an agent. Nothing here downloads it.
+
+    Attributes:
+        archive: the `https` address of a .zip, .tar.gz, .tgz, .tar.bz2 or .tbz2 file, or of the program itself.
+        sha256: the SHA-256 of that file, as hex digits; None if upstream publishes none, so that you can't know
+            whether you get what its author published.
+        command: the program, relative to the folder into which the archive was unpacked.
+        args: its arguments.
+        env: environment variables to set.
+        version: the version of the agent.
+    """
+
+    archive: str
+    sha256: str | None
 
 
 class _Document(BaseModel):
@@ -26,105 +76,122 @@ class Registry:
         snapshot_date: the date of the snapshot, such as `2026-08-22`, if this is one; None if it is the registry.
     """
 
-    def __init__(self, entries: Mapping[str, Sequence[Any]], snapshot_date: str | None = None) -> None:
-        self._entries = entries
-        self.ids: Sequence[str] = tuple(entries)
+    def __init__(self, agents: Sequence[Any], snapshot_date: str | None = None) -> None:
+        self._agents: list[Any] = []
+        for agent in agents:
+            match agent:
+                case {"id": str(agent_id)} if _ID.fullmatch(agent_id):
+                    self._agents.append(agent)
+                case _:
+                    continue  # nobody can ask for it
+        self.ids: Sequence[str] = tuple(dict.fromkeys(each["id"] for each in self._agents))
         self.snapshot_date = snapshot_date
 
     @classmethod
-    def parse(cls, document: bytes | str, *, snapshot_date: str | None = None) -> Registry:
+    def parse(cls, document: bytes | str | Path, *, snapshot_date: str | None = None) -> Registry:
         """Read a registry.
 
         Args:
-            document: the JSON text of `registry.json`.
+            document: the JSON text of `registry.json`, or the path of that file.
             snapshot_date: the date of the document, if it is a snapshot that has only some of the agents.
 
         Raises:
             InvalidRegistry: if it isn't a registry.
+            OSError: if the file can't be read.
         """
+        text = document.read_bytes() if isinstance(document, Path) else document
         try:
-            agents = _Document.model_validate_json(document).agents
+            return cls(_Document.model_validate_json(text).agents, snapshot_date)
         except ValidationError as error:
             raise InvalidRegistry(f"The document is no registry of agents: {_reason(error)}") from error
-        entries: dict[str, list[Any]] = {}
-        for agent in agents:
-            match agent:
-                case {"id": str(agent_id)}:
-                    entries.setdefault(agent_id, []).append(agent)
-                case _:
-                    continue  # nobody can ask for it
-        return cls(entries, snapshot_date)
 
-    def resolve(self, agent_id: str) -> Launch:
+    def resolve(self, agent_id: str, *, allow_env: Collection[str] = ()) -> Launch:
         """Return how to start an agent.
 
         Where it is published for npx and for uvx, the one that is installed is chosen, and else npx.
 
+        Args:
+            agent_id: the id of the agent.
+            allow_env: variables that its entry may set, besides those that agents were known to set.
+
         Raises:
             UnknownAgent: if the registry has no agent with this id.
             RegistryUnavailable: if this is a snapshot that doesn't have it.
-            InvalidEntry: if its entry can't be used.
+            InvalidEntry: if its entry can't be used, or sets a variable that isn't allowed.
             BinaryOnly: if it is published neither for npx nor for uvx.
         """
         entry = self._entry(agent_id)
-        found = entry.distribution
-        launches: list[Launch] = []
-        if found.npx is not None:
-            launches.append(npx(agent_id, found.npx, entry.version))
-        if found.uvx is not None:
-            launches.append(uvx(agent_id, found.uvx, entry.version))
-        if not launches:
-            raise BinaryOnly(agent_id)
-        launch = next((each for each in launches if shutil.which(each.command)), launches[0])
-        unsafe = unsafe_argument(launch.args)
-        if unsafe is not None:
-            raise InvalidEntry(agent_id, f"the argument {unsafe!r} can't be passed to {launch.command} on Windows.")
-        return launch
+        npx, uvx = entry.distribution.npx, entry.distribution.uvx
+        if npx and (not uvx or shutil.which("npx") or not shutil.which("uvx")):
+            # Without a version, npx prefers a program of this name that is installed, such as `sh`.
+            package = npx.package if "@" in npx.package[1:] else f"{npx.package}@latest"
+            command, args, env = "npx", ("--yes", package, *npx.args), npx.env
+        elif uvx:
+            command, args, env = "uvx", (uvx.package, *uvx.args), uvx.env
+        else:
+            advice = f"Get the one that load_registry().find_binary({agent_id!r}) names, and start its command."
+            raise BinaryOnly(f"The agent {agent_id!r} is published only as an archive with a program. {advice}")
+        unsafe = [each for each in args if _FOR_CMD_EXE & {*each}]
+        if unsafe and sys.platform == "win32":
+            raise _invalid(agent_id, f"the argument '{shown(unsafe[0])}' can't be passed to {command} on Windows.")
+        return Launch(command=command, args=args, env=_allowed(agent_id, env, allow_env), version=entry.version)
 
-    def find_binary(self, agent_id: str, platform: str | None = None) -> Binary:
+    def find_binary(self, agent_id: str, platform: str | None = None, *, allow_env: Collection[str] = ()) -> Binary:
         """Return the archive of an agent that is published as one. Nothing is downloaded.
 
         Args:
             agent_id: the id of the agent.
             platform: the platform, such as `linux-x86_64` or `darwin-aarch64`; by default this one.
+            allow_env: variables that its entry may set, besides those that agents were known to set.
 
         Raises:
             UnknownAgent: if the registry has no agent with this id.
             RegistryUnavailable: if this is a snapshot that doesn't have it.
-            InvalidEntry: if its entry can't be used, or has no archive for the platform.
+            InvalidEntry: if its entry can't be used, has no archive for the platform, or sets a variable that isn't
+                allowed.
         """
         entry = self._entry(agent_id)
-        wanted = platform or this_platform()
-        archives = entry.distribution.binary
-        if wanted not in archives:
-            there_are = f"only for {', '.join(archives)}" if archives else "for no platform"
-            raise InvalidEntry(agent_id, f"it has no archive for {wanted}, {there_are}.")
-        return binary(agent_id, archives[wanted], entry.version)
+        name = machine.machine().lower()
+        platform = platform or f"{machine.system().lower()}-{_MACHINES.get(name, name)}"
+        archive = entry.distribution.binary.get(platform)
+        if archive is None:
+            platforms = ", ".join(entry.distribution.binary) or "no platform"
+            raise _invalid(agent_id, f"it has no archive for {shown(platform)}, only for {shown(platforms)}.")
+        _allowed(agent_id, archive.env, allow_env)
+        return Binary(**dict(archive), version=entry.version)
 
     def _entry(self, agent_id: str) -> Entry:
-        found = self._entries.get(agent_id)
-        if found is None and self.snapshot_date is not None:
-            raise RegistryUnavailable(
-                f"The registry can't be fetched, and the snapshot of {self.snapshot_date} doesn't have {agent_id!r}."
-            )
-        if found is None:
-            raise UnknownAgent(agent_id, self._similar(agent_id))
+        found = [each for each in self._agents if each["id"] == agent_id]
+        if not found and self.snapshot_date is not None:
+            without = f"the snapshot of {self.snapshot_date} doesn't have '{shown(agent_id)}'"
+            raise RegistryUnavailable(f"The registry can't be fetched, and {without}.")
+        if not found:
+            similar = " or ".join(map(repr, get_close_matches(agent_id[:100].lower(), self.ids)))
+            hint = f" Did you mean {similar}?" if similar else ""
+            raise UnknownAgent(f"The registry has no agent with the id '{shown(agent_id)}'.{hint}")
         if len(found) > 1:
-            raise InvalidEntry(agent_id, f"there are {len(found)} entries with this id.")
+            raise _invalid(agent_id, f"there are {len(found)} entries with this id.")
         try:
             return Entry.model_validate(found[0])
         except ValidationError as error:
-            raise InvalidEntry(agent_id, _reason(error)) from error
+            raise _invalid(agent_id, _reason(error)) from error
 
-    def _similar(self, agent_id: str) -> list[str]:
-        wanted = agent_id.lower()
-        containing = [each for each in self.ids if wanted and (wanted in each or each in wanted)]
-        close = get_close_matches(wanted, self.ids, cutoff=0.6)
-        return [*dict.fromkeys([*containing, *close])][:5]
+
+def _allowed(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:
+    """Return variables. Raise InvalidEntry if an entry must not set one of them."""
+    for name in env:
+        if name not in {*_VARIABLES, *allow_env}:
+            allow = f"If you trust that, call resolve or find_binary with allow_env=[{name!r}]."
+            raise _invalid(agent_id, f"it sets the environment variable {name}. {allow}")
+    return env
+
+
+def _invalid(agent_id: str, reason: str) -> InvalidEntry:
+    return InvalidEntry(f"The registry's entry of {agent_id!r} can't be used: {reason}")
 
 
 def _reason(error: ValidationError) -> str:
     """Return the first thing that is wrong, without its value."""
     first = error.errors(include_input=False, include_url=False)[0]
-    place = ascii(".".join(map(str, first["loc"])))[1:-1]  # may have any characters
+    place = shown(".".join(map(str, first["loc"])))
     return f"{place}: {first['msg']}." if place else f"{first['msg']}."

@@ -6,55 +6,27 @@ because upstream adds some.
 
 from __future__ import annotations
 
-import re
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-# In these patterns, `$` is the very end, because pydantic's regular expressions are those of Rust.
-_NPM = r"^(@[a-z0-9][a-z0-9._-]*/)?[A-Za-z0-9][A-Za-z0-9._-]*(@[0-9A-Za-z][0-9A-Za-z.+-]*)?$"
-_EXTRAS = r"(\[[A-Za-z0-9._,-]+\])?"
-_PYPI = rf"^[A-Za-z0-9][A-Za-z0-9._-]*{_EXTRAS}((==|>=|~=|@)[0-9A-Za-z][0-9A-Za-z.!+*-]*)?$"
 # npx and uvx look for these in the current folder.
-_FILES = (".tgz", ".tar", ".tar.gz", ".whl", ".zip", ".py")
+_NO_FILE = r"^(?!(?i:.*\.(tgz|tar|tar\.gz|whl|zip|py)\Z))"
 # uvx runs an interpreter by these names, which would run code in the arguments.
-_INTERPRETER = re.compile(r"(c?python|pypy|graalpy|pyodide)w?[0-9.]*t?([\[@=<>~].*)?", re.IGNORECASE)
+_NO_INTERPRETER = r"(?!(?i:(c?python|pypy|graalpy|pyodide)w?[0-9.]*t?([\[@=<>~].*)?\Z))"
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_NPM = rf"{_NO_FILE}(@[a-z0-9][a-z0-9._-]*/)?{_NAME}(@[0-9A-Za-z][0-9A-Za-z.+-]*)?\Z"
+_PYPI = rf"{_NO_FILE}{_NO_INTERPRETER}{_NAME}(\[[A-Za-z0-9._,-]+\])?((==|>=|~=|@)[0-9A-Za-z][0-9A-Za-z.!+*-]*)?\Z"
+# Neither absolute, on any platform, nor with a step upwards.
+_INSIDE = r"^(?![/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|\Z))[^\x00-\x1f\x7f]+\Z"
 
-
-def _no_file(package: str) -> str:
-    if package.lower().endswith(_FILES):
-        raise ValueError("looks like the name of a file")
-    return package
-
-
-def _no_interpreter(package: str) -> str:
-    if _INTERPRETER.fullmatch(package):
-        raise ValueError("is the name of an interpreter")
-    return package
-
-
-def _inside(path: str) -> str:
-    parts = {*PurePosixPath(path).parts, *PureWindowsPath(path).parts}
-    if ".." in parts or PurePosixPath(path).is_absolute() or PureWindowsPath(path).anchor:
-        raise ValueError("is not inside of the archive")
-    return path
-
-
-_Text = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$")]
-_Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-_Platform = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]+$")]
-_NpmPackage = Annotated[str, StringConstraints(pattern=_NPM), AfterValidator(_no_file)]
-_PypiPackage = Annotated[
-    str, StringConstraints(pattern=_PYPI), AfterValidator(_no_file), AfterValidator(_no_interpreter)
-]
-_HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^\x00-\x20\x7f]+$")]
-_Sha256 = Annotated[str, StringConstraints(pattern=r"^[a-fA-F0-9]{64}$")]
-_InnerPath = Annotated[_Text, StringConstraints(min_length=1), AfterValidator(_inside)]
+_Text = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*\Z")]
+_Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\Z")]
+_Platform = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]{1,100}\Z")]
 
 
 class _Checked(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, regex_engine="python-re")
 
 
 class _Run(_Checked):
@@ -70,21 +42,21 @@ class _Package(_Run):
 class Npx(_Package):
     """A package that npx runs."""
 
-    package: _NpmPackage
+    package: str = Field(pattern=_NPM)
 
 
 class Uvx(_Package):
     """A package that uvx runs."""
 
-    package: _PypiPackage
+    package: str = Field(pattern=_PYPI)
 
 
 class Archive(_Run):
     """An archive with a program for one platform."""
 
-    archive: _HttpsUrl
-    cmd: _InnerPath
-    sha256: _Sha256 | None = None
+    archive: str = Field(pattern=r"^https://[^\x00-\x20\x7f]+\Z")
+    command: str = Field(pattern=_INSIDE, validation_alias="cmd")
+    sha256: str | None = Field(None, pattern=r"^[a-fA-F0-9]{64}\Z")
 
 
 class Distribution(_Checked):

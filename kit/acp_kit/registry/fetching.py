@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from concurrent.futures import Future
 from http.client import HTTPException, HTTPMessage
-from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
 from typing import IO, Any
@@ -23,31 +22,25 @@ def fetch_https(url: str, *, timeout: float = 20.0, max_bytes: int = 8 * 1024 * 
         max_bytes: how long the document may be.
 
     Raises:
-        OSError: if it can't be fetched.
+        OSError: if it can't be fetched, or ends before its announced length.
         TimeoutError: if that takes longer.
         ValueError: if the document is longer.
     """
     _require_https(url)
-    answers: SimpleQueue[bytes | Exception] = SimpleQueue()
+    answer = Future[bytes]()
 
     def fetch() -> None:
         try:
-            answers.put(_fetch(url, timeout, max_bytes))
+            answer.set_result(_fetch(url, timeout, max_bytes))
         except Exception as error:
-            answers.put(error)
+            answer.set_exception(error.with_traceback(None))  # the traceback refers to the answer again
 
     # urllib's timeout is for each wait, and a server can send its headers in any number of pieces.
     Thread(target=fetch, name="acp-registry", daemon=True).start()
     try:
-        answer = answers.get(timeout=timeout)
-    except Empty:
+        return answer.result(timeout)
+    except TimeoutError:
         raise TimeoutError(f"Fetching {url} took longer than {timeout} seconds.") from None
-    try:
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-    finally:
-        del answer  # an error refers to this frame, and would stay until the garbage collector runs
 
 
 def _fetch(url: str, timeout: float, max_bytes: int) -> bytes:
@@ -56,36 +49,21 @@ def _fetch(url: str, timeout: float, max_bytes: int) -> bytes:
     request = Request(url, headers={"User-Agent": "acp-bindings", "Accept": "application/json"})
     try:
         with build_opener(_HttpsOnly).open(request, timeout=timeout) as response:
-            return read_limited(response.read1, max_bytes, end)
+            document, announced = bytearray(), response.headers.get("Content-Length")
+            while len(document) <= max_bytes and (piece := response.read1(_CHUNK)):
+                document += piece
+                if monotonic() > end:
+                    raise TimeoutError  # nobody waits for the rest
     except HTTPError as error:
         error.close()  # it holds the connection
         raise
     except HTTPException as error:
         raise URLError(f"the server's answer is invalid: {type(error).__name__}") from error
-
-
-def read_limited(read: Callable[[int], bytes], max_bytes: int, end: float) -> bytes:
-    """Read everything from a stream.
-
-    Args:
-        read: returns at most as many bytes as it is told, and none at the end.
-        max_bytes: how much there may be.
-        end: until when, by `time.monotonic`.
-
-    Raises:
-        TimeoutError: if it takes longer.
-        ValueError: if there is more.
-    """
-    pieces: list[bytes] = []
-    size = 0
-    while piece := read(_CHUNK):
-        pieces.append(piece)
-        size += len(piece)
-        if size > max_bytes:
-            raise ValueError(f"The document is longer than {max_bytes} bytes.")
-        if monotonic() > end:
-            raise TimeoutError("Fetching the document takes too long.")
-    return b"".join(pieces)
+    if len(document) > max_bytes:
+        raise ValueError(f"The document is longer than {max_bytes} bytes.")
+    if announced is not None and announced != str(len(document)):
+        raise URLError(f"the document ended after {len(document)} of {announced} bytes")
+    return bytes(document)
 
 
 class _HttpsOnly(HTTPRedirectHandler):
@@ -98,4 +76,4 @@ class _HttpsOnly(HTTPRedirectHandler):
 
 def _require_https(url: Any) -> None:
     if not str(url).lower().startswith("https://"):
-        raise URLError(f"{url!r} does not begin with https://, so what is there can be replaced on the way.")
+        raise URLError(f"{url!a:.300} does not begin with https://, so what is there can be replaced on the way.")

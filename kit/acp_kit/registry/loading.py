@@ -6,18 +6,17 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from logging import getLogger
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from acp_kit.blocking import refuse_event_loop
-from acp_kit.registry.document import Registry
-from acp_kit.registry.errors import InvalidRegistry, RegistryUnavailable
+from acp_kit.registry.document import Launch, Registry
+from acp_kit.registry.errors import InvalidRegistry, RegistryUnavailable, shown
 from acp_kit.registry.fetching import fetch_https
-from acp_kit.registry.launching import Launch
 
 REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
 """Where upstream publishes the registry."""
@@ -26,21 +25,25 @@ _SNAPSHOT = Path(__file__).with_name("snapshot.json")  # `make registry-snapshot
 _logger = getLogger(__name__)
 
 
-def resolve(agent_id: str) -> Launch:
+def resolve(agent_id: str, *, allow_env: Collection[str] = ()) -> Launch:
     """Return how to start an agent, by its id in upstream's registry.
 
     The registry is loaded as by `load_registry()`, whose result also has `find_binary`.
 
+    Args:
+        agent_id: the id of the agent.
+        allow_env: variables that its entry may set, besides those that agents were known to set.
+
     Raises:
         RuntimeError: in a thread that runs an event loop. Write `await asyncio.to_thread(resolve, agent_id)` there.
         UnknownAgent: if the registry has no agent with this id.
-        InvalidEntry: if its entry can't be used.
+        InvalidEntry: if its entry can't be used, or sets a variable that isn't allowed.
         BinaryOnly: if it is published neither for npx nor for uvx.
         RegistryUnavailable: if the registry can't be fetched, there is no copy of it on the disk, and the snapshot
             doesn't have the agent.
     """
     refuse_event_loop("Write `await asyncio.to_thread(resolve, agent_id)`.")
-    return load_registry().resolve(agent_id)
+    return load_registry().resolve(agent_id, allow_env=allow_env)
 
 
 def load_registry(
@@ -60,38 +63,36 @@ def load_registry(
 
     Raises:
         RuntimeError: in a thread that runs an event loop. Write `await asyncio.to_thread(load_registry)` there.
-        RegistryUnavailable: if a registry at another address can't be fetched, and there is no copy of it on the disk.
-        InvalidRegistry: if what was fetched from another address isn't a registry, and there is no copy.
+        RegistryUnavailable: if a registry at another address can't be fetched or isn't valid, and there is no copy of
+            it on the disk.
     """
     refuse_event_loop("Write `await asyncio.to_thread(load_registry)`.")
     path = _cache_folder() / f"registry-{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
-    copy, age = _read(path)
-    if copy is not None and 0 <= age < max_age:
+    copy, changed = _read(path)
+    if copy is not None and 0 <= time.time() - changed < max_age:
         return copy
     try:
         document = fetch(url)
         registry = Registry.parse(document)
     except Exception as error:
         if copy is not None:
-            _logger.warning("The registry can't be fetched, so a copy of %s is used: %s", _time(path), error)
+            date = time.strftime("%Y-%m-%d %H:%M", time.localtime(changed))
+            _logger.warning("The registry can't be fetched, so a copy of %s is used: %s", date, shown(error))
             return copy
-        if url == REGISTRY_URL:
-            return _snapshot(error)
-        if isinstance(error, InvalidRegistry):
-            raise
-        raise RegistryUnavailable(f"The registry at {url} can't be fetched: {error}") from error
+        if url != REGISTRY_URL:
+            raise RegistryUnavailable(f"The registry at {shown(url)} can't be fetched: {shown(error)}") from error
+        date = json.loads(_SNAPSHOT.read_bytes())["date"]
+        _logger.warning("The registry can't be fetched, so the snapshot of %s is used: %s", date, shown(error))
+        return Registry.parse(_SNAPSHOT, snapshot_date=date)
     try:
-        _write(path, document)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=path.parent) as folder:
+            # Replaced at once, so that no other process reads half of it.
+            Path(folder, "registry.json").write_bytes(document)
+            Path(folder, "registry.json").replace(path)
     except OSError as error:
         _logger.warning("The registry can't be kept on the disk: %s", error)
     return registry
-
-
-def _snapshot(error: Exception) -> Registry:
-    document = _SNAPSHOT.read_bytes()
-    date = json.loads(document)["date"]
-    _logger.warning("The registry can't be fetched, so the snapshot of %s in acp-bindings is used: %s", date, error)
-    return Registry.parse(document, snapshot_date=date)
 
 
 def _cache_folder() -> Path:
@@ -102,27 +103,8 @@ def _cache_folder() -> Path:
 
 
 def _read(path: Path) -> tuple[Registry | None, float]:
-    """Return the copy, None if there is none that is valid, and its age in seconds."""
+    """Return the copy, None if there is none that is valid, and when it was written, in seconds since 1970."""
     with suppress(OSError, InvalidRegistry):
-        return Registry.parse(path.read_bytes()), time.time() - path.stat().st_mtime
+        if path.is_file():  # reading something else may block
+            return Registry.parse(path), path.stat().st_mtime
     return None, 0
-
-
-def _write(path: Path, document: bytes) -> None:
-    """Replace a file at once, so that no other process reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(document)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _time(path: Path) -> str:
-    with suppress(OSError):
-        return time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
-    return "an unknown time"

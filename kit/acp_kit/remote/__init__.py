@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_kit.extras import require
 from acp_kit.lazy import lazy_exports
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ else:
             "server.app": ("agent_app",),
             "server.bounds": ("Bounds",),
         },
+        {
+            "agent_app": ("remote", "starlette"),
+            "open_transport": ("remote", "httpx2", "websockets"),
+        },
     )
-
-require("acp_kit.remote", "remote", "httpx2", "hypercorn", "starlette", "websockets")

@@ -39,6 +39,7 @@ class Channel:
         guards: say what may be sent.
         held: sends notifications, some of them later.
         calls: the calls that are sent.
+        instrument: `Options.instrument`.
         loop: the event loop of the connection.
         sends_nothing: whether notifications are refused as well.
     """
@@ -52,6 +53,7 @@ class Channel:
     guards: Guards
     held: HeldLines
     calls: Calls
+    instrument: Any
     loop: asyncio.AbstractEventLoop = field(default_factory=get_running_loop, init=False)
     sends_nothing: bool = field(default=False, init=False)
     _draining: asyncio.Task[None] | None = field(default=None, init=False)
@@ -191,11 +193,8 @@ class Channel:
             calls.end(call)
 
 
-@dataclass(eq=False, repr=False)
 class InstrumentedChannel(Channel):
     """A channel that sends each message inside of the context manager of `Options.instrument`."""
-
-    instrument: Any
 
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         with self._inside(wire, method, self.calls.next_id, params) as sent:

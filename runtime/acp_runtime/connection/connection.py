@@ -89,10 +89,9 @@ class Connection:
         self.requests: Requests = Requests(sides, options.disclose_errors, self.tasks, writer, negotiation, effects)
         calling = (sides, options, self.process, limits, writer, negotiation, effects, self.sessions)
         self.calls: Calls = Calls(*calling, self.requests, self.stop)
-        parts = (sides, self.process, self.closed, self.tasks, limits, writer, guards, held, self.calls)
-        self.channel: Channel = (
-            Channel(*parts) if options.instrument is None else InstrumentedChannel(*parts, options.instrument)
-        )
+        sending = (sides, self.process, self.closed, self.tasks, limits, writer, guards, held, self.calls)
+        kind = Channel if options.instrument is None else InstrumentedChannel
+        self.channel: Channel = kind(*sending, options.instrument)
         self.remote: Any = side.remote(self.channel)
         sides.handler = side.make_handler(factory, self.remote)
         receiving = (sides, options, self.reader, limits, writer, negotiation, guards, self.sessions)

@@ -20,6 +20,8 @@ from tests.support.diff.sides import side
 _IDS = [f"{case.name} in {case.place}" for case in CASES]
 Answers = dict[tuple[str, str, str], bool]
 
+# The group shares what is compared and generated once.
+pytestmark = pytest.mark.xdist_group("verdicts")
 every_case = pytest.mark.parametrize("case", CASES, ids=_IDS)
 
 
@@ -91,7 +93,6 @@ def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("verdicts")
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"
 )
@@ -105,21 +106,17 @@ def test_a_side_refuses_a_value_exactly_if_the_verdict_is_breaking(case: Case, a
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("verdicts")
-@pytest.mark.parametrize("refusing", ["old", "new"])
 @every_case
-def test_the_message_of_a_breaking_finding_is_refused_by_one_side_alone(
-    case: Case, refusing: str, answers: Answers
-) -> None:
-    (finding, *_), reader = findings(case), 0 if refusing == "old" else 1
-    assert bool(finding.refused[reader]) is (finding.verdicts[reader] is BREAKING)
-    if finding.refused[reader]:
-        key = prefix(case), f"refused by {refusing}"
-        assert answers[(*key, refusing)] is False
-        assert answers[(*key, "new" if refusing == "old" else "old")] is True
+def test_the_message_of_a_breaking_finding_is_refused_by_one_side_alone(case: Case, answers: Answers) -> None:
+    finding = findings(case)[0]
+    for reader, (refusing, other) in enumerate((("old", "new"), ("new", "old"))):
+        assert bool(finding.refused[reader]) is (finding.verdicts[reader] is BREAKING)
+        if finding.refused[reader]:
+            key = prefix(case), f"refused by {refusing}"
+            assert answers[(*key, refusing)] is False
+            assert answers[(*key, other)] is True
 
 
-@every_case
-def test_a_schema_compared_with_itself_has_no_findings(case: Case) -> None:
-    same = side(case.definitions("new"))
-    assert compare(same, same).findings == ()
+def test_a_schema_compared_with_itself_has_no_findings() -> None:
+    same = [(case, side(case.definitions("new"))) for case in CASES]
+    assert [prefix(case) for case, each in same if compare(each, each).findings] == []

@@ -140,23 +140,6 @@ def test_an_invalid_source_gives_one_line_and_changes_nothing(
     assert words in refused(str(source(folder)), target, capsys)
 
 
-def test_a_full_disk_changes_nothing(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = package(tmp_path / "package", {"v1/schema.json": NEW, "v2/schema.json": NEW})
-    written: list[Path] = []
-    write = Path.write_bytes
-
-    def full_disk(path: Path, content: bytes) -> int:
-        written.append(path)
-        if len(written) > 1:
-            raise OSError(28, "No space left on device", path.name)
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full_disk)
-    assert "No space left" in refused(str(source), target, capsys)
-
-
 def test_the_projects_own_folder_can_be_fetched_without_a_network(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

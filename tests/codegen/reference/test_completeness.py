@@ -15,6 +15,9 @@ from codegen.__main__ import main
 from codegen.reference.texts import first_sentence
 from tests.support.codegen.reference import headings, pages, schema
 
+# The group shares the pages.
+pytestmark = pytest.mark.xdist_group("reference")
+
 STUBS = {"Agent", "Client", "RemoteAgent", "RemoteClient"}
 TYPES = {name for name in acp_bindings.v1.__all__ if name[0].isupper() and not name.isupper()} - STUBS
 LINK = re.compile(r"\]\((?P<target>[^)]+)\)")

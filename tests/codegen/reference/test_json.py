@@ -13,6 +13,9 @@ from codegen.ir import Method
 from tests.support.codegen.reference import at, blocks, raw_schema, schema
 from tests.support.models.validity import Validity
 
+# The group shares the pages.
+pytestmark = pytest.mark.xdist_group("reference")
+
 
 @pytest.fixture(scope="module")
 def validity() -> Validity:

@@ -10,6 +10,9 @@ import pytest
 from acp_runtime.models.names import wire_name
 from tests.support.codegen.reference import pages
 
+# The group shares the pages.
+pytestmark = pytest.mark.xdist_group("reference")
+
 BASES = {"v1_unstable": "v1", "v2_draft": "v1", "v2_draft_unstable": "v2_draft"}
 
 

@@ -18,6 +18,9 @@ from acp_runtime import Options
 from codegen.ir import Method, Model
 from tests.support.codegen.reference import Block, blocks, pages, schema
 
+# The group shares the pages.
+pytestmark = pytest.mark.xdist_group("reference")
+
 
 @cache
 def python() -> list[Block]:

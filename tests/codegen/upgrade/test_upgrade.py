@@ -65,9 +65,9 @@ The first version.
         "changed   generated/ (2 files)",
         "changed   CHANGELOG.md",
         "",
-        "Nobody has to act: all changes in the stable profile are safe. Stable profile: 1 safe. Unstable and draft "
-        "profiles: no",
-        "changes. Recommended version bump: minor, because nothing stable breaks, but something is new.",
+        "Nobody has to act: all changes in the stable profile are safe. Recommended version bump: minor, because "
+        "nothing stable",
+        "breaks, but something is new.",
         "The next version of this package is 0.1.0, as before, because that is high enough.",
         "",
         "Left to do:",

@@ -53,8 +53,8 @@ async def test_a_name_that_is_too_long_is_an_error_of_the_history(tmp_path: Path
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "\0"])
-async def test_a_session_whose_id_no_database_can_store_is_unknown(odd: str, database: str) -> None:
-    async with SqlHistory(database) as store:
+async def test_a_session_whose_id_no_database_can_store_is_unknown(odd: str, where: str) -> None:
+    async with opened(where) as store:
         for attempt in (store.info(odd), store.append(odd, text_chunk("a")), store.fork(odd, "t")):
             with pytest.raises(UnknownSession):
                 await attempt
@@ -63,6 +63,9 @@ async def test_a_session_whose_id_no_database_can_store_is_unknown(odd: str, dat
         await store.delete(odd)
         with pytest.raises(ValueError, match="can't be stored"):
             await store.create(odd, cwd="/")
+        await store.create("s", cwd="/")
+        with pytest.raises(ValueError, match="can't be stored"):
+            await store.fork("s", odd)
 
 
 async def test_a_cursor_of_somebody_else_is_refused(where: str) -> None:

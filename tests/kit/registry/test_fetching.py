@@ -10,15 +10,14 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
 
 from acp_kit.registry import fetch_https
-from acp_kit.registry.fetching import read_limited
 
 enough = threading.Event()  # ends headers that are sent for ever
+gone = threading.Event()  # the client of a body that is sent for ever has closed the connection
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 
 
@@ -29,8 +28,12 @@ class Handler(BaseHTTPRequestHandler):
         kind, _, rest = self.path.removeprefix("/").partition("?")
         if kind == "document":
             self._answer(200, b"x" * 1000)
+        elif kind == "short":
+            self._answer(200, b"x" * 999, **{"Content-Length": "1000"})
         elif kind == "slow-headers":
             self._send_headers_for_ever()
+        elif kind == "slow-body":
+            self._send_a_body_for_ever()
         elif kind == "to":
             self._answer(302, b"", Location=rest)
         else:
@@ -48,6 +51,14 @@ class Handler(BaseHTTPRequestHandler):
         with suppress(OSError):  # once the other side has gone
             while not enough.wait(0.01):
                 self.wfile.write(b"x")
+
+    def _send_a_body_for_ever(self) -> None:
+        self._answer(200, b"")
+        try:
+            while not enough.wait(0.01):
+                self.wfile.write(b"x")
+        except OSError:
+            gone.set()
 
     def log_message(self, format: str, *args: Any) -> None: ...
 
@@ -129,6 +140,13 @@ def test_a_server_that_sends_headers_for_ever_is_not_waited_for(https: str) -> N
         enough.set()
 
 
-def test_a_server_that_sends_for_ever_is_not_read_for_ever() -> None:
-    with pytest.raises(TimeoutError):
-        read_limited(lambda size: b"x", 1_000_000, monotonic())
+def test_a_server_that_sends_for_ever_is_not_read_for_ever(https: str) -> None:
+    enough.clear()
+    with pytest.raises(TimeoutError, match=r"longer than 2 seconds"):
+        fetch_https(f"{https}/slow-body", timeout=2)
+    assert gone.wait(60)
+
+
+def test_a_document_that_ends_before_its_announced_length_is_refused(https: str) -> None:
+    with pytest.raises(OSError, match="ended after 999 of 1000 bytes"):
+        fetch_https(f"{https}/short")

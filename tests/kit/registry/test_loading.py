@@ -6,13 +6,14 @@ import asyncio
 import json
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from acp_kit.registry import REGISTRY_URL, InvalidRegistry, RegistryUnavailable, UnknownAgent, load_registry, resolve
+from acp_kit.registry import REGISTRY_URL, RegistryUnavailable, UnknownAgent, load_registry, resolve
 
 URL = "https://example.com/registry.json"
 
@@ -65,6 +66,16 @@ def test_a_copy_is_used_for_a_day_and_never_a_damaged_one(cache: Path, spoil: Ca
         assert load_registry(URL, fetch=fetch).ids == ("b",)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no FIFOs")
+def test_a_copy_that_is_a_fifo_is_not_waited_for(cache: Path) -> None:
+    load_registry(URL, fetch=giving(document("a")))
+    path = copy_in(cache)
+    path.unlink()
+    os.mkfifo(path)
+    assert load_registry(URL, fetch=giving(document("b"))).ids == ("b",)
+    assert path.is_file()
+
+
 def test_a_maximum_age_of_zero_fetches_each_time() -> None:
     fetch = giving(document("a"), document("b"))
     assert [load_registry(URL, fetch=fetch, max_age=0).ids for _ in range(2)] == [("a",), ("b",)]
@@ -84,8 +95,23 @@ def test_an_old_copy_is_used_with_a_warning_if_the_registry_cannot_be_had(
 def test_without_a_copy_the_error_says_what_failed() -> None:
     with pytest.raises(RegistryUnavailable, match=rf"The registry at {URL} can't be fetched: no network"):
         load_registry(URL, fetch=giving(OSError("no network")))
-    with pytest.raises(InvalidRegistry):
+    with pytest.raises(RegistryUnavailable, match="can't be fetched: The document is no registry of agents: agents"):
         load_registry(URL, fetch=giving(b"{}"))
+
+
+def test_what_a_server_says_is_bounded_and_writes_no_escapes_into_errors_and_logs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    error = OSError("\x1b[2J" + 10_000 * "x")
+    with pytest.raises(RegistryUnavailable) as raised:
+        load_registry(URL, fetch=giving(error))
+    load_registry(URL, fetch=giving(document("a")))
+    with caplog.at_level(logging.WARNING):
+        load_registry(URL, fetch=giving(error), max_age=0)
+        load_registry(fetch=giving(error))
+    for text in (str(raised.value), *caplog.messages):
+        assert "\\x1b[2Jxxx" in text
+        assert len(text) < 500
 
 
 def test_each_address_has_a_copy_of_its_own() -> None:
@@ -138,7 +164,7 @@ def test_without_a_copy_of_upstream_s_registry_the_snapshot_is_used_with_a_warni
 ) -> None:
     with caplog.at_level(logging.WARNING):
         registry = load_registry(fetch=giving(answer))
-    assert f"the snapshot of {registry.snapshot_date} in acp-bindings is used" in caplog.text
+    assert f"the snapshot of {registry.snapshot_date} is used" in caplog.text
     with pytest.raises(RegistryUnavailable, match=r"the snapshot of .* doesn't have 'other'"):
         registry.resolve("other")
     assert load_registry(fetch=giving(document("a"))).ids == ("a",)

@@ -25,9 +25,9 @@ SH = ["-c", "exit 1"]  # of an installed program, which must not be taken for th
 def test_an_agent_is_started_with_its_arguments_and_variables(name: str, args: list[str], tmp_path: Path) -> None:
     if shutil.which("npx") is None:
         skip_or_fail("peers", "npx is needed.")
-    package = {"package": f"{name}@{VERSION}", "args": args, "env": {"TINY_MODE": "acp", "NODE_OPTIONS": "--evil"}}
+    package = {"package": f"{name}@{VERSION}", "args": args, "env": {"TINY_MODE": "acp"}}
     entry = {"id": "tiny", "version": VERSION, "distribution": {"npx": package}}
-    launch = Registry.parse(json.dumps({"agents": [entry]})).resolve("tiny")
+    launch = Registry.parse(json.dumps({"agents": [entry]})).resolve("tiny", allow_env=["TINY_MODE"])
     with npm_registry() as address:
         npm = {"npm_config_registry": address, "npm_config_cache": str(tmp_path), "npm_config_update_notifier": "false"}
         options = Options(stderr="capture")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import logging
 import shutil
 import sys
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_kit.registry import BinaryOnly, InvalidEntry, InvalidRegistry, Registry, UnknownAgent
 
-ARCHIVE = {"archive": "https://example.com/a.tar.gz", "cmd": "./a", "args": ["acp"], "env": {"A": "1"}}
+ARCHIVE = {"archive": "https://example.com/a.tar.gz", "cmd": "./a", "args": ["acp"], "env": {"VT_ACP_ENABLED": "1"}}
 
 
 def entry(agent_id: str = "agent", **distribution: Any) -> dict[str, Any]:
@@ -73,8 +74,9 @@ def test_what_is_installed_is_chosen(installed: list[str]) -> None:
 
 
 def test_version_and_variables_come_with_the_command() -> None:
-    launch = registry(entry(npx={"package": "agent", "env": {"AGENT_MODE": "acp"}})).resolve("agent")
-    assert (launch.version, launch.env) == ("1.2.3", {"AGENT_MODE": "acp"})
+    env = {"AUGMENT_DISABLE_AUTO_UPDATE": "1", "FAST_AGENT_MODEL": "small"}
+    launch = registry(entry(npx={"package": "agent", "env": env})).resolve("agent")
+    assert (launch.version, launch.env) == ("1.2.3", env)
 
 
 @pytest.mark.parametrize(
@@ -159,18 +161,22 @@ def test_on_windows_an_argument_that_cmd_exe_interprets_is_refused(arg: str, mon
 @pytest.mark.parametrize(
     "name",
     [
-        *("PATH", "Path", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "PYTHONSTARTUP"),
-        *("NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "npm_config_registry", "NPM_CONFIG_USERCONFIG", "UV_INDEX_URL"),
-        *("PIP_INDEX_URL", "HOME", "BASH_ENV", "SSL_CERT_FILE", "https_proxy", "XDG_CONFIG_HOME", "GIT_SSH_COMMAND"),
-        *("OPENSSL_CONF", "GCONV_PATH", "SSLKEYLOGFILE", "YARN_REGISTRY", "COREPACK_NPM_REGISTRY", "bun_options"),
+        *("PATH", "Path", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "NODE_OPTIONS", "GLIBC_TUNABLES"),
+        *("SHELLOPTS", "BROWSER", "EDITOR", "HOME", "XDG_CONFIG_HOME", "npm_config_registry", "UV_INDEX_URL"),
+        *("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "AWS_ENDPOINT_URL", "GOOGLE_GEMINI_BASE_URL", "https_proxy"),
+        *("AGENT_MODE", "fast_agent_model"),
     ],
 )
-def test_a_reserved_variable_is_left_out_with_a_warning(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    package = {"package": "agent", "env": {name: "secret value", "AGENT_MODE": "acp"}}
-    with caplog.at_level(logging.WARNING):
-        launch = registry(entry(npx=package)).resolve("agent")
-    assert launch.env == {"AGENT_MODE": "acp"}
-    assert caplog.messages == [f"The registry's entry of 'agent' sets the reserved variable {name}, which is left out."]
+def test_a_variable_that_agents_were_not_known_to_set_is_refused_unless_the_user_allows_it(name: str) -> None:
+    env = {"FAST_AGENT_MODEL": "small", name: "secret value"}
+    found = registry(entry(uvx={"package": "agent", "env": env}, binary={"linux-x86_64": {**ARCHIVE, "env": env}}))
+    for call in (found.resolve, partial(found.find_binary, platform="linux-x86_64")):
+        for allow in ([], ["OTHER"]):
+            with pytest.raises(InvalidEntry, match=f"'agent' can't be used: it sets .* {name}") as raised:
+                call("agent", allow_env=allow)
+            assert f"with allow_env=['{name}']." in str(raised.value)
+            assert "secret" not in str(raised.value)
+        assert call("agent", allow_env=[name]).env == env
 
 
 def test_an_unknown_id_is_an_error_that_names_similar_ones() -> None:
@@ -224,7 +230,7 @@ def test_an_archive_is_found_by_platform() -> None:
     mac = found.find_binary("agent", "darwin-aarch64")
     assert (mac.archive, mac.sha256, mac.command) == (ARCHIVE["archive"], digest, "bin/a")
     linux = found.find_binary("agent", "linux-x86_64")
-    assert (linux.sha256, linux.args, linux.env, linux.version) == (None, ("acp",), {"A": "1"}, "1.2.3")
+    assert (linux.sha256, linux.args, linux.env, linux.version) == (None, ("acp",), {"VT_ACP_ENABLED": "1"}, "1.2.3")
     with pytest.raises(InvalidEntry, match="no archive for windows-x86_64, only for linux-x86_64, darwin-aarch64"):
         found.find_binary("agent", "windows-x86_64")
 
@@ -248,7 +254,29 @@ def test_an_archive_that_is_not_safe_is_refused(wrong: dict[str, Any]) -> None:
         registry(entry(binary={"linux-x86_64": {**ARCHIVE, **wrong}})).find_binary("agent", "linux-x86_64")
 
 
-def test_what_a_registry_says_cannot_write_escapes_into_an_error() -> None:
+TEXT = "\x1b[2J" + 10_000 * "x"
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [{"npx": {"package": "agent", "env": {TEXT: 1}}}, {"npx": {"package": TEXT}}, {"binary": {TEXT: ARCHIVE}}],
+    ids=["variable", "package", "platform"],
+)
+def test_what_a_registry_says_is_bounded_and_writes_no_escapes_into_an_error(distribution: dict[str, Any]) -> None:
     with pytest.raises(InvalidEntry) as raised:
-        command(npx={"package": "agent", "env": {"\x1b[2J": 1}})
+        command(**distribution)
     assert "\x1b" not in str(raised.value)
+    assert len(str(raised.value)) < 600
+
+
+def test_an_id_that_upstream_does_not_allow_is_ignored_and_what_is_asked_for_is_bounded() -> None:
+    found = registry(*(entry(each) for each in (TEXT, "x" * 101, "Agent", "agent")))
+    assert found.ids == ("agent",)
+    with pytest.raises(UnknownAgent, match=r"^The registry has no agent with the id '\\x1b\[2Jx{100,300}'\.$"):
+        found.resolve(TEXT)
+
+
+def test_a_registry_is_read_from_a_file_also(tmp_path: Path) -> None:
+    path = tmp_path / "registry.json"
+    path.write_text(json.dumps({"agents": [entry()]}))
+    assert Registry.parse(path).ids == ("agent",)

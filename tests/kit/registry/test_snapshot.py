@@ -13,7 +13,7 @@ import pytest
 from acp_kit.registry import Registry
 from tests.support.registry_snapshot import SNAPSHOT, write
 
-PACKAGE = {"package": "one@1.0.0", "args": ["--acp"], "env": {"MODE": "acp"}}
+PACKAGE = {"package": "one@1.0.0", "args": ["--acp"], "env": {"FAST_AGENT_MODEL": "small"}}
 AGENTS: list[Any] = [
     {
         "id": "one",
@@ -25,6 +25,7 @@ AGENTS: list[Any] = [
     },
     {"id": "binary", "name": "Binary", "version": "1.0.0", "distribution": {"binary": {}}},
     {"id": "evil", "name": "Evil", "version": "1.0.0", "distribution": {"npx": {"package": "--evil"}}},
+    {"id": "new", "version": "1.0.0", "distribution": {"npx": {**PACKAGE, "env": {"NEW_MODE": "acp"}}}},
     {"version": "1.0.0"},
     "no agent",
 ]
@@ -53,4 +54,9 @@ def test_a_snapshot_has_the_facts_of_the_agents_that_npx_or_uvx_runs(
     one = {"id": "one", "name": "One", "version": "1.0.0", "distribution": {"npx": PACKAGE}}
     assert (snapshot["date"], snapshot["agents"]) == ("2026-08-22", [one])
     printed = capsys.readouterr().out
-    assert "left out: binary (BinaryOnly)\nleft out: evil (InvalidEntry)\n1 of 3 agents" in printed
+    assert "left out: The agent 'binary' is published only as an archive" in printed
+    assert "left out: The registry's entry of 'evil' can't be used" in printed
+    assert (
+        "left out: The registry's entry of 'new' can't be used: it sets the environment variable NEW_MODE." in printed
+    )
+    assert "1 of 4 agents" in printed

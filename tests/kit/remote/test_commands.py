@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from acp_kit.remote.__main__ import main
@@ -46,6 +46,8 @@ Two.__abstractmethods__ = frozenset()
 
 def unannotated(client): return One(client)
 """
+_RAISING = "import json\n\njson.loads('{')\n"
+_TOKEN = {"ACP_TOKEN": "a long random text"}
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if block.file_name:
             (folder / block.file_name).write_text(block.text, "utf-8")
     (folder / "agents.py").write_text(_AGENTS, "utf-8")
+    (folder / "raising.py").write_text(_RAISING, "utf-8")
+    (folder / "importing.py").write_text("import raising\n", "utf-8")
     return folder
 
 
@@ -65,12 +69,13 @@ def _in(folder: Path, program: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _served(folder: Path, agent: str) -> Iterator[tuple[Forked, str]]:
+def _served(folder: Path, agent: str, *options: str, env: dict[str, str] | None = None) -> Iterator[tuple[Forked, str]]:
     """Serve an agent of the folder. Yield the server, and its host and port."""
     main_program = "runpy.run_module('acp_kit.remote', run_name='__main__')"
-    command = _in(folder, f"sys.argv[1:] = ['serve', {agent!r}, '--port', '0']; {main_program}")
+    arguments = ["serve", agent, "--port", "0", *options]
+    command = _in(folder, f"sys.argv[1:] = {arguments!r}; {main_program}")
     SERVER.start()
-    server = Forked(*command)
+    server = Forked(*command, env=env)
     try:
         yield server, server.stderr.readline().decode().partition("http://")[2].split()[0]
     finally:
@@ -123,6 +128,37 @@ def test_an_agent_is_served_in_the_version_of_its_class_until_a_signal(
         assert server.wait(60) == 0
 
 
+@pytest.mark.parametrize("header", [None, "Bearer another text", "Bearer", "Basic a long random text"])
+def test_without_its_token_a_server_refuses_to_open_a_connection(header: str | None, private: str) -> None:
+    headers = {} if header is None else {"Authorization": header}
+    client = HTTPConnection(private)
+    client.request("POST", "/acp", "{}", {"Content-Type": "application/json", **headers})
+    response = client.getresponse()
+    assert (response.status, response.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert "Authorization: Bearer TOKEN" in json.loads(response.read())["error"]["message"]
+    client.close()
+    with pytest.raises(InvalidStatus) as refused, connect(f"ws://{private}/acp", additional_headers=headers):
+        pass
+    assert refused.value.response.status_code == 401
+    assert refused.value.response.headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("scheme", ["ws", "http"])
+def test_the_bridge_and_a_server_have_their_token_from_a_variable(scheme: str, private: str) -> None:
+    opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
+    command = ("-m", "acp_kit.remote", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
+    code, stdout, stderr = ran(*command, input=opening, env=_TOKEN)
+    assert (code, stderr) == (0, b"")
+    assert json.loads(stdout)["result"]["protocolVersion"] == 1
+
+
+@pytest.fixture(scope="module")
+def private(folder: Path) -> Iterator[str]:
+    """The host and port of a server that asks for a token."""
+    with _served(folder, "agents:One", "--token-env", "ACP_TOKEN", env=_TOKEN) as (_, address):
+        yield address
+
+
 def _initialize(address: str, version: int) -> tuple[str, Any]:
     """Return the id of a new connection, and the answer."""
     info = {"name": "test", "version": "1"}
@@ -144,11 +180,22 @@ def _initialize(address: str, version: int) -> tuple[str, Any]:
         (["connect", "http://h", "--header", "secret"], "Name: value"),
         (["connect", "http://h", "--header-from-env", "secret"], "Name=VARIABLE"),
         (["connect", "http://h", "--header-from-env", "Authorization=ACP_UNSET"], "ACP_UNSET is not set"),
+        (["connect", "http://h", "--token-env", "ACP_UNSET"], "ACP_UNSET is not set"),
+        (["connect", "ftp://user:secret@h/"], "ws:, wss:, http: or https:"),
+        (["connect", "ws:///acp"], "a URL such as wss://example.org/acp"),
         (["serve", "agents"], "write module:Class"),
         (["serve", "no_such_module:Agent"], "No module named"),
         (["serve", "agents:v1"], "not a class derived from an Agent"),
         (["serve", "agents:unannotated"], "annotated"),
         (["serve", "agents:One", "--host", "0.0.0.0"], "--allow-host"),
+        (["serve", "agents:One", "--path", "acp"], "a path that begins with /"),
+        (["serve", "agents:One", "--path", "/{acp}"], "a path that begins with /"),
+        (["serve", "agents:One", "--token-env", "ACP_UNSET"], "ACP_UNSET is not set"),
+        (["serve", "agents:One", "--token-env", "ACP_EMPTY"], "ACP_EMPTY is not set, or it is empty"),
+        (["serve", "agents:One", "--token-env", "ACP_SNOWMAN"], "ACP_SNOWMAN has characters that a header can't"),
+        (["serve", "agents:One", "--log-level", "loud"], "invalid choice"),
+        (["serve", "raising:Agent"], "raising.py:3: JSONDecodeError: "),
+        (["serve", "importing:Agent"], "raising.py:3: JSONDecodeError: "),
     ],
 )
 def test_wrong_arguments_are_explained(
@@ -159,6 +206,8 @@ def test_wrong_arguments_are_explained(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("ACP_EMPTY", " ")
+    monkeypatch.setenv("ACP_SNOWMAN", "secret \u2603")
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     stdout, stderr = capsys.readouterr()
@@ -170,10 +219,60 @@ def test_wrong_arguments_are_explained(
 def test_a_port_in_use_is_reported(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(folder)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        assert main(["serve", "agents:One", "--port", port]) == 2
-    stderr = capsys.readouterr().err
+        stderr = _unserved(["--port", port], folder, capsys, monkeypatch)
     assert stderr.startswith(f"acp_kit.remote: 127.0.0.1 port {port} can't be listened on: ")
     assert stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("host", ["host.invalid", "1::2::3"])
+def test_a_host_that_is_no_address_of_this_machine_is_reported(
+    host: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["--host", host, "--allow-host", "example.org", "--log-level", "error"]
+    stderr = _unserved(arguments, folder, capsys, monkeypatch)
+    assert stderr.startswith(f"acp_kit.remote: {host} port 8000 can't be listened on: ")
+
+
+@pytest.mark.parametrize(("options", "warnings"), [([], 1), (["--token-env", "ACP_TOKEN"], 0)])
+def test_an_address_that_only_host_protects_is_warned_about(
+    options: list[str],
+    warnings: int,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ACP_TOKEN", "a long random text")
+    arguments = ["--host", "host.invalid", "--allow-host", "example.org", *options]
+    _unserved(arguments, folder, capsys, monkeypatch)
+    expected = "Everybody who can reach host.invalid may use the agent: ask for a token with --token-env."
+    assert caplog.messages == [expected] * warnings
+
+
+def _unserved(
+    arguments: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """Return what `serve` writes to stderr when it can't listen."""
+    monkeypatch.syspath_prepend(folder)
+    assert main(["serve", "agents:One", *arguments]) == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", ["httpx2", "starlette"])
+def test_a_package_that_is_missing_is_one_line(
+    missing: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    stderr = _unserved([], folder, capsys, monkeypatch)
+    command = "pip install 'acp-bindings[remote]'"
+    needs = f"python -m acp_kit.remote needs the package {missing}, which you get with: {command}"
+    assert stderr == f"acp_kit.remote: {needs}\n"
+
+
+def test_help_lists_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("serve", "connect"):
+        with pytest.raises(SystemExit, match="0"):
+            main([command, "--help"])
+        assert "exit codes: 0: " in capsys.readouterr().out

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -115,26 +114,6 @@ def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
     assert process.stderr is not None
     process.stderr.close()
     process.stdin.close()
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_rule_24_signals_end_the_agent_cleanly(number: signal.Signals) -> None:
-    process = start("echo")
-    say(process, OPENING)
-    hear(process.stdout)
-    process.send_signal(number)
-    _, err = close(process)
-    assert process.returncode in (0, -number, 128 + number)
-    assert b"Traceback" not in err
-
-
-def test_rule_24_the_agent_exits_with_0_at_eof() -> None:
-    process = start("echo")
-    say(process, OPENING)
-    hear(process.stdout)
-    out, err = close(process)
-    assert (process.returncode, out) == (0, b"")
-    assert b"Traceback" not in err
 
 
 def test_rule_24_a_handler_that_ignores_its_cancellation_does_not_keep_the_process_alive() -> None:

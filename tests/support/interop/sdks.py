@@ -17,8 +17,8 @@ from tests.support.third_party import (
     NEXT_PYTHON_SDK,
     PYTHON_SDK,
     python_in,
-    remote_python_sdk,
-    remote_typescript_sdk,
+    python_sdk,
+    typescript_sdk,
 )
 
 PEERS = Path(__file__).with_name("peers")
@@ -43,8 +43,8 @@ def command(sdk: str, script: str) -> Command:
     if sdk == OURS:
         return [sys.executable, str(PEERS / f"our_{script}.py")]
     if sdk == TYPESCRIPT:
-        return ["node", str(PEERS / f"typescript_{script}.mjs"), str(remote_typescript_sdk())]
-    return [str(python_in(remote_python_sdk(_REQUIREMENTS[sdk]))), str(PEERS / f"python_{script}.py")]
+        return ["node", str(PEERS / f"typescript_{script}.mjs"), str(typescript_sdk())]
+    return [str(python_in(python_sdk(_REQUIREMENTS[sdk]))), str(PEERS / f"python_{script}.py")]
 
 
 async def agent(sdk: str, transport: str, versions: str = "") -> Command | str:

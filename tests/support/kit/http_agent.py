@@ -52,15 +52,16 @@ class HttpAgent:
 
     url: str = ""
     requests: list[Request] = field(default_factory=list)
-    answers: dict[str, list[tuple[int, dict[str, str], str]]] = field(default_factory=dict)
+    answers: dict[str, list[tuple[str, dict[str, str], bytes]]] = field(default_factory=dict)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
     serving: list[asyncio.Task[None]] = field(default_factory=list)
     _streams: dict[str, asyncio.Queue[Stream]] = field(default_factory=dict)
     _received: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def answer(self, place: str, status: int, body: str = "", **headers: str) -> None:
+    def answer(self, place: str, status: int, body: str | bytes = "", reason: str = "Status", **headers: str) -> None:
         """Answer one request at a place."""
-        self.answers.setdefault(place, []).append((status, headers, body))
+        content = body.encode() if isinstance(body, str) else body
+        self.answers.setdefault(place, []).append((f"{status} {reason}" if status else "", headers, content))
 
     async def stream(self, session: str = "") -> Stream:
         """Wait for the next stream of a session to be opened; without one, for that of the connection."""
@@ -91,7 +92,7 @@ class HttpAgent:
         self.requests.append(request)
         self._received.set()
         if self.answers.get(request.place):
-            status, headers, body = self.answers[request.place].pop(0)
+            status, headers, content = self.answers[request.place].pop(0)
         elif request.place.startswith("GET"):
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
             await writer.drain()
@@ -99,14 +100,14 @@ class HttpAgent:
             return
         elif request.place == "POST initialize":
             json_type = {"Content-Type": "application/json", "Acp-Connection-Id": "connection-1"}
-            status, headers, body = 200, json_type, json.dumps({**INITIALIZED, "id": request.message["id"]})
+            content = json.dumps({**INITIALIZED, "id": request.message["id"]}).encode()
+            status, headers = "200 OK", json_type
         else:
-            status, headers, body = 202, {}, ""
-        if status == NEVER:
+            status, headers, content = "202 Accepted", {}, b""
+        if not status:
             return
-        content = body.encode()
         head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
-        writer.write(f"HTTP/1.1 {status} Status\r\nContent-Length: {len(content)}\r\n{head}\r\n".encode() + content)
+        writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {len(content)}\r\n{head}\r\n".encode("latin-1") + content)
         await writer.drain()
 
     def _queue(self, place: str) -> asyncio.Queue[Stream]:

@@ -11,8 +11,11 @@ import typing
 import warnings
 from pathlib import Path
 
-import acp
-import pydantic
+# Some modules need an extra, without which the SDK is inspected, whatever is installed.
+sys.modules["starlette"] = None
+
+import acp  # noqa: E402
+import pydantic  # noqa: E402
 
 
 def modules():

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.paths import ROOT
-from tests.support.third_party import UnavailableError, npm_package
+from tests.support.third_party import UnavailableError, typescript_sdk
 
 SDK = "@agentclientprotocol/sdk"
-ZOD = "zod@4.6.7"
 
 _SCRIPT = Path(__file__).with_name("parse_with_npm_sdk.mjs")
 
@@ -31,8 +30,7 @@ def install() -> Path:
     Raises:
         UnavailableError: if there is no node, no npm or no network.
     """
-    package = pinned_sdk()
-    return npm_package(package.rpartition("/")[2], package, ZOD)
+    return typescript_sdk(pinned_sdk())
 
 
 def parse_all(folder: Path, cases: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

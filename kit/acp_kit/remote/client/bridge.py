@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 
 from acp_kit.remote.client.messages import Id, error_answer, read_messages
 from acp_kit.remote.client.opening import open_transport
-from acp_runtime import Options
+from acp_runtime import ConnectionClosed, Options
+from acp_runtime.escaping import printable
 from acp_runtime.transports import FileReader, FileWriter, Transport, shutdown_signals, take_over_stdio
+
+# What terminals obey. JSON has only the last of them, in texts, where the escape means the same.
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\x7f|\xc2[\x80-\x9f]")
 
 
 async def bridge(url: str, headers: Mapping[str, str]) -> str | None:
@@ -64,8 +69,8 @@ class _Bridge:
             self._stdin.start(self)
             if first := await self._read():
                 await self._connect(url, headers, first)
-        except (OSError, ValueError, ImportError) as error:  # the last: a SOCKS proxy needs a package
-            reason = " ".join(str(error).split())
+        except (ConnectionClosed, OSError, ValueError, ImportError) as error:  # the last: a SOCKS proxy needs a package
+            reason = printable(" ".join(str(error).split()), 2000)
             with suppress(OSError):
                 for id in self._pending:
                     self._stdout.write(error_answer(id, reason, {}))
@@ -106,9 +111,9 @@ class _Bridge:
     async def _receive(self, transport: Transport) -> None:
         """Write what is received to stdout. Raise OSError when nothing more comes."""
         while data := await transport.receive():
-            self._stdout.write(data)
+            self._stdout.write(_CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data))
             await self._stdout.drain()
-            for line in data.splitlines():
+            for line in data.split(b"\n"):
                 self._pending -= {each.id for each in read_messages(line) if each.id is not None and not each.method}
             self._note()
         raise OSError("The agent has ended the connection.")
@@ -139,7 +144,4 @@ class _Bridge:
         return b"".join(message + b"\n" for message in messages)
 
     def _note(self) -> None:
-        if self._pending:
-            self._nothing_pending.clear()
-        else:
-            self._nothing_pending.set()
+        (self._nothing_pending.clear if self._pending else self._nothing_pending.set)()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+
+from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret
 
 
 def add_connect(parser: ArgumentParser) -> None:
     """Add the arguments of the command, and what runs it."""
-    parser.add_argument("url", metavar="URL", help="where the agent is: ws:, wss:, http: or https:")
+    url = matching(
+        r"(?i:wss?|https?)://[^/?#].*", "a URL such as wss://example.org/acp, with ws:, wss:, http: or https:"
+    )
+    parser.add_argument("url", type=url, metavar="URL", help="where the agent is: ws:, wss:, http: or https:")
     parser.add_argument(
         "--header",
         dest="headers",
@@ -28,13 +32,17 @@ def add_connect(parser: ArgumentParser) -> None:
         metavar="NAME=VARIABLE",
         help="a header whose value is in an environment variable",
     )
+    parser.add_argument("--token-env", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
     parser.set_defaults(run=_connect)
 
 
 def _connect(options: Namespace) -> int:
     from acp_kit.remote.client.bridge import bridge
 
-    reason = asyncio.run(bridge(options.url, dict(options.headers)))
+    headers = dict(options.headers)
+    if options.token_env:
+        headers["Authorization"] = f"Bearer {options.token_env}"
+    reason = asyncio.run(bridge(options.url, headers))
     if reason is None:
         return 0
     sys.stderr.write(f"acp_kit.remote: {reason}\n")
@@ -52,6 +60,4 @@ def _header_from_environment(argument: str) -> tuple[str, str]:
     name, equals, variable = argument.partition("=")
     if not equals or not name:
         raise ArgumentTypeError("write Name=VARIABLE")
-    if variable not in os.environ:
-        raise ArgumentTypeError(f"the environment variable {variable} is not set")
-    return name.strip(), os.environ[variable].strip()
+    return name.strip(), read_secret(variable)

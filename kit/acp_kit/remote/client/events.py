@@ -26,8 +26,7 @@ class EventParser:
         self._is_first_line = True
         self._after_cr = False
         self._kind = b""
-        self._data: list[bytes] = []
-        self._data_bytes = 0
+        self._data = bytearray()  # each of its lines with an end
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the data of the messages that this chunk completes; events of other kinds are left out.
@@ -49,7 +48,7 @@ class EventParser:
 
     def _extend(self, part: bytes) -> None:
         self._line += part
-        if self._data_bytes + len(self._line) > self._max_bytes:
+        if len(self._data) + len(self._line) > self._max_bytes:
             raise ValueError(f"The agent sent an event of more than {self._max_bytes - _FIELD_NAME_BYTES} bytes.")
 
     def _end_line(self) -> bytes | None:
@@ -64,13 +63,12 @@ class EventParser:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
-            self._data.append(value)
-            self._data_bytes += len(value) + 1
+            self._data += value + b"\n"
         elif name == b"event":
             self._kind = value
         return None
 
     def _end_event(self) -> bytes | None:
-        kind, data = self._kind, b"\n".join(self._data)
-        self._kind, self._data, self._data_bytes = b"", [], 0
+        kind, data = self._kind, bytes(self._data[:-1])
+        self._kind, self._data = b"", bytearray()
         return data if data and kind in (b"", b"message") else None

@@ -14,7 +14,7 @@ from logging import getLogger
 import httpx2
 
 from acp_kit.remote.client.messages import Id, Message, error_answer, read_messages
-from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests
+from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests, is_header_value
 from acp_kit.remote.client.streams import Stream
 from acp_kit.remote.names import CONNECTION_ID, ENDS_SESSION
 
@@ -23,6 +23,8 @@ _SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
 _LAST_EVENTS = 1.0  # seconds for the streams of sessions after the one of the connection has ended
+_MAX_ID = 1024  # characters of an id of the agent
+_MAX_ASKED = 10_000  # requests from the agent that are not answered
 
 
 class HttpTransport:
@@ -110,8 +112,7 @@ class HttpTransport:
 
     async def _post(self, line: bytes, session: str | None) -> None:
         is_connected = CONNECTION_ID in self._requests.headers
-        timeout = _SENDING if is_connected else None
-        async with self._requests.send("POST", session, timeout, content=line) as response:
+        async with self._requests.send("POST", session, _SENDING if is_connected else None, content=line) as response:
             body = await self._read_body(response)
         if not is_connected:
             await self._connected(response, body)
@@ -120,7 +121,8 @@ class HttpTransport:
 
     async def _read_body(self, response: httpx2.Response) -> bytes:
         body = bytearray()
-        async for chunk in response.aiter_bytes():
+        async for chunk in response.aiter_raw():
+            await asyncio.sleep(0)  # there may be many small chunks
             body += chunk
             if len(body) > self._max_message_bytes:
                 raise OSError(f"The agent answered with more than {self._max_message_bytes} bytes.")
@@ -129,11 +131,12 @@ class HttpTransport:
     async def _connected(self, response: httpx2.Response, body: bytes) -> None:
         """Handle the answer to `initialize`."""
         answers = read_messages(body)
-        id = response.headers.get(CONNECTION_ID)
-        if id is None and not any(each.is_error for each in answers):
-            raise self._requests.unusable(response, f"its answer to initialize has no {CONNECTION_ID}")
+        id = response.headers.get(CONNECTION_ID, "")
+        id = id if len(id) <= _MAX_ID and is_header_value(id) else ""
+        if not id and not any(each.is_error for each in answers):
+            raise self._requests.unusable(response, f"its answer to initialize has no usable {CONNECTION_ID}")
         self._take([body])
-        if id is not None:
+        if id:
             self._requests.headers[CONNECTION_ID] = id
             for version in (each.version for each in answers if each.version is not None):
                 self._requests.headers[PROTOCOL_VERSION] = str(version)
@@ -172,6 +175,8 @@ class HttpTransport:
         if message.method is not None:
             if message.session:
                 self._asked[message.id] = message.session
+            if len(self._asked) > _MAX_ASKED or len(f"{message.id}") > _MAX_ID or len(message.session or "") > _MAX_ID:
+                raise ValueError(f"The agent asks for too much: {_MAX_ASKED} requests, or ids of {_MAX_ID} characters.")
             return
         request = self._pending.pop(message.id, None)
         if request is None or message.is_error:
@@ -210,7 +215,7 @@ class HttpTransport:
 
     def _fail(self, requests: Iterable[Id], error: OSError) -> None:
         """Answer requests with an error, unless they are answered."""
-        status = {"status": error.status} if isinstance(error, RefusedError) else {}
+        data = {"status": error.status if isinstance(error, RefusedError) else None}
         for id in requests:
             self._pending.pop(id, None)
-            self._received.put_nowait(error_answer(id, str(error), status))
+            self._received.put_nowait(error_answer(id, str(error), data))

@@ -54,7 +54,7 @@ def _message(value: dict[str, Any]) -> Message:
         id if isinstance(id, (int, str)) and not isinstance(id, bool) else None,
         method if isinstance(method, str) else None,
         session if isinstance(session, str) else None,
-        version if isinstance(version, int) else None,
+        version if isinstance(version, int) and not isinstance(version, bool) else None,
         "error" in value,
     )
 

@@ -28,7 +28,7 @@ async def open_transport(
     """Open a transport to an agent: over WebSocket for `ws:` and `wss:`, over HTTP for `http:` and `https:`.
 
     Pass it to `connect` of a profile. Each connection needs a transport of its own. Over HTTP the agent is reached when
-    `initialize` is sent, so what would be raised here is the reason of `ConnectionClosed`.
+    `initialize` is sent, so that is what raises `ConnectionClosed` if it can't be reached.
 
     Args:
         url: The address of the agent, such as `wss://agents.example.org/acp`.
@@ -40,7 +40,7 @@ async def open_transport(
 
     Raises:
         ValueError: The scheme of the URL is none of these, or a header can't be sent.
-        OSError: The agent can't be reached, or refuses the connection.
+        ConnectionClosed: The agent can't be reached over WebSocket, or refuses the connection.
     """
     try:
         parts = httpx2.URL(url)
@@ -53,6 +53,8 @@ async def open_transport(
         raise ValueError(f"The URL is invalid: {parts.port} is no port.")
     headers = headers or {}
     for name, value in headers.items():
+        if not name or not is_header_value(name) or {*name} & {*' "(),/:;<=>?@[\\]{}'}:  # RFC 9110, 5.6.2
+            raise ValueError(f"{name!r} can't be the name of a header.")
         if not is_header_value(value):
             raise ValueError(f"The value of the header {name} has characters that a header can't carry.")
     jar = CookieJar() if cookies is None else cookies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -10,7 +11,8 @@ from ssl import SSLContext
 
 import httpx2
 
-from acp_kit.remote.names import SESSION_ID
+from acp_kit.remote.names import CONNECTION_ID, SESSION_ID
+from acp_runtime.escaping import printable
 
 PROTOCOL_VERSION = "Acp-Protocol-Version"
 NOT_FOUND = 404
@@ -19,7 +21,7 @@ NOT_FOUND = 404
 # is being closed.
 _LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
-_END_OF_CONNECTION = (401, 403, NOT_FOUND, 410)
+_TO_CHECK = {401: "the credentials", 403: "the path, the credentials and the allowed hosts", NOT_FOUND: "the path"}
 
 
 class RefusedError(OSError):
@@ -30,10 +32,10 @@ class RefusedError(OSError):
         ends_connection: whether nothing more can be sent on the connection.
     """
 
-    def __init__(self, text: str, status: int) -> None:
+    def __init__(self, text: str, status: int, *, ends_connection: bool = False) -> None:
         super().__init__(text)
         self.status = status
-        self.ends_connection = status in _END_OF_CONNECTION
+        self.ends_connection = ends_connection or status in (401, 403, NOT_FOUND, 410)
 
 
 class Requests:
@@ -68,7 +70,7 @@ class Requests:
         Args:
             method: GET, POST or DELETE.
             session: the id of the session to name in it.
-            timeout: how many seconds the agent may take to send something.
+            timeout: how many seconds the agent may take to send something; if there is a message, to send everything.
             content: the message.
 
         Raises:
@@ -83,38 +85,61 @@ class Requests:
             headers[SESSION_ID] = session
         if content is not None:
             headers["Content-Type"] = "application/json"
+        # The whole of a POST, in which at least 16 kB are sent each second.
+        limit = None if timeout is None or content is None else timeout + len(content) / 16_384
         waits = httpx2.Timeout(connect=10.0, write=60.0, read=timeout, pool=None)
         try:
-            async with AsyncExitStack() as stack:
+            async with asyncio.timeout(limit), AsyncExitStack() as stack:
                 client = await stack.enter_async_context(self._client()) if method == "GET" else self._sender
                 sent = client.stream(method, self._url, content=content, headers=headers, timeout=waits)
                 response = await stack.enter_async_context(sent)
+                drop_unusable(self._sender.cookies.jar)
+                encoding = response.headers.get("content-encoding", "identity")
+                if encoding.lower() != "identity":  # a few bytes could become gigabytes
+                    raise self.unusable(response, f"its Content-Encoding is {encoding}, which was not asked for")
                 if not response.is_success:
                     raise await self._refused(response)
                 yield response
-        except httpx2.HTTPError as lost:
-            why = str(lost) or type(lost).__name__
-            raise OSError(f"The connection to the agent at {self._place} failed: {why}") from lost
+        except (httpx2.HTTPError, TimeoutError) as lost:
+            raise OSError(failure(self._place, lost)) from None  # the other one's text isn't printable
 
     async def close(self) -> None:
         """Close the connection for what is sent. Those of streams end with them."""
         await self._sender.aclose()
 
     async def _refused(self, response: httpx2.Response) -> RefusedError:
-        text = ""
-        async for chunk in response.aiter_text():
-            text += chunk
-            if len(text) > _SHOWN_CHARACTERS:
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > _SHOWN_CHARACTERS:
                 break
-        return self.unusable(response, text)
+        return self.unusable(response, bytes(body))
 
-    def unusable(self, response: httpx2.Response, text: str) -> RefusedError:
+    def unusable(self, response: httpx2.Response, text: str | bytes) -> RefusedError:
         """Return the error that says that a response can't be used."""
-        status = f"{response.status_code} {response.reason_phrase}".strip()
-        redirect = " (redirects are not followed)" if response.is_redirect else ""
-        request = f"{response.request.method} {self._place}"
-        message = f"The agent answered {request} with HTTP {status}{redirect}{shortened(text)}"
-        return RefusedError(message, response.status_code)
+        status, opening = response.status_code, CONNECTION_ID not in self.headers
+        request, reason = f"{response.request.method} {self._place}", response.reason_phrase
+        return RefusedError(refusal(request, status, reason, text, opening=opening), status, ends_connection=opening)
+
+
+def refusal(request: str, status: int, reason: str, text: str | bytes, *, opening: bool = True) -> str:
+    """Return a sentence about a response that can't be used, and what to check if a connection was to be opened."""
+    redirect = " (redirects are not followed)" if status // 100 == 3 else ""
+    advice = f" (check {_TO_CHECK.get(status, 'the URL' if status < 500 else 'its log')})" if opening else ""
+    return f"The agent answered {request} with HTTP {status} {printable(reason)}{redirect}{shortened(text)}{advice}"
+
+
+def failure(place: str, error: Exception | str) -> str:
+    """Return a sentence about a connection that can't be opened, or broke."""
+    return f"The connection to the agent at {place} failed{shortened(str(error) or type(error).__name__)}"
+
+
+def drop_unusable(cookies: CookieJar) -> None:
+    """Drop cookies that are too large or can't be sent back, and the oldest of too many."""
+    for number, cookie in enumerate(reversed(list(cookies))):
+        text = f"{cookie.name}={cookie.value}"
+        if number >= 1000 or len(text) > 4096 or not is_header_value(text):
+            cookies.clear(cookie.domain, cookie.path, cookie.name)
 
 
 def is_header_value(text: str) -> bool:
@@ -122,13 +147,13 @@ def is_header_value(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def shortened(text: str) -> str:
-    """Return the start of a text that the agent sent, behind a colon; nothing if it is empty."""
-    text = " ".join(text[:_SHOWN_CHARACTERS].split())
-    return f": {text}" if text else ""
+def shortened(text: str | bytes) -> str:
+    """Return the start of a text that the agent sent, printable, behind a colon; nothing if it is empty."""
+    decoded = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
+    shown = printable(" ".join(decoded[:_SHOWN_CHARACTERS].split()), _SHOWN_CHARACTERS)
+    return f": {shown}" if shown else ""
 
 
 def without_secrets(url: str) -> str:
     """Return a URL without what may be secret: user, password and query."""
-    parts = httpx2.URL(url)
-    return str(parts.copy_with(userinfo=b"", query=None, fragment=None))
+    return str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))

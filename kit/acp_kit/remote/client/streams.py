@@ -5,17 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from logging import getLogger
 
 from acp_kit.remote.client.events import EventParser
 from acp_kit.remote.client.requests import NOT_FOUND, RefusedError, Requests
 
+_logger = getLogger(__name__)
 _PATIENCE = 60.0  # seconds without anything from an agent that sends keep-alives, as SDKs do every 15 seconds
+_HELD_BACK = (
+    "Nothing has come on a stream for %s seconds after it was opened. A proxy may hold back what the agent sends."
+)
+_PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)  # seconds before a stream is opened again, each time that it has ended early
+_EARLY = 10.0  # seconds after it was opened
 
 
 class Stream:
     """Reads the stream of a session, or the one of the connection.
 
-    The stream of a session is opened again when the agent, or a proxy, has ended it, unless nothing came on it.
+    The stream of a session is opened again when the agent, or a proxy, has ended it, unless nothing came on it, or it
+    keeps ending early.
 
     Args:
         session: the id of the session; None for the stream of the connection.
@@ -45,6 +53,7 @@ class Stream:
         self._receive = receive
         self._max_message_bytes = max_message_bytes
         self._was_opened = False
+        self._patience: float | None = None
         self._is_settled = asyncio.Event()
 
     def start(self, ended: Callable[[Stream], Awaitable[None]]) -> None:
@@ -76,9 +85,15 @@ class Stream:
         await asyncio.wait([self._task])
 
     async def _run(self, ended: Callable[[Stream], Awaitable[None]]) -> None:
+        clock, early = asyncio.get_running_loop().time, 0
         try:
+            opened = clock()
             while await self._read():
-                pass
+                early = 1 if clock() - opened > _EARLY else early + 1
+                if early > len(_PAUSES):
+                    raise OSError(f"The agent closed the stream of the session {early} times after a short time.")
+                await asyncio.sleep(_PAUSES[early - 1])
+                opened = clock()
         except RefusedError as refused:
             is_unknown = refused.status == NOT_FOUND and self.session is not None
             self.is_fatal |= refused.ends_connection and not is_unknown
@@ -93,20 +108,23 @@ class Stream:
     async def _read(self) -> bool:
         """Open it, and read until it ends. Return whether to open it again; raise OSError if not, and ValueError."""
         is_silent = True
+        held_back = asyncio.get_running_loop().call_later(_PATIENCE, _logger.warning, _HELD_BACK, _PATIENCE)
         try:
-            async with self._requests.send("GET", self.session, None) as response:
+            async with self._requests.send("GET", self.session, self._patience) as response:
                 kind = response.headers.get("content-type", "")
                 if not kind.startswith("text/event-stream"):
                     raise self._requests.unusable(response, f"it is {kind or 'of no type'} instead of events")
                 self._was_opened = True
                 self._is_settled.set()
-                parser, chunks, patience = EventParser(self._max_message_bytes), response.aiter_bytes(), None
-                while chunk := await _next(chunks, patience):
+                parser, chunks = EventParser(self._max_message_bytes), response.aiter_raw()
+                while chunk := await _next(chunks, self._patience):
+                    held_back.cancel()
                     if messages := parser.feed(chunk):
                         await self._receive(messages)
                     elif not is_silent and chunk.startswith(b":") and chunk.endswith(b"\n"):  # a keep-alive
-                        patience = _PATIENCE
+                        self._patience = _PATIENCE
                     is_silent = False
+                    await asyncio.sleep(0)  # there may be many small chunks
             if self.session is None:
                 return False
             raise OSError("The agent closed the stream of the session.")
@@ -114,6 +132,8 @@ class Stream:
             if is_silent or not self.reopens:
                 raise
             return True
+        finally:
+            held_back.cancel()
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float | None) -> bytes:

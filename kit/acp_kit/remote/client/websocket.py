@@ -6,8 +6,10 @@ Messages aren't compressed: permessage-deflate takes four times the memory for e
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from http.cookiejar import CookieJar
+from logging import INFO, getLogger
 from ssl import SSLContext
 from typing import Any
 
@@ -15,12 +17,40 @@ import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus, InvalidURI, WebSocketException
 
-from acp_kit.remote.client.requests import shortened, without_secrets
+from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shortened, without_secrets
+from acp_runtime import errors
 
+# At DEBUG, websockets logs the headers, of which `Authorization` is secret. So that takes setting this logger's level.
+_logger = getLogger(__name__)
+_logger.setLevel(INFO)
 _PING = 15.0  # seconds between pings
 _PONG = 60.0  # seconds for the answer, which comes behind all messages that are not received yet
 _CLOSING = 1.0  # seconds that the agent may take to close, too
-_REGULAR_END = (1000, 1005)  # as it should be, or without a code
+_MAX_UNREAD_PONGS = 65_536  # bytes of answers to pings
+
+
+class Connection(ClientConnection, asyncio.BufferedProtocol):
+    """Reads little at a time, so that other tasks have their turn during thousands of small frames.
+
+    Attributes:
+        unread_pongs: how many bytes of answers to pings the agent hasn't read. Too many of them end the connection.
+    """
+
+    unread_pongs = 0
+
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """Return where to put what is received."""
+        self._buffer = bytearray(8192)
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Handle what is received."""
+        before = self.transport.get_write_buffer_size()
+        self.data_received(bytes(self._buffer[:nbytes]))
+        after = self.transport.get_write_buffer_size()
+        self.unread_pongs = self.unread_pongs + after - before if after else 0
+        if self.unread_pongs > _MAX_UNREAD_PONGS:
+            self.transport.abort()
 
 
 class WebSocketTransport:
@@ -30,7 +60,7 @@ class WebSocketTransport:
         socket: the open WebSocket.
     """
 
-    def __init__(self, socket: ClientConnection) -> None:
+    def __init__(self, socket: Connection) -> None:
         self._socket = socket
 
     async def receive(self) -> bytes:
@@ -39,9 +69,9 @@ class WebSocketTransport:
             while not isinstance(frame := await self._socket.recv(), str):
                 pass  # binary frames mean nothing
         except ConnectionClosed as closed:
-            if closed.rcvd is not None and closed.rcvd.code in _REGULAR_END:
+            if closed.rcvd is not None and closed.rcvd.code in (1000, 1005):  # as it should be, or without a code
                 return b""
-            raise OSError(_reason(closed)) from closed
+            raise self._lost(closed) from None  # its text isn't printable
         return frame.replace("\n", " ").encode() + b"\n"
 
     async def send(self, data: bytes, /) -> None:
@@ -50,11 +80,21 @@ class WebSocketTransport:
             for line in data.splitlines():
                 await self._socket.send(line, text=True)
         except ConnectionClosed as closed:
-            raise OSError(_reason(closed)) from closed
+            raise self._lost(closed) from None
 
     async def close(self) -> None:
-        """Close the WebSocket."""
+        """Close the WebSocket, even if the agent doesn't read what was sent."""
+        deadline = asyncio.get_running_loop().call_later(1.5 * _CLOSING, self._socket.transport.abort)
         await self._socket.close()
+        deadline.cancel()
+
+    def _lost(self, closed: ConnectionClosed) -> OSError:
+        """Return why the WebSocket has closed."""
+        if self._socket.unread_pongs > _MAX_UNREAD_PONGS:
+            return OSError("The agent sends pings, but doesn't read the answers.")
+        if closed.rcvd is None:
+            return OSError("The WebSocket has closed" + shortened(str(closed)))
+        return OSError(f"The agent closed the WebSocket with code {closed.rcvd.code}{shortened(closed.rcvd.reason)}")
 
 
 async def open_websocket(
@@ -74,14 +114,17 @@ async def open_websocket(
             ping_interval=_PING,
             ping_timeout=_PONG,
             close_timeout=_CLOSING,
+            logger=_logger,
+            create_connection=Connection,
             **options,
         )
     except (WebSocketException, OSError) as error:
-        why = None if isinstance(error, (InvalidURI, InvalidProxy)) else error  # these show the URL
-        raise OSError(f"The agent at {without_secrets(url)} can't be reached: {_fault(error)}") from why
-    if socket.response is not None:
-        accepted = httpx2.Response(101, headers=list(socket.response.headers.raw_items()), request=upgrade)
-        httpx2.Cookies(cookies).extract_cookies(accepted)
+        raise errors.ConnectionClosed(_why(without_secrets(url), error)) from None
+    assert isinstance(socket, Connection)
+    fields = socket.response.headers.raw_items() if socket.response else ()
+    received = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
+    httpx2.Cookies(cookies).extract_cookies(httpx2.Response(101, headers=received, request=upgrade))
+    drop_unusable(cookies)
     return WebSocketTransport(socket)
 
 
@@ -92,19 +135,9 @@ class _Connect(connect):
         return exc
 
 
-def _fault(error: Exception) -> str:
-    """Return what is wrong with a handshake, without URLs, which may contain secrets."""
-    if isinstance(error, (InvalidURI, InvalidProxy)):
-        return error.msg
+def _why(place: str, error: Exception) -> str:
+    """Return why a handshake failed, without URLs, which may contain secrets."""
     if isinstance(error, InvalidStatus):
-        refusal = error.response
-        status = f"HTTP {refusal.status_code} {refusal.reason_phrase}".strip()
-        return status + shortened((refusal.body or b"").decode(errors="replace"))
-    return str(error) or type(error).__name__
-
-
-def _reason(closed: ConnectionClosed) -> str:
-    """Return why a WebSocket has closed."""
-    if closed.rcvd is None:
-        return f"The WebSocket has closed: {closed}"
-    return f"The agent has closed the WebSocket with code {closed.rcvd.code}" + shortened(closed.rcvd.reason)
+        response = error.response
+        return refusal(f"GET {place}", response.status_code, response.reason_phrase, bytes(response.body or b""))
+    return failure(place, error.msg if isinstance(error, (InvalidURI, InvalidProxy)) else error)

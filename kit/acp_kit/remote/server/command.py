@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import suppress
+from hmac import compare_digest
 from importlib import import_module
 from inspect import isroutine
-from typing import Any, get_type_hints
+from traceback import extract_tb
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from acp_kit.remote.server.admission import LOOPBACK
+from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret
 
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+
+_logger = logging.getLogger(__name__)
+
+_LEVELS = ("critical", "error", "warning", "info", "debug")
 _KEEP_ALIVE = 15.0  # seconds between pings
 _LAST_BYTES = 0.5  # seconds to send what is left after the end of the connections
 
@@ -27,7 +36,8 @@ def add_serve(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="the port to listen on; 0 for a free one (8000)")
-    parser.add_argument("--path", default="/acp", help="the path of the URL (/acp)")
+    path = matching(r"/[^\s?#{}]*", "a path that begins with /, such as /acp")
+    parser.add_argument("--path", type=path, default="/acp", help="the path of the URL (/acp)")
     parser.add_argument(
         "--allow-host",
         dest="hosts",
@@ -36,6 +46,8 @@ def add_serve(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="a name by which clients reach this server, besides those of this machine itself",
     )
+    parser.add_argument("--token-env", dest="token", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
+    parser.add_argument("--log-level", choices=_LEVELS, default="info", help="what to log to stderr (info)")
     parser.set_defaults(run=_serve, error=parser.error)
 
 
@@ -43,13 +55,17 @@ def _serve(options: Namespace) -> int:
     from hypercorn import asyncio as hypercorn_asyncio
     from hypercorn.config import Config
 
+    from acp_kit.remote.server.admission import LOOPBACK
     from acp_kit.remote.server.app import agent_app
     from acp_kit.remote.server.bounds import Bounds
     from acp_runtime.transports import shutdown_signals
 
+    logging.basicConfig(level=options.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     host = f"[{options.host}]" if ":" in options.host else options.host
     if host not in LOOPBACK and not options.hosts:
         options.error(f"Clients from elsewhere can reach {options.host}: name the hosts to serve with --allow-host.")
+    if host not in LOOPBACK and not options.token:
+        _logger.warning("Everybody who can reach %s may use the agent: ask for a token with --token-env.", options.host)
     profile, agent = options.agent
     bounds = Bounds()
 
@@ -68,7 +84,9 @@ def _serve(options: Namespace) -> int:
     config.websocket_max_message_size = bounds.message_bytes
     config.websocket_ping_interval = _KEEP_ALIVE
     config.graceful_timeout = _LAST_BYTES
-    app: Any = agent_app(serve_agent, path=options.path, hosts=[*LOOPBACK, *options.hosts], bounds=bounds)
+    config.errorlog = logging.getLogger("hypercorn")
+    hosts, authenticate = [*LOOPBACK, *options.hosts], _require_token(options.token)
+    app: Any = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate, bounds=bounds)
     run: Any = hypercorn_asyncio  # its types are partly unknown
 
     async def stopped() -> None:
@@ -88,6 +106,20 @@ def _serve(options: Namespace) -> int:
     return 0
 
 
+def _require_token(token: str | None) -> Any:
+    """Return an `authenticate` that refuses requests without the token; None if there is no token."""
+    from acp_kit.remote.server.admission import Refused, header
+
+    def authenticate(request: HTTPConnection) -> None:
+        scheme, _, given = header(request, "authorization").partition(" ")
+        if scheme.lower() != "bearer" or not compare_digest(given.strip().encode(), expected):
+            headers = {"WWW-Authenticate": "Bearer"}
+            raise Refused(401, "Send the token of this server: Authorization: Bearer TOKEN.", headers=headers)
+
+    expected = (token or "").encode()
+    return authenticate if token else None
+
+
 def _agent(argument: str) -> tuple[Any, Any]:
     """Return the profile of an agent's class, and the class or the function that makes the agent."""
     module, colon, name = argument.partition(":")
@@ -97,10 +129,17 @@ def _agent(argument: str) -> tuple[Any, Any]:
     try:
         factory: Any = getattr(import_module(module), name)
         agent = get_type_hints(factory).get("return") if isroutine(factory) else factory
-    except (ImportError, AttributeError, NameError, TypeError) as error:
-        raise ArgumentTypeError(str(error)) from error
+    except Exception as error:
+        raise ArgumentTypeError(_reason(error)) from error
     for base in getattr(agent, "__mro__", ()):
         package, _, role = base.__module__.rpartition(".")
         if package.startswith("acp_bindings.") and role == "agent":
             return import_module(package), factory
     raise ArgumentTypeError(f"{name} is not a class derived from an Agent of acp_bindings, nor annotated to return one")
+
+
+def _reason(error: Exception) -> str:
+    """Return an exception on one line, after the line of the module that raised it."""
+    lines = [frame for frame in extract_tb(error.__traceback__) if frame.name == "<module>"]
+    where = f"{lines[-1].filename}:{lines[-1].lineno}: " if lines else ""
+    return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"

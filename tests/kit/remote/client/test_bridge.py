@@ -215,3 +215,40 @@ async def test_the_agent_waits_for_an_editor_that_does_not_read() -> None:
         assert not writing.done(), "20 MB would be in memory"
         assert await asyncio.to_thread(rest) == number - 1
         await writing
+
+
+async def test_control_characters_of_the_agent_do_not_reach_the_terminal() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE))
+        assert await process.receive() == INITIALIZED
+        stream = await agent.stream()
+        await stream.write('data: {"text":\t"\x7f\x9b2Jé"}\n\n'.encode())
+        await stream.write(b"data: \x1b]0;owned\x07\n\n")
+        shown = await process.line()
+        assert shown == '{"text":\t"\\u007f\\u009b2Jé"}\n'.encode()
+        assert json.loads(shown) == {"text": "\x7f\x9b2Jé"}
+        assert await process.line() == b"\\u001b]0;owned\\u0007\n"
+
+
+async def test_why_the_agent_is_lost_is_printable() -> None:
+    async with http_agent() as agent, bridge(agent.url) as process:
+        process.send(line(INITIALIZE))
+        assert await process.receive() == INITIALIZED
+        agent.answer("POST _next", 401, "\x1b]0;owned\x07\x9b2J", reason="\x1b[31m")
+        process.send(call(1, "_next"))
+        message = (await process.receive())["error"]["message"]
+        assert message.isprintable()
+        code, stderr = await process.end()
+        assert (code, stderr) == (1, f"acp_kit.remote: {message}\n")
+
+
+async def test_a_websocket_that_is_refused_is_explained() -> None:
+    async with http_agent() as agent, bridge(agent.url.replace("http", "ws")) as process:
+        agent.answer("GET", 403, "\x1b[31mno\nway")
+        process.send(line(INITIALIZE))
+        message = (await process.receive())["error"]["message"]
+        assert message.endswith(
+            r"HTTP 403 Status: \x1b[31mno way (check the path, the credentials and the allowed hosts)"
+        )
+        code, stderr = await process.end()
+        assert (code, stderr) == (1, f"acp_kit.remote: {message}\n")

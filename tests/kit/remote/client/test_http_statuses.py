@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from traceback import format_exception
 from typing import Any
 
 import pytest
 
-from acp_bindings import v1
 from acp_kit.remote import open_transport
-from acp_runtime import ConnectionClosed, RemoteError
 from tests.support.kit.http_agent import (
     INITIALIZE,
     NEVER,
     Client,
-    ScriptedClient,
     call,
     connected,
     http_agent,
@@ -154,31 +150,14 @@ async def test_a_session_whose_stream_is_not_there_any_more_fails() -> None:
         assert "the session has ended" in answer["error"]["message"]
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
-async def test_an_agent_that_refuses_initialize(status: int) -> None:
+@pytest.mark.parametrize("id", [None, "", "\xff", "a\x1bb", "x" * 1025], ids=["none", "empty", "é", "escape", "long"])
+async def test_an_answer_to_initialize_without_a_usable_connection_id_is_refused(id: str | None) -> None:
     async with http_agent() as agent:
-        agent.answer("POST initialize", status, "not for you")
-        with pytest.raises((ConnectionClosed, RemoteError), match=f"HTTP {status} Status: not for you"):
-            async with v1.connect(ScriptedClient, await open_transport(agent.url)) as remote:
-                await remote.initialize(protocol_version=1)
-        assert agent.places() == ["POST initialize"]
-
-
-async def test_initialize_may_be_tried_again() -> None:
-    async with http_agent() as agent:
-        agent.answer("POST initialize", 503, "starting")
-        async with v1.connect(ScriptedClient, await open_transport(agent.url)) as remote:
-            with pytest.raises(RemoteError, match="HTTP 503"):
-                await remote.initialize(protocol_version=1)
-            assert (await remote.initialize(protocol_version=1)).protocol_version == 1
-
-
-async def test_an_answer_to_initialize_without_a_connection_id_is_refused() -> None:
-    async with http_agent() as agent:
-        agent.answer("POST initialize", 200, json.dumps(result(0, protocolVersion=1)))
+        headers = {} if id is None else {"Acp_Connection_Id": id}
+        agent.answer("POST initialize", 200, json.dumps(result(0, protocolVersion=1)), **headers)
         client = Client(await open_transport(agent.url))
-        await client.send(line(INITIALIZE))
-        assert "has no Acp-Connection-Id" in (await client.receive())["error"]["message"]
+        with pytest.raises(OSError, match="has no usable Acp-Connection-Id"):
+            await client.send(line(INITIALIZE))
         await client.transport.close()
         assert agent.places() == ["POST initialize"]
 
@@ -267,26 +246,3 @@ async def test_events_of_another_type_are_refused() -> None:
         with pytest.raises(OSError, match="text/html instead of events"):
             await client.receive()
         await client.transport.close()
-
-
-@pytest.mark.parametrize(
-    ("url", "headers"),
-    [
-        ("http://user:secret@127.0.0.1:1/acp?token=secret", {}),
-        ("ws://user:secret@127.0.0.1:1/acp?token=secret#secret", {}),
-        ("http://127.0.0.1:1/acp", {"Authorization": "secret\n"}),
-        ("ws://127.0.0.1:1/acp", {"Authorization": "secret\n"}),
-        ("http://user:secret@[/acp", {}),
-        ("ftp://user:secret@host", {}),
-        ("http://user:secret@127.0.0.1:99999/acp", {}),
-        ("ws://user:secret@127.0.0.1:99999/acp", {}),
-    ],
-)
-async def test_secrets_are_not_in_messages(url: str, headers: dict[str, str]) -> None:
-    with pytest.raises((OSError, ValueError)) as raised:
-        transport = await open_transport(url, headers=headers)
-        try:
-            await transport.send(line(INITIALIZE))
-        finally:
-            await transport.close()
-    assert "secret" not in "".join(format_exception(raised.value, limit=0))

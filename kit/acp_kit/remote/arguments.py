@@ -1,0 +1,39 @@
+"""Arguments that both commands have, and how they are checked."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+
+TOKEN_HELP = "the environment variable with the token that clients send, as Authorization: Bearer TOKEN"
+EXIT_CODES = (
+    "exit codes: 0: it was stopped, or the editor closed stdin; 1: the agent can't be reached, or was lost; "
+    "2: an argument is wrong, or something that is needed isn't there"
+)
+
+
+def matching(pattern: str, what: str) -> Callable[[str], str]:
+    """Return the `type` of an argument that has to match a pattern."""
+
+    def check(argument: str) -> str:
+        if not re.fullmatch(pattern, argument):
+            raise ArgumentTypeError(f"write {what}")
+        return argument
+
+    return check
+
+
+def read_secret(variable: str) -> str:
+    """Return the value for a header, from an environment variable: the list of processes shows arguments to others.
+
+    Raises:
+        ArgumentTypeError: There is none, or a header can't carry it.
+    """
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        raise ArgumentTypeError(f"the environment variable {variable} is not set, or it is empty")
+    if not value.isascii() or not value.isprintable():
+        raise ArgumentTypeError(f"the environment variable {variable} has characters that a header can't carry")
+    return value

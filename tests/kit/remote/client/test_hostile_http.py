@@ -1,0 +1,262 @@
+"""Servers of HTTP that mean harm: memory, time, terminals and tracebacks of the client."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import zlib
+from http.cookiejar import CookieJar
+from typing import Any
+
+import pytest
+
+from acp_kit.remote import open_transport
+from tests.support.kit.http_agent import (
+    INITIALIZE,
+    NEVER,
+    Client,
+    HttpAgent,
+    call,
+    connected,
+    http_agent,
+    line,
+    result,
+)
+from tests.support.turns_of_loop import counting_turns
+
+NEXT = call(3, "_next")
+PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
+BOMB = gzip.compress(gzip.compress(bytes(5_000_000)))
+EVIL = "\x1b]0;owned\x07\x9b2J\x7f\u202e"
+EVENTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "gzip", "br", "deflate", "x-unknown", "identity, gzip"])
+@pytest.mark.parametrize(
+    ("place", "status", "kind"),
+    [
+        ("POST _next", 200, "application/json"),
+        ("POST _next", 503, "text/plain"),
+        ("GET s", 200, "text/event-stream"),
+    ],
+)
+async def test_an_encoding_that_was_not_asked_for_is_refused(place: str, status: int, kind: str, encoding: str) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer(place, status, BOMB, Content_Type=kind, Content_Encoding=encoding)
+        await client.send(PROMPT if place == "GET s" else NEXT)
+        message = (await client.receive())["error"]["message"]
+        assert message.endswith(f"its Content-Encoding is {encoding}, which was not asked for")
+        assert agent.requests[-1].headers["accept-encoding"] == "identity"
+        await client.send(call(4, "_still"))
+        await stream.say(result(4))
+        assert await client.receive() == result(4)
+
+
+async def test_headers_of_the_user_ask_for_no_encoding_either() -> None:
+    async with http_agent() as agent, connected(agent, headers={"Accept-Encoding": "gzip"}):
+        assert {each.headers["accept-encoding"] for each in agent.requests} == {"identity"}
+
+
+@pytest.mark.parametrize("charset", ["zlib", "bz2", "hex", "undefined", "punycode", "utf-16"])
+async def test_the_charset_of_an_error_is_ignored(charset: str) -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("POST _next", 503, b"why" + zlib.compress(b"x"), Content_Type=f"text/plain; charset={charset}")
+        await client.send(NEXT)
+        assert ": why" in (await client.receive())["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason", "kind"),
+    [(503, "", EVIL, ""), (503, EVIL, "", ""), (200, "", "", EVIL)],
+    ids=["reason", "body", "content type"],
+)
+async def test_texts_of_the_server_are_printable(
+    status: int, body: str, reason: str, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    encoded = kind.encode().decode("latin-1")
+    async with http_agent() as agent, connected(agent) as (client, _):
+        for place in ("GET s", "POST session/cancel"):
+            agent.answer(place, status, body, reason.encode().decode("latin-1") or "Status", Content_Type=encoded)
+        await client.send(PROMPT)
+        message = (await client.receive())["error"]["message"]
+        assert "owned" in message
+        assert message.isprintable()
+        await client.send(line({"jsonrpc": "2.0", "method": "session/cancel", "params": {}}))
+        assert all(each.getMessage().isprintable() for each in caplog.records)
+
+
+@pytest.mark.parametrize(
+    "piece", [b":", b"\n", b"data:\n", b"data: 1\n\n"], ids=["comment", "lines", "event", "events"]
+)
+async def test_a_stream_in_many_small_chunks_leaves_others_their_turn(piece: bytes) -> None:
+    chunk = b"%x\r\n%b\r\n" % (len(piece), piece)
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("GET s", NEVER)
+        sending = asyncio.create_task(client.send(PROMPT))
+        (await agent.request("GET s")).writer.write(EVENTS + chunk * 2000 + b"f\r\n\n\ndata: 12345\n\n\r\n")
+        with counting_turns() as turns:
+            while b"12345" not in await client.transport.receive():
+                pass
+        assert turns.count >= 2000
+        await sending
+
+
+async def test_a_body_in_many_small_chunks_leaves_others_their_turn() -> None:
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("POST _next", NEVER)
+        sending = asyncio.create_task(client.send(NEXT))
+        writer = (await agent.request("POST _next")).writer
+        with counting_turns() as turns:
+            writer.write(b"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 2000 + b"0\r\n\r\n")
+            await sending
+        assert turns.count >= 2000
+
+
+async def test_a_body_that_never_ends_does_not_hold_up_sending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.http._SENDING", 0.05)
+
+    async def drip(agent: HttpAgent) -> None:
+        writer = (await agent.request("POST _next")).writer
+        writer.write(b"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while not writer.is_closing():
+            writer.write(b"1\r\nx\r\n")
+            await asyncio.sleep(0)
+
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("POST _next", NEVER)
+        dripping = asyncio.create_task(drip(agent))
+        with pytest.raises(OSError, match="/acp failed: TimeoutError"):
+            await client.send(NEXT)
+        await dripping
+
+
+async def test_a_stream_that_is_always_closed_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.streams._PAUSES", (0.0, 0.01, 0.02))
+
+    async def close_all(agent: HttpAgent) -> None:
+        while True:
+            session = await agent.stream("s")
+            await session.write(b": for once\n\n")
+            await session.end()
+
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        closing = asyncio.create_task(close_all(agent))
+        await client.send(PROMPT)
+        answer = await client.receive()
+        assert answer["id"] == 2
+        assert answer["error"]["message"] == "The agent closed the stream of the session 4 times after a short time."
+        closing.cancel()
+        await client.send(NEXT)
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+        assert agent.places().count("GET s") == 4
+
+
+async def test_a_stream_that_lasted_longer_is_opened_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.streams._EARLY", -1.0)
+    monkeypatch.setattr("acp_kit.remote.client.streams._PAUSES", (0.0, 0.0))
+    async with http_agent() as agent, connected(agent) as (client, _):
+        await client.send(PROMPT)
+        for _ in range(5):
+            session = await agent.stream("s")
+            await session.write(b":\n\n")
+            await session.end()
+        await (await agent.stream("s")).say(result(2))
+        assert await client.receive() == result(2)
+
+
+async def test_only_the_newest_of_many_cookies_are_kept() -> None:
+    jar = CookieJar()
+    async with http_agent() as agent, connected(agent, cookies=jar) as (client, _):
+        for start in range(0, 1050, 50):
+            cookies = "\r\nSet-Cookie: ".join(f"c{number}=1; Path=/other" for number in range(start, start + 50))
+            agent.answer("POST _next", 202, Set_Cookie=cookies)
+            await client.send(NEXT)
+    assert [each.name for each in jar] == [f"c{number}" for number in range(50, 1050)]
+
+
+@pytest.mark.parametrize("cookie", ["a=\xff", "\xff=a", f"a={'x' * 4096}"], ids=["value", "name", "size"])
+async def test_cookies_that_cannot_be_sent_back_are_dropped(cookie: str) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        agent.answer("POST _next", 202, Set_Cookie=f"{cookie}; Path=/\r\nSet-Cookie: b=c; Path=/")
+        await client.send(NEXT, NEXT)
+        assert agent.requests[-1].headers["cookie"] == "b=c"
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+
+
+@pytest.mark.parametrize(
+    ("id", "session"), [("x" * 1025, "s"), (1, "s" * 1025), (1, "")], ids=["id", "session", "nothing too long"]
+)
+async def test_long_ids_of_requests_end_the_connection(id: Any, session: str) -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        ask = {"jsonrpc": "2.0", "id": id, "method": "_ask", "params": {"sessionId": session}}
+        await stream.say(ask)
+        assert await client.receive() == ask
+        if id == 1 and not session:
+            await stream.say(result(3))
+            assert await client.receive() == result(3)
+        else:
+            with pytest.raises(OSError, match="The agent asks for too much"):
+                await client.receive()
+
+
+async def test_requests_that_nobody_answers_end_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.http._MAX_ASKED", 10)
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        for number in range(11):
+            ask = {"jsonrpc": "2.0", "id": number, "method": "_ask", "params": {"sessionId": "s"}}
+            await stream.say(ask)
+            assert await client.receive() == ask
+        with pytest.raises(OSError, match="The agent asks for too much: 10 requests"):
+            await client.receive()
+
+
+@pytest.mark.parametrize("version", ["1" + "0" * 5000, "true", "1e400", "[" * 10_000, '"1\\r\\nX: 1"', "-1"])
+async def test_an_odd_version_is_no_header(version: str) -> None:
+    async with http_agent() as agent:
+        body = f'{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":{version}}}}}'
+        agent.answer("POST initialize", 200, body, Acp_Connection_Id="1")
+        client = Client(await open_transport(agent.url))
+        await client.send(line(INITIALIZE))
+        assert await client.transport.receive() == body.encode() + b"\n"
+        await client.send(NEXT)
+        assert agent.requests[-1].headers.get("acp-protocol-version") in (None, "-1")
+        await client.transport.close()
+
+
+async def test_nothing_but_headers_from_a_proxy_is_noticed_once_there_were_keep_alives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.streams._PATIENCE", 0.05)
+    async with http_agent() as agent, connected(agent) as (client, _):
+        await client.send(PROMPT)
+        session = await agent.stream("s")
+        for _ in range(2):
+            await session.write(b":\n\n")
+            for _ in range(20):
+                await client.send(NEXT)
+        await agent.stream("s")  # of which nothing comes but the headers
+        answer = await client.receive()
+        assert answer["id"] == 2
+        assert "nothing for 0.05 seconds, not even keep-alives" in answer["error"]["message"]
+
+
+async def test_a_stream_of_which_nothing_comes_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.streams._PATIENCE", 0.01)
+    async with http_agent() as agent, connected(agent):
+        while not caplog.records:
+            await asyncio.sleep(0)
+        assert "A proxy may hold back" in caplog.records[0].getMessage()
+
+
+async def test_redirects_do_not_take_headers_elsewhere() -> None:
+    async with http_agent() as agent, http_agent() as other:
+        agent.answer("POST initialize", 307, Location=other.url)
+        transport = await open_transport(agent.url, headers={"Authorization": "secret"})
+        with pytest.raises(OSError, match="redirects are not followed"):
+            await transport.send(line(INITIALIZE))
+        await transport.close()
+        assert other.requests == []

@@ -1,0 +1,112 @@
+"""The commands and the proxy of the page about deploying."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from tests.support.docs.blocks import DOCS, blocks
+from tests.support.paths import ROOT
+from tests.support.skipping import skip_or_fail
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("acp_kit.remote"),
+    pytest.mark.skipif(sys.platform == "win32", reason="ends servers with SIGTERM"),
+]
+_PAGE = DOCS / "guides" / "deploying-agents.md"
+_HOST = "agents.example.org"
+_TOKEN = {"Authorization": "Bearer a long random text"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the programs of the page before."""
+    for block in blocks(DOCS / "guides" / "remote-agents.md"):
+        if block.file_name:
+            (tmp_path / block.file_name).write_text(block.text, "utf-8")
+    return tmp_path
+
+
+@contextmanager
+def _uvicorn(folder: Path, app: str) -> Generator[tuple[subprocess.Popen[str], int]]:
+    """Run the command of the page, for an application and on a free port. Yield the process, and its port."""
+    (text,) = [block.text for block in blocks(_PAGE) if "uvicorn" in block.text]
+    command = shlex.split(text[text.index("uvicorn") :].replace("\\\n", ""))
+    command[command.index("private_agent:app")], command[command.index("8000")] = app, "0"
+    server = subprocess.Popen([sys.executable, "-m", *command], cwd=folder, stderr=subprocess.PIPE, text=True)
+    with server:
+        assert server.stderr is not None
+        try:
+            running = next(line for line in server.stderr if "running on" in line)
+            yield server, int(running.split("127.0.0.1:")[1].split()[0])
+        finally:
+            server.kill()
+
+
+def _open(port: int, headers: dict[str, str]) -> ClientConnection:
+    return connect(f"ws://{_HOST}/acp", sock=socket.create_connection(("127.0.0.1", port)), additional_headers=headers)
+
+
+def test_the_server_of_the_page_asks_for_the_token_and_stops_with_open_connections(folder: Path) -> None:
+    with _uvicorn(folder, "private_agent:app") as (server, port):
+        with pytest.raises(InvalidStatus, match="401"):
+            _open(port, {})
+        with _open(port, _TOKEN) as websocket:
+            client = HTTPConnection("127.0.0.1", port)
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}})
+            headers = {"Host": _HOST, **_TOKEN}
+            client.request("POST", "/acp", body, {**headers, "Content-Type": "application/json"})
+            with client.getresponse() as response:
+                assert json.loads(response.read())["result"]["protocolVersion"] == 1
+                id = response.headers["Acp-Connection-Id"]
+            client.request("GET", "/acp", headers={**headers, "Accept": "text/event-stream", "Acp-Connection-Id": id})
+            with client.getresponse() as stream:
+                assert stream.readline() == b":\n"
+                server.send_signal(signal.SIGTERM)
+                assert server.wait(60) == -signal.SIGTERM
+            client.close()
+            with pytest.raises(ConnectionClosed):
+                websocket.recv(60)
+
+
+@pytest.mark.parametrize("scheme", ["ws", "http"])
+def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path) -> None:
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        skip_or_fail("tools", "nginx is needed (in Debian, the package nginx).")
+    with _uvicorn(folder, "remote_agent:app") as (_, port), _nginx(program, folder, port) as address:
+        command = [sys.executable, "remote_client.py", f"{scheme}://{address}/acp"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "agent: Hello\n", "")
+
+
+@contextmanager
+def _nginx(program: str, folder: Path, port: int) -> Generator[str]:
+    """Run the proxy of the example in front of a port, as this user. Yield its host and port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    paths = [f"{kind}_temp_path temp;" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")]
+    config = (ROOT / "examples" / "remote" / "nginx.conf").read_text("utf-8")
+    config = config.replace("127.0.0.1:8001", f"127.0.0.1:{port}").replace("127.0.0.1:8000", address)
+    config = config.replace("http {", f"http {{ access_log off; {' '.join(paths)}", 1)
+    (folder / "nginx.conf").write_text(f"pid nginx.pid;\nerror_log error.log;\n{config}", "utf-8")
+    command = [program, "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]
+    subprocess.run(command, check=True, timeout=60)  # it returns when it listens, and goes on in the background
+    try:
+        yield address
+    finally:
+        subprocess.run([*command, "-s", "stop"], check=True, timeout=60)
