@@ -11,6 +11,7 @@ from acp_bindings.v1 import RemoteClient, SessionUpdate
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
 from acp_kit.sequences import not_a_text
+from acp_kit.timeline import key_of
 
 Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 
@@ -51,7 +52,7 @@ class SessionBase:
 
     def tool_call_id(self, wanted: str | None) -> str:
         """Return an id for a new tool call: the wanted one, unless another tool call of the session may have it."""
-        if not wanted or self._continued or wanted in self._tool_call_ids:
+        if wanted is None or self._continued or wanted in self._tool_call_ids:
             wanted = uuid4().hex
         self._tool_call_ids.add(wanted)
         return wanted
@@ -63,7 +64,7 @@ class SessionBase:
 
     async def record(self, update: SessionUpdate) -> None:
         """Record an update that the client knows already, such as a chunk of the user's message."""
-        if update.session_update in ("tool_call", "tool_call_update"):
-            self._tool_call_ids.add(update.tool_call_id)
+        if (key := key_of(update)) is not None:
+            self._tool_call_ids.add(key[1])
         if self._record is not None:
             await self._record(self.id, update)
