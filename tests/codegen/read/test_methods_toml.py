@@ -6,8 +6,7 @@ import importlib
 import tomllib
 from typing import Any
 
-from codegen.data.facts_file import SHARED
-from codegen.read.methods import METHODS_TOML
+from codegen.data.facts_file import METHODS_TOML, SHARED
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
 TABLE: dict[str, Any] = {

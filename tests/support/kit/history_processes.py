@@ -10,10 +10,8 @@ import asyncio
 import json
 import os
 import resource
-import select
 import signal
 import sys
-import time
 from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -25,8 +23,8 @@ from acp_kit.history import SessionExists, SqlHistory, replay
 from tests.support.kit.histories import kept, read
 from tests.support.kit.session_updates import text_chunk
 
-# The longest time from the first append until a process is killed, in seconds.
-LONGEST = 0.05
+# After how many appends a process is killed, at most.
+MOST = 20
 # How many characters each message of a long session has.
 LONG_TEXT = 10_000
 
@@ -96,21 +94,21 @@ def kill(database: str, other: str, rounds: int, seed: int) -> dict[str, Any]:
     asyncio.run(warm_up(other))
     seeded, acknowledged = Random(seed), dict[int, int]()
     for number in range(rounds):
-        acknowledged[number] = _killed(database, number, seeded.uniform(0, LONGEST))
+        acknowledged[number] = _killed(database, number, seeded.randint(1, MOST))
     asyncio.run(check(database, acknowledged))
     return {"appended": sum(acknowledged.values())}
 
 
-def _killed(database: str, number: int, seconds: float) -> int:
-    """Kill a process some time after its first append, and return how many appends returned."""
+def _killed(database: str, number: int, appends: int) -> int:
+    """Kill a process after so many appends have returned, and return how many did until then."""
     reading, writing = os.pipe()
     process = forked(append_forever(database, number, writing))
     os.close(writing)
-    count = len(os.read(reading, 1))
-    assert count, "the process ended before its first append"
-    end = time.monotonic() + seconds
-    while select.select([reading], [], [], max(0, end - time.monotonic()))[0] and time.monotonic() < end:
-        count += len(os.read(reading, 1000))
+    count = 0
+    while count < appends:
+        more = os.read(reading, 1000)
+        assert more, "the process ended by itself"
+        count += len(more)
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
     while more := os.read(reading, 1000):
