@@ -76,6 +76,12 @@ class Comparison:
         lost = not reads_all(self.old.schema, before, self.new.schema, after, {})
         return RULES[rule].verdicts.wire(breaks(gained), breaks(lost))
 
+    def refused(
+        self, before: Definition | None, after: Definition | None, sent: tuple[str, str] = ("", "")
+    ) -> tuple[str, str]:
+        """Return the smallest messages with a definition that an old peer and a new peer refuse; empty if none is."""
+        return self.new_sender.message(after, before, sent[1]), self.old_sender.message(before, after, sent[0])
+
     def add(
         self,
         rule: str,
@@ -122,11 +128,8 @@ class Comparison:
             flow=one_flow({flow for name, found in reached for flow in found.flows[name]}),
             methods=() if "" in methods else methods,
             renamed=renamed,
-            refused=(
-                self.new_sender.message(after, before, sent[1]) if judged.old_peer is BREAKING else "",
-                self.old_sender.message(before, after, sent[0]) if judged.new_peer is BREAKING else "",
-            ),
-            code=self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
+            find_refused=lambda: self.refused(before, after, sent),
+            find_code=lambda: self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
         )
 
     def record(

@@ -7,7 +7,8 @@ names what the schema no longer has is one, because the bindings no longer act o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from codegen.data.resolve import has_part
@@ -18,7 +19,7 @@ from codegen.diff.method_facts import FACTS
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import BOTH
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import BREAKING, Verdicts
+from codegen.diff.verdict.verdicts import Verdicts
 from codegen.ir import Method, Schema
 from codegen.nodes import is_array, is_object
 
@@ -35,7 +36,7 @@ def _add(
     texts: tuple[str, str] = ("", ""),
     verdicts: Verdicts | None = None,
     symbols: tuple[str, ...] = (),
-    refused: tuple[str, str] | None = None,
+    find_refused: Callable[[], tuple[str, str]] | None = None,
 ) -> None:
     """Add a finding about a method. By default the verdicts are the rule's, and the messages that are refused calls.
 
@@ -43,7 +44,6 @@ def _add(
     """
     method, verdicts = after or before, verdicts or RULES[rule].verdicts
     assert method is not None
-    refused = refused or (comparison.new_sender.call(after), comparison.old_sender.call(before))
     comparison.record(
         rule,
         method.wire,
@@ -54,10 +54,7 @@ def _add(
         symbols=(*_handlers(comparison, after, before), *symbols),
         flow=one_flow({method_flow(each, result=rule in _ABOUT_RESULTS) for each in (before, after) if each}),
         methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
-        refused=(
-            refused[0] if verdicts.old_peer is BREAKING else "",
-            refused[1] if verdicts.new_peer is BREAKING else "",
-        ),
+        find_refused=find_refused or (lambda: (comparison.new_sender.call(after), comparison.old_sender.call(before))),
     )
 
 
@@ -163,8 +160,8 @@ def _compare_payloads(comparison: Comparison, old: Method, new: Method) -> None:
         if before and after and comparison.names.get(before) != after:
             rule, texts = f"method-{part}-changed", (before, after)
             one, other = comparison.old.schema.definitions[before], comparison.new.schema.definitions[after]
-            refused = comparison.new_sender.message(other, one, ""), comparison.old_sender.message(one, other, "")
-            _add(comparison, rule, old, new, texts, comparison.by_structure(rule, before, after), refused=refused)
+            refused = partial(comparison.refused, one, other)
+            _add(comparison, rule, old, new, texts, comparison.by_structure(rule, before, after), find_refused=refused)
 
 
 def _kind(method: Method) -> str:

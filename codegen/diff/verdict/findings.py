@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -83,8 +84,7 @@ class Finding:
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
         failures: the failures of user code that this finding predicts.
-        refused: for `old_peer` and `new_peer`, if that breaks, the smallest message that such a peer refuses, as JSON.
-        code: the smallest lines of Python that worked with the base's bindings and no longer do.
+        find_refused, find_code: find what `refused` and `code` return. That takes long.
         same: the findings of each place, the worst first, if the same change was made in several.
     """
 
@@ -105,8 +105,8 @@ class Finding:
     reports_only: bool = False
     accepted: str = ""
     failures: tuple[Failure, ...] = field(default=(), compare=False)
-    refused: tuple[str, str] = field(default=("", ""), compare=False)
-    code: tuple[str, ...] = field(default=(), compare=False)
+    find_refused: Callable[[], tuple[str, str]] = field(default=lambda: ("", ""), compare=False, repr=False)
+    find_code: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False, repr=False)
     same: tuple[Finding, ...] = ()
 
     @cached_property
@@ -114,6 +114,18 @@ class Finding:
         """Twelve hex digits that stay the same as long as the same things change in the same way."""
         text = "\n".join((self.profile, self.rule, *sorted(self.subjects), self.before, self.after))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @cached_property
+    def refused(self) -> tuple[str, str]:
+        """For `old_peer` and `new_peer`, if that breaks, the smallest message that such a peer refuses, as JSON."""
+        old_peer, new_peer = self.find_refused() if self.breaks_wire else ("", "")
+        breaks = self.verdicts.old_peer is BREAKING, self.verdicts.new_peer is BREAKING
+        return old_peer if breaks[0] else "", new_peer if breaks[1] else ""
+
+    @cached_property
+    def code(self) -> tuple[str, ...]:
+        """The smallest lines of Python that worked with the base's bindings and no longer do."""
+        return self.find_code()
 
     @property
     def places(self) -> tuple[Finding, ...]:
