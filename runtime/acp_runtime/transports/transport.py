@@ -28,6 +28,9 @@ class Transport(Protocol):
     An exception of `receive` or `send` ends the connection. It is in the `reason` of `ConnectionClosed`, which pending
     calls raise. What `close` raises is ignored. If messages have frames, as those of a WebSocket, `receive` returns
     `frame + b"\n"`, and `send` sends a frame for each of `data.splitlines()`.
+
+    A transport may also have a method `watch_held`. It is called once, before `receive`, with a function that returns
+    how many bytes the messages take that were received and are not handled to the end.
     """
 
     async def receive(self) -> bytes:
@@ -72,6 +75,9 @@ class TransportEnd:
 
     def start(self, receiver: Receiver, /) -> None:
         """Start receiving in a task."""
+        watch, held = getattr(self._transport, "watch_held", None), getattr(receiver, "held", None)
+        if watch is not None and held is not None:
+            watch(held)
         self._tasks.append(asyncio.create_task(self._receive(receiver), name="acp-receive"))
 
     async def stop(self) -> None:

@@ -72,7 +72,7 @@ def _served(folder: Path, agent: str) -> Iterator[tuple[Forked, str]]:
     SERVER.start()
     server = Forked(*command)
     try:
-        yield server, server.stderr.readline().decode().partition("http://")[2].split()[0]
+        yield server, server.stderr.readline().decode().partition("http://")[2].partition("/")[0]
     finally:
         server.terminate()
         server.communicate(timeout=60)

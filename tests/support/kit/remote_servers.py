@@ -17,11 +17,12 @@ import uvicorn
 from hypercorn.config import Config
 from starlette.applications import Starlette
 
+from acp_kit.remote import uvicorn_config
 from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.streams import Stream
 from acp_kit.remote.server.websocket import WebSocketTransport
 
-SERVERS = ("hypercorn", "uvicorn")
+SERVERS = ("uvicorn", "hypercorn")
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 JSON = {"Content-Type": "application/json"}
 EVENTS = {"Accept": "text/event-stream"}
@@ -157,12 +158,12 @@ async def read_response(reader: asyncio.StreamReader, *, with_body: bool = True)
 
 
 @asynccontextmanager
-async def serving(app: Starlette, server: str = "hypercorn", *, errors: int | None = 0) -> AsyncGenerator[Site]:
+async def serving(app: Starlette, server: str = "uvicorn", *, errors: int | None = 0) -> AsyncGenerator[Site]:
     """Serve an application until the block ends. Then nothing of it may be left.
 
     Args:
         app: the application.
-        server: "hypercorn" or "uvicorn".
+        server: "uvicorn" or "hypercorn".
         errors: how many errors are logged; None if the server may log some of its own.
     """
     listener = socket.create_server(("127.0.0.1", 0))
@@ -213,7 +214,7 @@ async def _hypercorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[
 
 @asynccontextmanager
 async def _uvicorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[None]:
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1, lifespan="on"))
+    server = uvicorn.Server(uvicorn_config(app, log_config=None, lifespan="on"))
     task = asyncio.create_task(server.serve([listener]))
     try:
         yield
