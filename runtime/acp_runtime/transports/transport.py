@@ -9,6 +9,8 @@ from typing import Protocol, runtime_checkable
 
 from acp_runtime.connection.interfaces import Receiver
 
+_MUCH = 64 * 1024  # bytes that are not sent
+
 
 @runtime_checkable
 class Transport(Protocol):
@@ -30,7 +32,8 @@ class Transport(Protocol):
     `frame + b"\n"`, and `send` sends a frame for each of `data.splitlines()`.
 
     A transport may also have a method `watch_held`. It is called once, before `receive`, with a function that returns
-    how many bytes the messages take that were received and are not handled to the end.
+    how many bytes are held: by messages that were received and are not handled to the end, and by those that are not
+    sent. It returns a function to call when much is not sent.
     """
 
     async def receive(self) -> bytes:
@@ -63,6 +66,7 @@ class TransportEnd:
         self._error: OSError | None = None
         self._failed: Callable[[OSError], object] = lambda _: None
         self._tasks = [asyncio.create_task(self._send(), name="acp-send")]
+        self._much_is_unsent: Callable[[], object] = lambda: None
         self._is_closed = False
         self.unwritten: int = 0
 
@@ -77,7 +81,7 @@ class TransportEnd:
         """Start receiving in a task."""
         watch, held = getattr(self._transport, "watch_held", None), getattr(receiver, "held", None)
         if watch is not None and held is not None:
-            watch(held)
+            self._much_is_unsent = watch(lambda: held() + self.unwritten)
         self._tasks.append(asyncio.create_task(self._receive(receiver), name="acp-receive"))
 
     async def stop(self) -> None:
@@ -90,6 +94,8 @@ class TransportEnd:
             raise self._error
         self._unsent.put_nowait(data)
         self.unwritten += len(data)
+        if self.unwritten > _MUCH:
+            self._much_is_unsent()
 
     def on_failure(self, call: Callable[[OSError], object], /) -> None:
         """Set the function to call when sending fails."""

@@ -50,7 +50,6 @@ class Account:
 
     Attributes:
         waiting: how many bytes wait.
-        held: returns how many bytes the agent holds, of messages that it is handling.
     """
 
     def __init__(self, accounts: Accounts, abort: Callable[[], object]) -> None:
@@ -58,7 +57,7 @@ class Account:
         self._abort = abort
         self._sizes: dict[object, int] = {}
         self.waiting = 0
-        self.held: Callable[[], int] = lambda: 0
+        self._held: Callable[[], int] = lambda: 0
         self._enter(accounts.strangers)
 
     @property
@@ -80,9 +79,14 @@ class Account:
                 self.abort()
             self._pool.enforce()
 
+    def watch(self, held: Callable[[], int]) -> Callable[[], None]:
+        """Count what the agent holds. Return a function that counts it anew, and aborts connections with too much."""
+        self._held = held
+        return lambda: self.set("held", held())
+
     def recount(self) -> None:
         """Count anew what the agent holds."""
-        self._count("held", self.held())
+        self._count("held", self._held())
 
     def pass_on(self, message: bytes) -> bytes:
         """Count a message that the agent gets, until it wants the next one. Return it if the agent may have it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from secrets import token_urlsafe
 from typing import Any
 
@@ -91,6 +92,7 @@ class HTTPEndpoint:
         transport.account.set(request, _buffered(request))
         try:
             async with transport.turn:
+                transport.abort_body = partial(_abort, request)
                 message = await self._message(request, self._bounds.message_bytes, transport.account)
                 if message.method == "initialize":
                     raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
@@ -139,7 +141,7 @@ class HTTPEndpoint:
         """Open a connection."""
         _check_body(request)
         most = min(self._bounds.first_bytes, self._bounds.message_bytes)
-        account = Account(self._accounts, lambda: _abort(request))
+        account = Account(self._accounts, partial(_abort, request))
         try:
             message = await self._message(request, most, account)
         finally:

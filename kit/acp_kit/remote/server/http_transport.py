@@ -30,6 +30,9 @@ _MAX_ASKED = 1024
 _REQUEST = 500  # bytes that a request takes until it is answered, besides its ids
 
 
+def _nothing() -> object: ...
+
+
 class HTTPTransport:
     """One connection over HTTP.
 
@@ -41,6 +44,7 @@ class HTTPTransport:
     Attributes:
         account: counts what waits here.
         on_abort: ends the agent.
+        abort_body: ends the POST whose message is next.
         answer: the answer to `initialize`; None if the connection ends before.
         has_ended: whether nothing more comes in or goes out.
         turn: held by the POST whose message is next.
@@ -49,7 +53,8 @@ class HTTPTransport:
 
     def __init__(self, initialize: Message, bounds: Bounds, accounts: Accounts) -> None:
         self.account = Account(accounts, self._abort)
-        self.on_abort: Callable[[], object] = lambda: None
+        self.watch_held = self.account.watch
+        self.on_abort = self.abort_body = _nothing
         self._initialize_id = initialize.id
         self._bounds = bounds
         self._received: bytes | None = initialize.line + b"\n"
@@ -66,10 +71,6 @@ class HTTPTransport:
         self.has_ended = False
         self.turn = asyncio.Lock()
         self.posts = 0
-
-    def watch_held(self, held: Callable[[], int]) -> None:
-        """Count what the agent holds."""
-        self.account.held = held
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
@@ -112,6 +113,7 @@ class HTTPTransport:
     def _abort(self) -> None:
         """End the connection at once, and drop what waits."""
         self.on_abort()
+        self.abort_body()
         self._received = None
         for stream in list(self._streams.values()):
             stream.abort()

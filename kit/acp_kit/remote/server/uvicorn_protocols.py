@@ -77,11 +77,15 @@ class HTTP(_Ending, H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self.loop.call_later(_HEAD_SECONDS, lambda: self.scope or self.transport.abort())
+        self._head = self.loop.call_later(_HEAD_SECONDS, lambda: self.scope or self.transport.abort())
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         super().handle_websocket_upgrade(event)
         self.forget()
+
+    def forget(self) -> None:
+        super().forget()
+        self._head.cancel()
 
 
 class WebSockets(_Ending, WebSocketsSansIOProtocol):
@@ -144,6 +148,12 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
         super().data_received(data)
         self._count()
 
+    def handle_ping(self) -> None:
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()  # drops the answer: the client doesn't read
+
     def handle_text(self, event: Frame) -> None:
         self._is_text = True
         self.handle_cont(event)
@@ -155,9 +165,11 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
     def handle_cont(self, event: Frame) -> None:
         if not self.handshake_complete:
             self.abort()  # the client didn't wait for the response
-        self._message += event.data
+        data, event.data = event.data, b""  # websockets keeps the last frame
+        if self._message or not event.fin:
+            self._message += data
         if event.fin:
-            message, self._message = bytes(self._message), bytearray()
+            message, self._message = bytes(self._message or data), bytearray()
             if message and self._is_text and not self.close_sent:
                 self._put(message)
 

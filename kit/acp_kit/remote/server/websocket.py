@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from secrets import token_urlsafe
 from typing import Any
@@ -41,13 +40,10 @@ class WebSocketTransport:
         self._uvicorn: WebSockets | None = protocol_of(socket.scope)
         self._bounds = bounds
         self._account = account
+        self.watch_held = account.watch
         self._initialize_id: str | None = None
         self._allow(bounds.first_bytes)
         self.asked, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
-
-    def watch_held(self, held: Callable[[], int]) -> None:
-        """Count what the agent holds."""
-        self._account.held = held
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
