@@ -62,9 +62,8 @@ class Deployment:
         self._wait_until_running(name)
 
     def _start(self, name: str) -> None:
-        options = ["--workers", "0", "--bind", f"unix:{self._folder / name}"]
         self._agents[name] = subprocess.Popen(
-            [sys.executable, "-m", "hypercorn", *options, "examples.remote.agent:app"],
+            [sys.executable, "-m", "examples.remote.agent", str(self._folder / name)],
             cwd=ROOT,
             env={**os.environ, "HISTORY": self._history},
             stdin=subprocess.DEVNULL,
@@ -85,7 +84,7 @@ class Deployment:
         stderr = self._agents[name].stderr
         assert stderr is not None
         log = b""
-        while b"Running on" not in log:
+        while b"running on" not in log:
             line = stderr.readline()
             assert line, log.decode()
             log += line

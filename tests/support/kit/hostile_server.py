@@ -187,13 +187,13 @@ def victim(bounds: dict[str, Any], **options: Any) -> Generator[Victim]:
 
 
 def main(argument: str) -> None:
-    from acp_kit.remote.server.running import serve_on
+    from acp_kit.remote.server.running import serve
 
     given = json.loads(argument)
     app = agent_app(_serve, bounds=Bounds(**given["bounds"]))
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
         print(listener.getsockname()[1], flush=True)
-        asyncio.run(serve_on(listener, app, **given["options"]))
+        asyncio.run(serve(app, [listener], **given["options"]))
 
 
 if __name__ == "__main__":

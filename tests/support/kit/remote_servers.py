@@ -158,20 +158,24 @@ async def read_response(reader: asyncio.StreamReader, *, with_body: bool = True)
 
 
 @asynccontextmanager
-async def serving(app: Starlette, server: str = "uvicorn", *, errors: int | None = 0) -> AsyncGenerator[Site]:
+async def serving(
+    app: Starlette, server: str = "uvicorn", *, errors: int | None = 0, options: dict[str, Any] | None = None
+) -> AsyncGenerator[Site]:
     """Serve an application until the block ends. Then nothing of it may be left.
 
     Args:
         app: the application.
         server: "uvicorn" or "hypercorn".
         errors: how many errors are logged; None if the server may log some of its own.
+        options: of uvicorn.
     """
     listener = socket.create_server(("127.0.0.1", 0))
     log = _Errors(logging.ERROR)
     logging.getLogger().addHandler(log)
     try:
         yielded = Site(listener.getsockname()[1])
-        async with (_hypercorn if server == "hypercorn" else _uvicorn)(app, listener):
+        running = _hypercorn(app, listener) if server == "hypercorn" else _uvicorn(app, listener, options or {})
+        async with running:
             yield yielded
     finally:
         logging.getLogger().removeHandler(log)
@@ -213,8 +217,8 @@ async def _hypercorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[
 
 
 @asynccontextmanager
-async def _uvicorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[None]:
-    server = uvicorn.Server(uvicorn_config(app, log_config=None, lifespan="on"))
+async def _uvicorn(app: Starlette, listener: socket.socket, options: dict[str, Any]) -> AsyncGenerator[None]:
+    server = uvicorn.Server(uvicorn_config(app, log_config=None, lifespan="on", **options))
     task = asyncio.create_task(server.serve([listener]))
     try:
         yield

@@ -38,7 +38,7 @@ def add_serve(parser: ArgumentParser) -> None:
 
 def _serve(options: Namespace) -> int:
     from acp_kit.remote.server.app import agent_app
-    from acp_kit.remote.server.running import serve_on
+    from acp_kit.remote.server.running import serve
 
     host = f"[{options.host}]" if ":" in options.host else options.host
     if host not in LOOPBACK and not options.hosts:
@@ -57,7 +57,7 @@ def _serve(options: Namespace) -> int:
     app = agent_app(serve_agent, path=options.path, hosts=[*LOOPBACK, *options.hosts])
     sys.stderr.write(f"acp_kit.remote: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
     with listener, suppress(KeyboardInterrupt, asyncio.CancelledError):  # Ctrl-C again
-        asyncio.run(serve_on(listener, app))
+        asyncio.run(serve(app, [listener]))
     return 0
 
 

@@ -19,6 +19,7 @@ from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.messages import Batch, Message, read_message
 from acp_kit.remote.server.uvicorn_protocols import protocol_of
+from acp_runtime.connection.limits import memory_of
 
 _BUFFER = 320 * 1024  # bytes of a body that a server may have read before it is wanted
 
@@ -100,6 +101,7 @@ class HTTPEndpoint:
                 if header_session not in ("", session):
                     raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
                 await transport.put(message, session)
+                transport.abort_body = lambda: None
         finally:
             transport.posts -= 1
             transport.account.set(request, 0)
@@ -107,9 +109,13 @@ class HTTPEndpoint:
         return Response(status_code=202)
 
     async def _message(self, request: Request, most: int, account: Account) -> Message:
-        """Read the message of a body, whose bytes are counted then."""
+        """Read the message of a body, which is counted then with the memory that it may take."""
+        body = await self._body(request, most, account)
+        account.set(request, memory_of(body))
+        if not account.is_open:
+            raise Refused(413, "The message takes too much memory, or too much waits in the server.")
         try:
-            message = read_message(await self._body(request, most, account))
+            message = read_message(body)
         except Batch as batch:
             raise Refused(501, str(batch)) from None
         except ValueError as error:

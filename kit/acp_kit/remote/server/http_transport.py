@@ -30,9 +30,6 @@ _MAX_ASKED = 1024
 _REQUEST = 500  # bytes that a request takes until it is answered, besides its ids
 
 
-def _nothing() -> object: ...
-
-
 class HTTPTransport:
     """One connection over HTTP.
 
@@ -54,7 +51,8 @@ class HTTPTransport:
     def __init__(self, initialize: Message, bounds: Bounds, accounts: Accounts) -> None:
         self.account = Account(accounts, self._abort)
         self.watch_held = self.account.watch
-        self.on_abort = self.abort_body = _nothing
+        self.on_abort: Callable[[], object] = lambda: None
+        self.abort_body: Callable[[], object] = lambda: None
         self._initialize_id = initialize.id
         self._bounds = bounds
         self._received: bytes | None = initialize.line + b"\n"

@@ -14,7 +14,7 @@ from acp_runtime.transports import shutdown_signals
 _HEAD_BYTES = 16 * 1024
 
 
-def run(app: Any, *, host: str = "127.0.0.1", port: int = 8000, **options: Any) -> None:
+def run(app: Any, **options: Any) -> None:
     """Serve an application that `agent_app` made, or one that contains it, until SIGINT or SIGTERM.
 
     It runs on uvicorn, with limits on what a client can make uvicorn itself hold, and stops at once: the connections of
@@ -22,23 +22,19 @@ def run(app: Any, *, host: str = "127.0.0.1", port: int = 8000, **options: Any) 
 
     Args:
         app: The application.
-        host: The address to listen on.
-        port: The port to listen on.
-        options: Options of `uvicorn.Config`, such as `ssl_certfile`, in place of those of `uvicorn_config`.
+        options: Options of `uvicorn.Config`, such as `host`, `port` and `ssl_certfile`.
 
     Raises:
-        OSError: The port can't be listened on.
+        SystemExit: The port can't be listened on. The reason is logged.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=2048) as listener:
-        asyncio.run(serve_on(listener, app, **options))
+    asyncio.run(serve(app, None, **options))
 
 
-async def serve_on(listener: socket.socket, app: Any, **options: Any) -> None:
-    """Serve an application on a socket that listens, until SIGINT or SIGTERM."""
+async def serve(app: Any, listeners: list[socket.socket] | None, **options: Any) -> None:
+    """Serve an application until SIGINT or SIGTERM, on sockets that listen if there are any."""
     server = uvicorn.Server(uvicorn_config(app, **options))
     with shutdown_signals(lambda _: setattr(server, "should_exit", True)):
-        await server.serve([listener])
+        await server.serve(listeners)
 
 
 def uvicorn_config(app: Any, **options: Any) -> uvicorn.Config:
