@@ -52,6 +52,8 @@ class Account:
         waiting: how many bytes wait.
     """
 
+    __slots__ = ("_abort", "_accounts", "_held", "_pool", "_sizes", "waiting")
+
     def __init__(self, accounts: Accounts, abort: Callable[[], object]) -> None:
         self._accounts = accounts
         self._abort = abort

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 from inspect import isawaitable
 from typing import Any
@@ -106,11 +105,11 @@ class Arrivals:
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self._early: deque[Message] = deque()
+        self._early: list[Message] = []
 
     async def __call__(self) -> Message:
         """Return the next part."""
-        return self._early.popleft() if self._early else await self._receive()
+        return self._early.pop(0) if self._early else await self._receive()
 
     async def until_left(self) -> None:
         """Return when the client has left. Only the first part that isn't the last one is looked at."""
