@@ -14,7 +14,7 @@ from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.guards import Guards, may_come_first
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
-from acp_runtime.connection.limits import Limits, memory_of
+from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
@@ -23,6 +23,7 @@ from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
+from acp_runtime.jsonrpc.memory import memory_of
 from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,

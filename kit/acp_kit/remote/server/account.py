@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acp_kit.remote.server.bounds import Bounds
-from acp_runtime.connection.limits import memory_of
+from acp_runtime.jsonrpc import memory_of
 
 _STRANGERS = 16  # what connections that are not initialized may hold: this part of what all may hold
 

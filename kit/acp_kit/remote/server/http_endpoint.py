@@ -19,7 +19,7 @@ from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.messages import Batch, Message, read_message
 from acp_kit.remote.server.uvicorn_protocols import protocol_of
-from acp_runtime.connection.limits import memory_of
+from acp_runtime.jsonrpc import memory_of
 
 _BUFFER = 320 * 1024  # bytes of a body that a server may have read before it is wanted
 
