@@ -1,6 +1,7 @@
 """Bytes to messages and back, without I/O.
 
-The names here are for other packages, too: JSON with lone surrogates, and the memory that it takes. They are loaded on first use.
+The names here are for other packages, too: JSON with lone surrogates, and the memory that it takes. They are loaded on
+first use.
 """
 
 from typing import TYPE_CHECKING
