@@ -67,9 +67,7 @@ async def test_half_a_message_before_initialize_is_small(server: Victim) -> None
     bomb = frame(half, fin=False, deflated=True)
     async with attacked(server, 8 * 1024 * 1024) as sockets:
         for _ in range(10):
-            sockets.append(
-                await server.websocket(frame(bomb, fin=False, deflated=True), initialize=False, deflate=True)
-            )
+            sockets.append(await server.websocket(bomb, initialize=False, deflate=True))
         assert [await socket.until_closed() for socket in sockets] == [1009] * 10
 
 
@@ -130,7 +128,7 @@ async def test_a_message_in_small_fragments(server: Victim, size: int) -> None:
     fragments = frame(b"x" * size, opcode=0, fin=False) * 10_000
     async with attacked(server) as sockets:
         sockets.append(socket := await server.websocket(frame(b'"', fin=False)))
-        await socket.send(*[fragments] * count(20, 400))
+        await socket.send(*[fragments] * count(8, 400))
 
 
 async def test_messages_that_the_agent_holds(server: Victim) -> None:
@@ -155,7 +153,7 @@ async def test_many_small_messages_at_once(server: Victim) -> None:
     async with attacked(server) as sockets:
         hold = frame(message("_hold", {"x": ["y"]}, id="z")) * 1000
         for _ in range(count(4, 20)):
-            sockets.append(await server.websocket(*[hold] * 10))
+            sockets.append(await server.websocket(*[hold] * 5))
 
 
 async def test_pings_of_a_client_that_does_not_read(server: Victim) -> None:
@@ -163,7 +161,7 @@ async def test_pings_of_a_client_that_does_not_read(server: Victim) -> None:
     async with attacked(server, 4 * 1024 * 1024) as sockets:
         sockets.append(socket := await server.websocket())
         socket.stop_reading()
-        await socket.send(*[pings] * count(100, 4000))
+        await socket.send(*[pings] * count(80, 4000))
 
 
 async def test_websockets_that_do_not_read(server: Victim) -> None:
