@@ -1,6 +1,6 @@
 """An agent that runs in several processes behind a load balancer. Its sessions are in PostgreSQL, so any can go on.
 
-    HISTORY=postgresql+asyncpg://localhost/agents uvicorn agent:app --port 8001
+    HISTORY=postgresql+asyncpg://localhost/agents python agent.py 8001
 
 `count 5` counts five further numbers, from where the conversation stopped in whichever process that was.
 """
@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions
 from acp_kit.content import to_text
 from acp_kit.history import SqlHistory, replay
-from acp_kit.remote import agent_app
+from acp_kit.remote import agent_app, run
 from acp_runtime.transports import Transport
 
 history = SqlHistory(os.environ["HISTORY"])
@@ -65,3 +66,7 @@ async def serve(transport: Transport, _: None) -> None:
 
 # Everybody may use it, as localhost. For others, pass `authenticate` and `hosts`.
 app = agent_app(serve)
+
+if __name__ == "__main__":
+    address = sys.argv[1]  # a port, or the path of a socket
+    run(app, log_level="info", **({"port": int(address)} if address.isdigit() else {"uds": address}))

@@ -57,15 +57,13 @@ class StreamingAgent(Agent):
 
 
 async def serve_remote() -> None:
-    import uvicorn
-
     from acp_kit.remote import agent_app
+    from acp_kit.remote.server.running import serve as serve_on
 
     app = agent_app(lambda transport, _: serve(StreamingAgent, transport))
-    config = uvicorn.Config(app, log_level="warning", ws="websockets-sansio")
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
         print(listener.getsockname()[1], flush=True)
-        await uvicorn.Server(config).serve([listener])
+        await serve_on(app, [listener])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Agents at the other end of a network: over WebSocket, and over HTTP. It needs the extra `remote`.
 
-An agent is an ASGI application, which any ASGI server serves:
+An agent is an ASGI application, which `run` serves on uvicorn:
 
     async def serve(transport: Transport, _: None) -> None:
         await v1.serve(MyAgent, transport)
 
-    app = agent_app(serve)
+    run(agent_app(serve), port=8000)
 
 A client opens a transport to it, and connects:
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from acp_kit.remote.client.opening import open_transport as open_transport
     from acp_kit.remote.server.app import agent_app as agent_app
     from acp_kit.remote.server.bounds import Bounds as Bounds
+    from acp_kit.remote.server.running import run as run, uvicorn_config as uvicorn_config
 else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
@@ -30,9 +31,12 @@ else:
             "client.opening": ("open_transport",),
             "server.app": ("agent_app",),
             "server.bounds": ("Bounds",),
+            "server.running": ("run", "uvicorn_config"),
         },
         {
             "agent_app": ("remote", "starlette"),
+            "run": ("remote", "starlette", "uvicorn"),
+            "uvicorn_config": ("remote", "starlette", "uvicorn"),
             "open_transport": ("remote", "httpx2", "websockets"),
         },
     )

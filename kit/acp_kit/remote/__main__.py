@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_serve(commands.add_parser("serve", help=serve, epilog=EXIT_CODES))
     options = parser.parse_args(arguments)
     try:
-        require("python -m acp_kit.remote", "remote", "httpx2", "hypercorn", "starlette", "websockets")
+        require("python -m acp_kit.remote", "remote", "httpx2", "starlette", "uvicorn", "websockets")
     except ImportError as error:
         sys.stderr.write(f"acp_kit.remote: {error}\n")
         return 2

@@ -14,7 +14,7 @@ from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.guards import Guards, may_come_first
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
-from acp_runtime.connection.limits import MODEL_BYTES, Limits
+from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
@@ -23,6 +23,7 @@ from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
+from acp_runtime.jsonrpc.memory import memory_of
 from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,
@@ -117,8 +118,8 @@ class Dispatch:
     def _take_held(self) -> list[tuple[Message, bytes]]:
         held, self._held = self._held, []
         for _, line in held:
-            self.limits.begin(len(line) + MODEL_BYTES)
-            self.limits.remove(len(line) + MODEL_BYTES)
+            self.limits.begin(memory_of(line))
+            self.limits.remove(memory_of(line))
         return held
 
     def explain(self, reason: ConnectionClosed) -> ConnectionClosed:
@@ -148,7 +149,7 @@ class Dispatch:
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", message.method, method, message.id, session, message.params)
             handle = partial(_inside, self.options.instrument, about, handle)
-        on_end, size = None, len(line) + MODEL_BYTES
+        on_end, size = None, memory_of(line)
         if method is not None and method.opens:
             self._opening += 1
             on_end = self._opening_ended
@@ -171,7 +172,7 @@ class Dispatch:
                 if self._held and method.side == "protocol":  # it may cancel one of them
                     self._hold(message, line)
                     return
-        self._put(message.method, method, handle, message.params, len(line))
+        self._put(message.method, method, handle, message.params, memory_of(line))
 
     def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
@@ -179,14 +180,14 @@ class Dispatch:
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
         handle = partial(self._handler.invalid_notification, message.method, error=message.error)
         method = self._side.notifications[message.method]
-        self._put(message.method, method, handle, message.params, len(line))
+        self._put(message.method, method, handle, message.params, memory_of(line))
 
-    def _put(self, wire: str, method: AnyMethod | None, handle: Handle, argument: Any, length: int) -> None:
+    def _put(self, wire: str, method: AnyMethod | None, handle: Handle, argument: Any, size: int) -> None:
         session = session_of(self._profile if method is None else method.profile, argument)
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", wire, method, None, session, argument)
             handle = partial(_inside, self.options.instrument, about, handle)
-        notification = InFlightNotification(wire, handle, argument, length + MODEL_BYTES, self.limits, self._default)
+        notification = InFlightNotification(wire, handle, argument, size, self.limits, self._default)
         self.sessions.put(session, notification)
 
     def _refuse(self, message: Refused, line: bytes) -> None:
@@ -228,7 +229,7 @@ class Dispatch:
         return method is not None and not self.sides.is_open and not may_come_first(method)
 
     def _hold(self, message: Message, line: bytes) -> None:
-        self.limits.add_queued(len(line) + MODEL_BYTES)
+        self.limits.add_queued(memory_of(line))
         self._held.append((message, line))
 
 

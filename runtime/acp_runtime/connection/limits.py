@@ -15,9 +15,6 @@ from collections.abc import Callable
 
 from acp_runtime.options import Options
 
-# Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
-MODEL_BYTES = 2000
-
 
 class Limits:
     """Counts the messages that are not handled to the end, and says when that are too many.

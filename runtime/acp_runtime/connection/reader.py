@@ -57,6 +57,10 @@ class Reader:
         """Start reading."""
         self._source.start(self)
 
+    def held(self) -> int:
+        """Return how many bytes the messages take that are not handled to the end."""
+        return self._limits.bytes
+
     def received(self, data: bytes, /) -> None:
         """Pass on the lines that end in these bytes."""
         self.lines.extend(self._splitter.feed(data))

@@ -1,6 +1,7 @@
 """Bytes to messages and back, without I/O.
 
-The names here are for other packages, too: JSON with lone surrogates. They are loaded on first use.
+The names here are for other packages, too: JSON with lone surrogates, and the memory that it takes. They are loaded on
+first use.
 """
 
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from acp_runtime.stubs.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_runtime.jsonrpc.encoding import dump as dump
+    from acp_runtime.jsonrpc.memory import memory_of as memory_of
     from acp_runtime.jsonrpc.strict_json import ANY as ANY, parse as parse, read as read, write as write
 else:
-    __getattr__ = lazy_exports(__name__, {"encoding": ("dump",), "strict_json": ("ANY", "parse", "read", "write")})
+    _HOMES = {"encoding": ("dump",), "memory": ("memory_of",), "strict_json": ("ANY", "parse", "read", "write")}
+    __getattr__ = lazy_exports(__name__, _HOMES)

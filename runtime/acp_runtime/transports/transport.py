@@ -9,6 +9,8 @@ from typing import Protocol, runtime_checkable
 
 from acp_runtime.connection.interfaces import Receiver
 
+_MUCH = 64 * 1024  # bytes that are not sent
+
 
 @runtime_checkable
 class Transport(Protocol):
@@ -28,6 +30,10 @@ class Transport(Protocol):
     An exception of `receive` or `send` ends the connection. It is in the `reason` of `ConnectionClosed`, which pending
     calls raise. What `close` raises is ignored. If messages have frames, as those of a WebSocket, `receive` returns
     `frame + b"\n"`, and `send` sends a frame for each of `data.splitlines()`.
+
+    A transport may also have a method `watch_held`. It is called once, before `receive`, with a function that returns
+    how many bytes are held: by messages that were received and are not handled to the end, and by those that are not
+    sent. It returns a function to call when much is not sent.
     """
 
     async def receive(self) -> bytes:
@@ -89,6 +95,7 @@ class TransportEnd:
         self._error: OSError | None = None
         self._failed: Callable[[OSError], object] = lambda _: None
         self._tasks = [asyncio.create_task(self._send(), name="acp-send")]
+        self._much_is_unsent: Callable[[], object] = lambda: None
         self._is_closed = False
         self.unwritten: int = 0
 
@@ -101,6 +108,9 @@ class TransportEnd:
 
     def start(self, receiver: Receiver, /) -> None:
         """Start receiving in a task."""
+        watch, held = getattr(self._transport, "watch_held", None), getattr(receiver, "held", None)
+        if watch is not None and held is not None:
+            self._much_is_unsent = watch(lambda: held() + self.unwritten)
         self._tasks.append(asyncio.create_task(self._receive(receiver), name="acp-receive"))
 
     async def stop(self) -> None:
@@ -113,6 +123,8 @@ class TransportEnd:
             raise self._error
         self._unsent.put_nowait(data)
         self.unwritten += len(data)
+        if self.unwritten > _MUCH:
+            self._much_is_unsent()
 
     def on_failure(self, call: Callable[[OSError], object], /) -> None:
         """Set the function to call when sending fails."""

@@ -77,7 +77,7 @@ def _served(folder: Path, agent: str, *options: str, env: dict[str, str] | None 
     SERVER.start()
     server = Forked(*command, env=env)
     try:
-        yield server, server.stderr.readline().decode().partition("http://")[2].split()[0]
+        yield server, server.stderr.readline().decode().partition("http://")[2].partition("/")[0]
     finally:
         server.terminate()
         server.communicate(timeout=60)

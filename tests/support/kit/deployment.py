@@ -62,9 +62,8 @@ class Deployment:
         self._wait_until_running(name)
 
     def _start(self, name: str) -> None:
-        options = ["--uds", str(self._folder / name), "--timeout-graceful-shutdown", "1"]
         self._agents[name] = subprocess.Popen(
-            [sys.executable, "-m", "uvicorn", *options, "examples.remote.agent:app"],
+            [sys.executable, "-m", "examples.remote.agent", str(self._folder / name)],
             cwd=ROOT,
             env={**os.environ, "HISTORY": self._history},
             stdin=subprocess.DEVNULL,

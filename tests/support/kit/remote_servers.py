@@ -17,11 +17,12 @@ import uvicorn
 from hypercorn.config import Config
 from starlette.applications import Starlette
 
+from acp_kit.remote import uvicorn_config
 from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.streams import Stream
 from acp_kit.remote.server.websocket import WebSocketTransport
 
-SERVERS = ("hypercorn", "uvicorn")
+SERVERS = ("uvicorn", "hypercorn")
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 JSON = {"Content-Type": "application/json"}
 EVENTS = {"Accept": "text/event-stream"}
@@ -157,13 +158,16 @@ async def read_response(reader: asyncio.StreamReader, *, with_body: bool = True)
 
 
 @asynccontextmanager
-async def serving(app: Starlette, server: str = "hypercorn", *, errors: int | None = 0) -> AsyncGenerator[Site]:
+async def serving(
+    app: Starlette, server: str = "uvicorn", *, errors: int | None = 0, options: dict[str, Any] | None = None
+) -> AsyncGenerator[Site]:
     """Serve an application until the block ends. Then nothing of it may be left.
 
     Args:
         app: the application.
-        server: "hypercorn" or "uvicorn".
+        server: "uvicorn" or "hypercorn".
         errors: how many errors are logged; None if the server may log some of its own.
+        options: of uvicorn.
     """
     gc.freeze()  # what exists is left out of `kept()`, for which it would take most of the time of a test
     listener = socket.create_server(("127.0.0.1", 0))
@@ -171,7 +175,8 @@ async def serving(app: Starlette, server: str = "hypercorn", *, errors: int | No
     logging.getLogger().addHandler(log)
     try:
         yielded = Site(listener.getsockname()[1])
-        async with (_hypercorn if server == "hypercorn" else _uvicorn)(app, listener):
+        running = _hypercorn(app, listener) if server == "hypercorn" else _uvicorn(app, listener, options or {})
+        async with running:
             yield yielded
     finally:
         logging.getLogger().removeHandler(log)
@@ -213,8 +218,8 @@ async def _hypercorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[
 
 
 @asynccontextmanager
-async def _uvicorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[None]:
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1, lifespan="on"))
+async def _uvicorn(app: Starlette, listener: socket.socket, options: dict[str, Any]) -> AsyncGenerator[None]:
+    server = uvicorn.Server(uvicorn_config(app, log_config=None, lifespan="on", **options))
     task = asyncio.create_task(server.serve([listener]))
     try:
         yield

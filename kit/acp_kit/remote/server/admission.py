@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from inspect import isawaitable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Message, Receive
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -43,6 +45,7 @@ class Admission:
             site could make a browser believe that its own name has this server's address (DNS rebinding).
         origins: the web sites, besides those on the same host, that may send requests.
         authenticate: returns who sent a request, or raises HTTPException. None: everybody is None.
+        seconds: how long it may take.
     """
 
     def __init__(
@@ -50,13 +53,19 @@ class Admission:
         hosts: Collection[str],
         origins: Collection[str],
         authenticate: Callable[[HTTPConnection], Awaitable[Any] | Any] | None,
+        seconds: float,
     ) -> None:
+        self._seconds = seconds
         self._hosts = hosts
         self._origins = origins
         self._authenticate = authenticate
 
-    async def admit(self, request: HTTPConnection) -> Any:
+    async def admit(self, request: HTTPConnection, arrivals: Arrivals) -> Any:
         """Return who sent a request.
+
+        Args:
+            request: its headers.
+            arrivals: what comes of it meanwhile.
 
         Raises:
             HTTPException: The request is refused.
@@ -69,7 +78,48 @@ class Admission:
         if self._authenticate is None:
             return None
         identity = self._authenticate(request)
-        return await identity if isawaitable(identity) else identity
+        return await self._answer(identity, arrivals) if isawaitable(identity) else identity
+
+    async def _answer(self, identity: Awaitable[Any], arrivals: Arrivals) -> Any:
+        """Return what `authenticate` answers. Cancel it if it takes too long, or if the client leaves."""
+        answering = asyncio.ensure_future(identity)
+        leaving = asyncio.create_task(arrivals.until_left())
+        tasks = {answering, leaving}
+        try:
+            await asyncio.wait(tasks, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            if answering.done():
+                return answering.result()
+            raise Refused(503, "The request couldn't be authenticated in time.", headers={"Retry-After": "10"})
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+
+class Arrivals:
+    """What comes of a request, in order, although `until_left` has looked at it before.
+
+    Args:
+        receive: returns the next part of it.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._early: list[Message] = []
+
+    async def __call__(self) -> Message:
+        """Return the next part."""
+        return self._early.pop(0) if self._early else await self._receive()
+
+    async def until_left(self) -> None:
+        """Return when the client has left. Only the first part that isn't the last one is looked at."""
+        while True:
+            message = await self._receive()
+            self._early.append(message)
+            if message["type"].endswith(".disconnect"):
+                return
+            if message.get("more_body") or message["type"] == "websocket.receive":
+                await asyncio.Event().wait()
 
 
 def header(request: HTTPConnection, name: str) -> str:

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import Route, WebSocketRoute
 
+from acp_kit.remote.server.account import Accounts
 from acp_kit.remote.server.admission import LOOPBACK, Admission, refuse
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
@@ -57,15 +58,16 @@ def agent_app(
 ) -> Starlette:
     """Return an ASGI application that serves an agent over WebSocket and over HTTP, at one path.
 
-    Any ASGI server can run it. TLS, HTTP/2, and how long a WebSocket's peer may leave pings unanswered are options of
-    that server, and so is the largest message of a WebSocket: set it to `bounds.message_bytes` or more.
+    `acp_kit.remote.run` runs it on uvicorn. Other ASGI servers can run it, too, but what they hold of a client counts
+    only once it is here. Set their limit on a WebSocket's message to `bounds.message_bytes` or more.
 
     Args:
         serve: Serves the agent to one client over a transport, until the client ends the connection. It gets what
             `authenticate` returned: `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`.
         authenticate: Returns who has sent a request, from its headers for example. It raises starlette's HTTPException
             if nobody may send it. It is called for each request. A connection is only for the identity that opened it:
-            another one, compared by `==`, gets 404. A function that isn't async has to return at once.
+            another one, compared by `==`, gets 404. It is cancelled after `bounds.first_seconds`, or when the client
+            has left. A function that isn't async has to return at once.
         path: The path of the URL.
         hosts: The names that clients use for this server, without ports. Requests to other names get 403; that keeps
             web sites away that point their own name to this server's address.
@@ -74,11 +76,15 @@ def agent_app(
         bounds: How much clients may cost.
     """
     admission = Admission(
-        {host.lower() for host in not_a_text("hosts", hosts)}, {*not_a_text("origins", origins)}, authenticate
+        {host.lower() for host in not_a_text("hosts", hosts)},
+        {*not_a_text("origins", origins)},
+        authenticate,
+        bounds.first_seconds,
     )
     connections = Connections(serve, bounds.connections)
-    websocket = WebSocketEndpoint(connections, admission, bounds)
-    http = HTTPEndpoint(connections, admission, bounds)
+    accounts = Accounts(bounds)
+    websocket = WebSocketEndpoint(connections, admission, bounds, accounts)
+    http = HTTPEndpoint(connections, admission, bounds, accounts)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -87,7 +93,5 @@ def agent_app(
         finally:
             await connections.close()
 
-    routes = [WebSocketRoute(path, websocket.accept), Route(path, http)]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})
-    app.state.end_connections = connections.close
-    return app
+    routes = [WebSocketRoute(path, websocket), Route(path, http)]
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})

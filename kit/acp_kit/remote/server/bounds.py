@@ -15,6 +15,13 @@ class Bounds:
 
     Attributes:
         message_bytes: The size of the largest message that is received, in bytes.
+        first_bytes: The same until the agent has answered `initialize`.
+        first_seconds: How long a client may take to send `initialize`, and `authenticate` to answer. The connection has
+            a place from the beginning.
+        connection_bytes: How many bytes of a connection may wait: received and not handled to the end, sent and not
+            read, complete or not. The agent waits beyond it. If what is received exceeds it, the connection is aborted.
+        process_bytes: The same for all connections. Beyond it, the connection with the most is aborted. Those that are
+            not initialized may have a sixteenth of it.
         body_seconds: How long it may take to receive the body of an HTTP request.
         posts: How many messages of an HTTP connection may wait until the agent takes them, and their requests with
             them. Further ones are refused.
@@ -30,6 +37,10 @@ class Bounds:
     """
 
     message_bytes: int = Options.max_message_bytes
+    first_bytes: int = MIB
+    first_seconds: float = 10.0
+    connection_bytes: int = 320 * MIB
+    process_bytes: int = 512 * MIB
     body_seconds: float = 60.0
     posts: int = 64
     unread_bytes: int = 64 * MIB

@@ -1,4 +1,4 @@
-"""The command `serve`: an agent behind hypercorn, for trying it out."""
+"""The command `serve`: an agent on uvicorn."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 
 _LEVELS = ("critical", "error", "warning", "info", "debug")
-_KEEP_ALIVE = 15.0  # seconds between pings
-_LAST_BYTES = 0.5  # seconds to send what is left after the end of the connections
 
 
 def add_serve(parser: ArgumentParser) -> None:
@@ -52,13 +50,9 @@ def add_serve(parser: ArgumentParser) -> None:
 
 
 def _serve(options: Namespace) -> int:
-    from hypercorn import asyncio as hypercorn_asyncio
-    from hypercorn.config import Config
-
     from acp_kit.remote.server.admission import LOOPBACK
     from acp_kit.remote.server.app import agent_app
-    from acp_kit.remote.server.bounds import Bounds
-    from acp_runtime.transports import shutdown_signals
+    from acp_kit.remote.server.running import serve
 
     logging.basicConfig(level=options.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     host = f"[{options.host}]" if ":" in options.host else options.host
@@ -67,7 +61,6 @@ def _serve(options: Namespace) -> int:
     if host not in LOOPBACK and not options.token:
         _logger.warning("Everybody who can reach %s may use the agent: ask for a token with --token-env.", options.host)
     profile, agent = options.agent
-    bounds = Bounds()
 
     async def serve_agent(transport: Any, _: None) -> None:
         await profile.serve(agent, transport)
@@ -78,31 +71,11 @@ def _serve(options: Namespace) -> int:
     except (OSError, OverflowError) as error:
         sys.stderr.write(f"acp_kit.remote: {options.host} port {options.port} can't be listened on: {error}\n")
         return 2
-    config = Config()
-    config.bind = [f"fd://{listener.detach()}"]
-    config.h2_max_concurrent_streams = bounds.streams + bounds.posts
-    config.websocket_max_message_size = bounds.message_bytes
-    config.websocket_ping_interval = _KEEP_ALIVE
-    config.graceful_timeout = _LAST_BYTES
-    config.errorlog = logging.getLogger("hypercorn")
     hosts, authenticate = [*LOOPBACK, *options.hosts], _require_token(options.token)
-    app: Any = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate, bounds=bounds)
-    run: Any = hypercorn_asyncio  # its types are partly unknown
-
-    async def stopped() -> None:
-        """Wait for a signal, and end the connections: from Python 3.12 on, hypercorn would wait for them for ever.
-
-        See https://github.com/pgjones/hypercorn/issues/308
-        """
-        stop = asyncio.Event()
-        with shutdown_signals(lambda _: stop.set()):
-            await stop.wait()
-        # Python 3.11 logs each task that hypercorn cancels after this, such as those that send pings.
-        asyncio.get_running_loop().set_exception_handler(lambda _, __: None)
-        await app.state.end_connections()
-
-    with suppress(KeyboardInterrupt, asyncio.CancelledError):  # Ctrl-C again
-        asyncio.run(run.serve(app, config, shutdown_trigger=stopped))
+    app = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate)
+    sys.stderr.write(f"acp_kit.remote: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
+    with listener, suppress(KeyboardInterrupt, asyncio.CancelledError):  # Ctrl-C again
+        asyncio.run(serve(app, [listener]))
     return 0
 
 

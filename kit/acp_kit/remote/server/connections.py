@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from logging import getLogger
 from typing import Any
 
@@ -24,28 +25,39 @@ class Connections:
     def __init__(self, serve: Callable[[Transport, Any], Awaitable[None]], most: int) -> None:
         self._serve = serve
         self._most = most
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._places: dict[object, asyncio.Task[bool] | None] = {}
 
-    def __len__(self) -> int:
-        return len(self._tasks)
+    @contextmanager
+    def place(self) -> Generator[object]:
+        """Yield a place for a connection. At the end of the block it is free again, unless an agent has it by then.
 
-    def check_room(self) -> None:
-        """Raise Refused if there are too many connections."""
-        if len(self) >= self._most:
+        Raises:
+            Refused: There are too many connections.
+        """
+        if len(self._places) >= self._most:
             raise Refused(503, "The server has too many connections. Try again later.", headers={"Retry-After": "10"})
+        place = object()
+        self._places[place] = None
+        try:
+            yield place
+        finally:
+            if self._places.get(place) is None:
+                self._places.pop(place, None)
 
-    def start(self, transport: Transport, identity: Any) -> asyncio.Task[bool]:
-        """Serve the agent in a task. Its result says whether the agent has ended without an exception."""
+    def start(self, place: object, transport: Transport, identity: Any) -> asyncio.Task[bool]:
+        """Serve the agent in a task, which has the place. Its result says whether the agent has not failed."""
         task = asyncio.create_task(self._run(transport, identity), name="acp-connection")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._places[place] = task
+        task.add_done_callback(lambda _: self._places.pop(place))
         return task
 
     async def close(self) -> None:
         """End all connections, and wait until their agents have ended."""
-        for task in self._tasks:
+        self._most = 0
+        tasks = [task for task in self._places.values() if task is not None]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run(self, transport: Transport, identity: Any) -> bool:
         try:

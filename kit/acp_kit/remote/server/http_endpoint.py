@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from secrets import token_urlsafe
 from typing import Any
 
@@ -11,13 +12,16 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from acp_kit.remote.names import CONNECTION_ID, SESSION_ID
-from acp_kit.remote.server.admission import Admission, Refused, header
+from acp_kit.remote.server.account import Account, Accounts
+from acp_kit.remote.server.admission import Admission, Arrivals, Refused, header
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.messages import Batch, Message, read_message
+from acp_kit.remote.server.uvicorn_protocols import protocol_of
+from acp_runtime.jsonrpc import memory_of
 
-_MAX_INITIALIZE = 1024 * 1024  # bytes; many such requests may come at once
+_BUFFER = 320 * 1024  # bytes of a body that a server may have read before it is wanted
 
 
 class HTTPEndpoint:
@@ -27,9 +31,11 @@ class HTTPEndpoint:
         connections: serve the agent.
         admission: decides who may send requests.
         bounds: how much clients may cost.
+        accounts: count what waits.
     """
 
-    def __init__(self, connections: Connections, admission: Admission, bounds: Bounds) -> None:
+    def __init__(self, connections: Connections, admission: Admission, bounds: Bounds, accounts: Accounts) -> None:
+        self._accounts = accounts
         self._connections = connections
         self._admission = admission
         self._bounds = bounds
@@ -37,20 +43,28 @@ class HTTPEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, as an ASGI application."""
-        request = Request(scope, receive)
-        identity = await self._admission.admit(request)
-        response: ASGIApp
+        arrivals = Arrivals(receive)
+        request = Request(scope, arrivals)
+        if request.method == "POST" and not header(request, CONNECTION_ID):
+            with self._connections.place() as place:
+                identity = await self._admission.admit(request, arrivals)
+                response: ASGIApp = await self._open(request, identity, place)
+        else:
+            identity = await self._admission.admit(request, arrivals)
+            response = await self._respond(request, identity)
+        await response(scope, arrivals, send)
+
+    async def _respond(self, request: Request, identity: Any) -> ASGIApp:
         match request.method:
             case "POST":
-                response = await self._post(request, identity)
+                return await self._post(request, identity)
             case "GET":
-                response = self._get(request, identity)
+                return self._get(request, identity)
             case "DELETE":
                 self._find(request, identity).end()
-                response = Response(status_code=202)
+                return Response(status_code=202)
             case _:
                 raise Refused(405, "Use POST, GET or DELETE.", headers={"Allow": "POST, GET, DELETE"})
-        await response(scope, receive, send)
 
     def _find(self, request: Request, identity: Any) -> HTTPTransport:
         """Return the connection that a request belongs to."""
@@ -71,35 +85,37 @@ class HTTPEndpoint:
     # POST
 
     async def _post(self, request: Request, identity: Any) -> Response:
-        if header(request, "content-type").partition(";")[0].strip().lower() != "application/json":
-            raise Refused(415, "The Content-Type has to be application/json.")
-        if header(request, "content-encoding").lower() not in ("", "identity"):
-            raise Refused(415, "The body must not have a Content-Encoding.")
-        if not header(request, CONNECTION_ID):
-            self._connections.check_room()
-            message = await self._message(request, min(_MAX_INITIALIZE, self._bounds.message_bytes))
-            return await self._initialize(message, identity)
+        _check_body(request)
         transport, header_session = self._find(request, identity), self._session(request)
         if transport.posts >= self._bounds.posts:
             raise Refused(503, "Too many messages wait for the agent. Send it later.", headers={"Retry-After": "1"})
         transport.posts += 1
+        transport.account.set(request, _buffered(request))
         try:
             async with transport.turn:
-                message = await self._message(request, self._bounds.message_bytes)
+                transport.abort_body = partial(_abort, request)
+                message = await self._message(request, self._bounds.message_bytes, transport.account)
                 if message.method == "initialize":
                     raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
                 session = transport.session_of(message) or header_session
                 if header_session not in ("", session):
                     raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
                 await transport.put(message, session)
+                transport.abort_body = lambda: None
         finally:
             transport.posts -= 1
+            transport.account.set(request, 0)
         self._find(request, identity)  # it may have ended meanwhile
         return Response(status_code=202)
 
-    async def _message(self, request: Request, most: int) -> Message:
+    async def _message(self, request: Request, most: int, account: Account) -> Message:
+        """Read the message of a body, which is counted then with the memory that it may take."""
+        body = await self._body(request, most, account)
+        account.set(request, memory_of(body))
+        if not account.is_open:
+            raise Refused(413, "The message takes too much memory, or too much waits in the server.")
         try:
-            message = read_message(await self._body(request, most))
+            message = read_message(body)
         except Batch as batch:
             raise Refused(501, str(batch)) from None
         except ValueError as error:
@@ -108,31 +124,43 @@ class HTTPEndpoint:
             raise Refused(400, f"An id in the message is longer than {self._bounds.id_length} characters.")
         return message
 
-    async def _body(self, request: Request, most: int) -> bytes:
+    async def _body(self, request: Request, most: int, account: Account) -> bytes:
         body, size = bytearray(), 0
+        seconds = self._bounds.body_seconds if header(request, CONNECTION_ID) else self._bounds.first_seconds
         try:
-            async with asyncio.timeout(self._bounds.body_seconds):
+            async with asyncio.timeout(seconds):
                 async for chunk in request.stream():
                     size += len(chunk)
                     # The rest is read all the same: over HTTP/2, servers close the whole connection otherwise.
                     body += chunk if size <= most else b""
+                    account.set(request, len(body))
         except TimeoutError:
             if size <= most:
-                raise Refused(408, f"The body took longer than {self._bounds.body_seconds} seconds.") from None
+                raise Refused(408, f"The body took longer than {seconds} seconds.") from None
         except ClientDisconnect:
             raise Refused(499, "The client has left.") from None
         if size > most:
             raise Refused(413, f"A message may have {most} bytes here.")
         return bytes(body)
 
-    async def _initialize(self, message: Message, identity: Any) -> Response:
+    async def _open(self, request: Request, identity: Any, place: object) -> Response:
         """Open a connection."""
+        _check_body(request)
+        most = min(self._bounds.first_bytes, self._bounds.message_bytes)
+        account = Account(self._accounts, partial(_abort, request))
+        try:
+            message = await self._message(request, most, account)
+        finally:
+            account.close()
+        return await self._initialize(message, identity, place)
+
+    async def _initialize(self, message: Message, identity: Any, place: object) -> Response:
         if message.method != "initialize" or message.id is None:
             raise Refused(400, f"Only an initialize request may come without {CONNECTION_ID}.")
-        self._connections.check_room()
-        id, transport = token_urlsafe(24), HTTPTransport(message, self._bounds)
+        id, transport = token_urlsafe(24), HTTPTransport(message, self._bounds, self._accounts)
         self._transports[id] = transport, identity
-        task = self._connections.start(transport, identity)
+        task = self._connections.start(place, transport, identity)
+        transport.on_abort = task.cancel
         task.add_done_callback(lambda _: self._forget(id))
         try:
             async with asyncio.timeout(self._bounds.idle_seconds):
@@ -170,19 +198,41 @@ class HTTPEndpoint:
             raise Refused(503, "The connection has too many streams.", headers={"Retry-After": "10"})
 
         async def respond(scope: Scope, receive: Receive, send: Send) -> None:
-            with transport.reading(session) as stream:
+            leaving = asyncio.create_task(_until_left(receive), name="acp-stream-left")
+            with transport.reading(session, leaving.cancel) as stream:
                 writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
-                leaving = asyncio.create_task(_until_left(receive), name="acp-stream-left")
+                if uvicorn := protocol_of(scope):
+                    uvicorn.on_shutdown = transport.end
                 try:
                     await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     writing.cancel()
                     leaving.cancel()
                     results = await asyncio.gather(writing, leaving, return_exceptions=True)
+            if results[0] is not None:
+                _abort(request)  # what the server still has would wait for a client that doesn't read
             if isinstance(results[0], TimeoutError):
                 transport.end()
 
         return respond
+
+
+def _check_body(request: Request) -> None:
+    if header(request, "content-type").partition(";")[0].strip().lower() != "application/json":
+        raise Refused(415, "The Content-Type has to be application/json.")
+    if header(request, "content-encoding").lower() not in ("", "identity"):
+        raise Refused(415, "The body must not have a Content-Encoding.")
+
+
+def _buffered(request: Request) -> int:
+    """Return how much of a body the server may hold while the message before it is handled."""
+    length = header(request, "content-length")
+    return min(int(length), _BUFFER) if length.isdecimal() else _BUFFER
+
+
+def _abort(request: Request) -> None:
+    if uvicorn := protocol_of(request.scope):
+        uvicorn.transport.abort()
 
 
 def _accepts_events(request: Request) -> bool:

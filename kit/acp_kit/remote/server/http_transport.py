@@ -14,10 +14,11 @@ Everything else takes the stream of the connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from acp_kit.remote.names import ENDS_SESSION
+from acp_kit.remote.server.account import Account, Accounts
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.messages import Message, read_message
 from acp_kit.remote.server.streams import Stream
@@ -26,6 +27,7 @@ _PROMPT = "session/prompt"
 _LOADS = ("session/load", "session/resume")
 _CONNECTION = ""  # the key of the stream that belongs to no session
 _MAX_ASKED = 1024
+_REQUEST = 500  # bytes that a request takes until it is answered, besides its ids
 
 
 class HTTPTransport:
@@ -34,20 +36,28 @@ class HTTPTransport:
     Args:
         initialize: the request that opens it.
         bounds: how much the client may cost.
+        accounts: count what waits.
 
     Attributes:
+        account: counts what waits here.
+        on_abort: ends the agent.
+        abort_body: ends the POST whose message is next.
         answer: the answer to `initialize`; None if the connection ends before.
         has_ended: whether nothing more comes in or goes out.
         turn: held by the POST whose message is next.
         posts: how many POSTs there are at the moment.
     """
 
-    def __init__(self, initialize: Message, bounds: Bounds) -> None:
+    def __init__(self, initialize: Message, bounds: Bounds, accounts: Accounts) -> None:
+        self.account = Account(accounts, self._abort)
+        self.watch_held = self.account.watch
+        self.on_abort: Callable[[], object] = lambda: None
+        self.abort_body: Callable[[], object] = lambda: None
         self._initialize_id = initialize.id
         self._bounds = bounds
         self._received: bytes | None = initialize.line + b"\n"
         self._changed = asyncio.Event()
-        self._streams = {_CONNECTION: Stream(self._changed.set)}
+        self._streams = {_CONNECTION: Stream(self._changed.set, self.account)}
         # The client's requests without an answer: the session and the method of each.
         self._requests: dict[str, tuple[str, str]] = {}
         # The sessions that are being loaded, and the stream of each; None while nothing was sent for it.
@@ -62,17 +72,20 @@ class HTTPTransport:
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
+        self.account.passed()
         while self._received is None and not self.has_ended:
             await self._wait()
         line, self._received = self._received, None
         self._changed.set()
-        return b"" if self.has_ended else line or b""
+        return b"" if self.has_ended or line is None else self.account.pass_on(line)
 
     async def send(self, data: bytes, /) -> None:
         """Put messages on their streams. Wait while one of these is full."""
         for line in data.splitlines():
             message = read_message(line)
             if message.method is None and message.id == self._initialize_id and not self.answer.done():
+                if not message.is_error:
+                    self.account.initialized()
                 self.answer.set_result(message)
                 continue
             key = self._key(message)
@@ -93,6 +106,16 @@ class HTTPTransport:
             self._idle.cancel()
         for stream in self._streams.values():
             stream.end()
+        self._close_account()
+
+    def _abort(self) -> None:
+        """End the connection at once, and drop what waits."""
+        self.on_abort()
+        self.abort_body()
+        self._received = None
+        for stream in list(self._streams.values()):
+            stream.abort()
+        self.end()
 
     def session_of(self, message: Message) -> str:
         """Return the session that a message of the client belongs to; empty if that is not known."""
@@ -113,6 +136,7 @@ class HTTPTransport:
             self._asked.pop(message.id or "", None)
         elif message.id is not None:
             self._requests[message.id] = session, message.method
+            self.account.set("requests", len(self._requests) * (_REQUEST + self._bounds.id_length))
             if message.method in _LOADS:
                 self._loads.setdefault(session)
         self._received = message.line + b"\n"
@@ -127,25 +151,39 @@ class HTTPTransport:
         return session in self._streams or len(self._streams) <= self._bounds.streams
 
     @contextmanager
-    def reading(self, session: str) -> Generator[Stream]:
-        """Yield a stream, which is open during the block. The connection may not be idle for longer than the bound."""
+    def reading(self, session: str, abort: Callable[[], object]) -> Generator[Stream]:
+        """Yield a stream, which is open during the block. The connection may not be idle for longer than the bound.
+
+        Args:
+            session: the session of the stream; empty for that of the connection.
+            abort: ends the block, although the client doesn't read.
+        """
         stream = self._stream(session)
-        stream.is_open = True
+        stream.is_open, stream.abort_response = True, abort
         if self._idle is not None:
             self._idle.cancel()
         try:
             yield stream
         finally:
-            stream.is_open = False
+            stream.left()
             if session and not stream.unread:
                 del self._streams[session]
                 self._changed.set()
             self.watch_idle()
+            self._close_account()
 
     def watch_idle(self) -> None:
         """If no stream is open, end the connection unless one is opened in time."""
-        if not self.has_ended and not any(stream.is_open for stream in self._streams.values()):
+        if not self.has_ended and not self._is_read:
             self._idle = asyncio.get_running_loop().call_later(self._bounds.idle_seconds, self.end)
+
+    @property
+    def _is_read(self) -> bool:
+        return any(stream.is_open for stream in self._streams.values())
+
+    def _close_account(self) -> None:
+        if self.has_ended and not self._is_read:
+            self.account.close()
 
     def _key(self, message: Message) -> str:
         """Return the stream for a message of the agent: the id of its session, or that of the connection."""
@@ -154,7 +192,7 @@ class HTTPTransport:
             if method in _LOADS:
                 key = self._loads.pop(session, None)
                 return self._if_open(session) if key is None else key
-            waits = session in self._streams and self._streams[session].unread
+            waits = session in self._streams and self._streams[session].waits
             return session if method == _PROMPT or (waits and method not in ENDS_SESSION) else self._if_open(session)
         session = message.session
         if message.id is not None:
@@ -173,7 +211,7 @@ class HTTPTransport:
 
     def _stream(self, key: str) -> Stream:
         if key not in self._streams:
-            self._streams[key] = Stream(self._changed.set)
+            self._streams[key] = Stream(self._changed.set, self.account)
         return self._streams[key]
 
     async def _wait_for_room(self, key: str) -> None:
@@ -193,8 +231,11 @@ class HTTPTransport:
 
     def _has_room(self, key: str) -> bool:
         if key in self._streams:
-            return self._streams[key].unread <= self._bounds.unread_bytes
-        return self.has_room_for(key)
+            stream = self._streams[key]
+            if stream.is_open and not stream.waits:  # what is read goes on, whatever waits for others
+                return True
+            return stream.unread <= self._bounds.unread_bytes and not self.account.is_full
+        return self.has_room_for(key) and not self.account.is_full
 
     async def _wait(self) -> None:
         """Wait until something has changed."""

@@ -16,7 +16,7 @@ class Message:
     Attributes:
         line: its JSON, without newlines.
         method: its method; None for an answer.
-        id: the JSON of its id; None if it has none, or null.
+        id: the JSON of its id; None if it has none that is a string or an integer.
         session: the session that its params name; empty if they name none.
         is_error: whether it is an answer with an error.
     """
@@ -51,7 +51,7 @@ def read_message(data: bytes) -> Message:
         # Inside JSON, newlines are only between tokens.
         line=data.replace(b"\n", b" ").replace(b"\r", b" "),
         method=method if isinstance(method, str) else None,
-        id=None if id is None else json.dumps(id),
+        id=json.dumps(id) if isinstance(id, (str, int)) else None,
         session=session if isinstance(session, str) else "",
         is_error="error" in message,
     )

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 from starlette.types import Send
 
+from acp_kit.remote.server.account import Account
+
 _CHUNK = 64 * 1024  # bytes that are sent at once
 _KEEP_ALIVE = 15.0  # seconds
+_LINE = 100  # bytes that a message takes besides its own
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
@@ -22,32 +26,56 @@ class Stream:
 
     Args:
         on_read: called whenever a client has read something.
+        account: counts what waits.
 
     Attributes:
         is_open: whether a client reads.
-        unread: how many bytes wait.
+        unread: how many bytes wait, with those that the server was given last: it may still have them.
         reads: how often something was read.
+        abort_response: ends the response, although the client doesn't read.
     """
 
-    def __init__(self, on_read: Callable[[], None]) -> None:
+    def __init__(self, on_read: Callable[[], None], account: Account) -> None:
         self._on_read = on_read
+        self._account = account
         self._lines: deque[bytes] = deque()
+        self._given = 0
         self._changed = asyncio.Event()
         self._has_ended = False
         self.is_open = False
         self.unread = 0
         self.reads = 0
+        self.abort_response: Callable[[], object] = lambda: None
+
+    @property
+    def waits(self) -> bool:
+        """Whether there are messages that the server was not given."""
+        return bool(self._lines)
 
     def put(self, line: bytes) -> None:
         """Add a message."""
         self._lines.append(line)
-        self.unread += len(line)
+        self._count(len(line))
         self._changed.set()
 
     def end(self) -> None:
         """Let the client read what waits, but nothing more."""
         self._has_ended = True
         self._changed.set()
+        if not self.is_open:
+            self.abort()
+
+    def left(self) -> None:
+        """Note that the client doesn't read any more."""
+        self.is_open, self.abort_response = False, lambda: None
+        self._give(0)
+
+    def abort(self) -> None:
+        """Drop what waits, and end the response."""
+        self._lines.clear()
+        self._given = 0
+        self._count(-self.unread)
+        self.abort_response()
 
     async def write(self, send: Send, seconds: float) -> None:
         """Send messages to a client, and comments if there are none, until the stream ends.
@@ -78,24 +106,41 @@ class Stream:
 
     async def _write_some(self, send: Send, seconds: float) -> None:
         """Write one message, and those after it that fit."""
-        count = size = 0
-        events: list[bytes] = []
-        while count < len(self._lines) and (not count or size + len(self._lines[count]) <= _CHUNK):
-            events += b"data: ", self._lines[count], b"\n\n"
+        count, size = 1, len(self._lines[0])
+        while count < len(self._lines) and size + len(self._lines[count]) <= _CHUNK:
             size += len(self._lines[count])
             count += 1
-        data = memoryview(b"".join(events))
-        for start in range(0, len(data), _CHUNK):
-            await _write(send, bytes(data[start : start + _CHUNK]), seconds)
+        for data in _pieces(list(islice(self._lines, count))):
+            await _write(send, data, seconds)
             self._was_read()
-        for _ in range(count):
+        for _ in range(min(count, len(self._lines))):
             self._lines.popleft()
-        self.unread -= size
+        self._give(size)
         self._was_read()
+
+    def _give(self, size: int) -> None:
+        """Note what the server was given. What it was given before that has left it."""
+        given, self._given = self._given, size
+        self._count(-given)
+
+    def _count(self, size: int) -> None:
+        self.unread += size
+        self._account.set(self, self.unread + len(self._lines) * _LINE)
 
     def _was_read(self) -> None:
         self.reads += 1
         self._on_read()
+
+
+def _pieces(lines: list[bytes]) -> Iterator[bytes]:
+    """Return the events of messages in pieces. A large message is not copied as a whole."""
+    if len(lines) == 1 and len(lines[0]) > _CHUNK:
+        yield b"data: "
+        for start in range(0, len(lines[0]), _CHUNK):
+            yield lines[0][start : start + _CHUNK]
+        yield b"\n\n"
+    else:
+        yield b"".join(b"data: %b\n\n" % line for line in lines)
 
 
 async def _write(send: Send, data: bytes, seconds: float) -> None:

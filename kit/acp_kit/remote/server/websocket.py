@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from secrets import token_urlsafe
+from typing import Any
 
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from acp_kit.remote.names import CONNECTION_ID
-from acp_kit.remote.server.admission import Admission
+from acp_kit.remote.server.account import Account, Accounts
+from acp_kit.remote.server.admission import Admission, Arrivals
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
+from acp_kit.remote.server.messages import Message, read_message
+from acp_kit.remote.server.uvicorn_protocols import WebSockets, protocol_of, text_of
 
-_NORMAL, _GOING_AWAY, _TOO_BIG, _FAILED = 1000, 1001, 1009, 1011
+_NORMAL, _GOING_AWAY, _NOT_UTF_8, _POLICY, _TOO_BIG, _FAILED = 1000, 1001, 1007, 1008, 1009, 1011
 _CLOSE_SECONDS = 2.0
 
 
@@ -23,68 +28,145 @@ class WebSocketTransport:
     Args:
         socket: the accepted WebSocket.
         bounds: how much the client may cost.
+        account: counts what waits.
+
+    Attributes:
+        asked: done when the client has sent `initialize`.
+        initialized: done when the agent has answered it.
     """
 
-    def __init__(self, socket: WebSocket, bounds: Bounds) -> None:
+    def __init__(self, socket: WebSocket, bounds: Bounds, account: Account) -> None:
         self._socket = socket
+        self._uvicorn: WebSockets | None = protocol_of(socket.scope)
         self._bounds = bounds
+        self._account = account
+        self.watch_held = account.watch
+        self._initialize_id: str | None = None
+        self._allow(bounds.first_bytes)
+        self.asked, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
-        while (event := await self._socket.receive())["type"] != "websocket.disconnect":
-            text: str | None = event.get("text")
-            if text:  # binary frames mean nothing
-                frame = text.replace("\n", " ").encode()
-                if len(frame) > self._bounds.message_bytes:
-                    await self.close_with(_TOO_BIG)
-                    break
-                return frame + b"\n"
-        return b""
+        self._account.passed()
+        text = b""
+        while not text and (event := await self._socket.receive())["type"] != "websocket.disconnect":
+            text = text_of(event)  # binary frames mean nothing
+        if len(text) > self._most:
+            return await self.close_with(_TOO_BIG)
+        try:
+            if not text.isascii():
+                text.decode()
+            if not self.initialized.done():
+                self._look_at(read_message(text))
+        except UnicodeDecodeError:
+            return await self.close_with(_NOT_UTF_8)
+        except ValueError:
+            pass  # the agent answers it
+        return text and self._account.pass_on(text.replace(b"\n", b" ") + b"\n")
 
     async def send(self, data: bytes, /) -> None:
         """Send messages. Raise TimeoutError if the client doesn't read."""
-        loop, seconds = asyncio.get_running_loop(), self._bounds.unread_seconds
-        async with asyncio.timeout(seconds) as deadline:
-            started = loop.time()
-            for line in data.splitlines():
-                await self._socket.send_text(line.decode())
-                if (now := loop.time()) > started + seconds / 10:  # a timer for each message would cost too much
-                    started = now
-                    deadline.reschedule(now + seconds)
+        lines, seconds = data.splitlines(), self._bounds.unread_seconds
+        if self.asked.done() and not self.initialized.done():
+            for line in lines:
+                self._look_at(read_message(line))
+        self._account.set("sent", len(data))
+        if self._uvicorn is not None:
+            await self._uvicorn.write(lines, seconds)
+        else:
+            for line in lines:
+                async with asyncio.timeout(seconds):
+                    await self._socket.send_text(line.decode())
+        self._account.set("sent", 0)
 
     async def close(self) -> None:
         """Leave closing to the endpoint, which knows why the connection has ended."""
 
-    async def close_with(self, code: int) -> None:
-        """Close the WebSocket with a code, unless it is closed."""
+    async def close_with(self, code: int) -> bytes:
+        """Close the WebSocket with a code, unless it is closed. Nothing more is received."""
         if self._socket.client_state is self._socket.application_state is WebSocketState.CONNECTED:
             await self._socket.close(code)
+        return b""
+
+    def _look_at(self, message: Message) -> None:
+        """Note `initialize` and its answer. After it, the client may send larger messages."""
+        if message.method == "initialize" and message.id is not None:
+            self._initialize_id = message.id
+            if not self.asked.done():
+                self.asked.set_result(None)
+        elif message.method is None and message.id == self._initialize_id and not message.is_error:
+            self.initialized.set_result(None)
+            self._account.initialized()
+            self._allow(self._bounds.message_bytes)
+
+    def _allow(self, message_bytes: int) -> None:
+        self._most = min(message_bytes, self._bounds.message_bytes)
+        if self._uvicorn is not None:
+            self._uvicorn.limit(self._most)
 
 
 class WebSocketEndpoint:
-    """Accepts WebSockets.
+    """Accepts WebSockets, as an ASGI application.
 
     Args:
         connections: serve the agent.
         admission: decides who may connect.
         bounds: how much clients may cost.
+        accounts: count what waits.
     """
 
-    def __init__(self, connections: Connections, admission: Admission, bounds: Bounds) -> None:
+    def __init__(self, connections: Connections, admission: Admission, bounds: Bounds, accounts: Accounts) -> None:
         self._connections = connections
         self._admission = admission
         self._bounds = bounds
+        self._accounts = accounts
 
-    async def accept(self, socket: WebSocket) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the agent over a WebSocket until it is closed."""
-        identity = await self._admission.admit(socket)
-        self._connections.check_room()
-        await socket.accept(headers=[(CONNECTION_ID.lower().encode(), token_urlsafe(24).encode())])
-        transport = WebSocketTransport(socket, self._bounds)
-        code = _GOING_AWAY
-        try:
-            code = _NORMAL if await self._connections.start(transport, identity) else _FAILED
-        finally:
-            with suppress(TimeoutError, WebSocketDisconnect):
-                async with asyncio.timeout(_CLOSE_SECONDS):
-                    await transport.close_with(code)
+        arrivals = Arrivals(receive)
+        socket, uvicorn = WebSocket(scope, arrivals, send), protocol_of(scope)
+        task: asyncio.Task[bool] | None = None
+
+        def abort() -> None:
+            if uvicorn is not None:
+                uvicorn.abort()
+            if task is not None:
+                task.cancel()
+
+        with self._connections.place() as place:
+            account = Account(self._accounts, abort)
+            if uvicorn is not None:
+                uvicorn.account = account
+            try:
+                identity = await self._admission.admit(socket, arrivals)
+                await socket.accept(headers=[(CONNECTION_ID.lower().encode(), token_urlsafe(24).encode())])
+                transport = WebSocketTransport(socket, self._bounds, account)
+                task = self._connections.start(place, transport, identity)
+                if uvicorn is not None:
+                    uvicorn.on_shutdown = task.cancel
+                code = await self._end(task, transport)
+                with suppress(TimeoutError, WebSocketDisconnect):
+                    async with asyncio.timeout(_CLOSE_SECONDS):
+                        await transport.close_with(code)
+            finally:
+                if task is not None:
+                    task.cancel()
+                if uvicorn is not None:
+                    uvicorn.abort_soon()
+                else:
+                    account.close()
+
+    async def _end(self, task: asyncio.Task[bool], transport: WebSocketTransport) -> int:
+        """Wait until the agent has ended, and return the code of closing. End it if `initialize` comes late."""
+        steps = ((transport.asked, self._bounds.first_seconds), (transport.initialized, self._bounds.idle_seconds))
+        for step, seconds in steps:
+            waits: set[asyncio.Future[Any]] = {task, step}
+            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not step.done() and not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+                return _POLICY
+        await asyncio.wait({task})  # servers log what is cancelled
+        if task.cancelled():
+            return _GOING_AWAY
+        return _NORMAL if task.result() else _FAILED

@@ -20,7 +20,7 @@ async def _megabytes() -> AsyncIterator[bytes]:
 
 async def test_a_body_that_is_too_big_does_not_end_the_streams_beside_it() -> None:
     async with (
-        serving(agent_app(echo, bounds=Bounds(message_bytes=100_000))) as site,
+        serving(agent_app(echo, bounds=Bounds(message_bytes=100_000)), "hypercorn") as site,
         httpx2.AsyncClient(http1=False, http2=True, base_url=f"http://127.0.0.1:{site.port}") as client,
     ):
         opened = await client.post("/acp", json=INITIALIZE)

@@ -1,0 +1,204 @@
+"""Uvicorn's protocols with limits from the first byte on, and an end when the server shuts down.
+
+Only this file uses what uvicorn and websockets don't document. pyproject.toml has the versions for which
+`tests/kit/remote/server/test_uvicorn_protocols.py` has shown that it works.
+"""
+
+# ruff: noqa: D102 (methods without a docstring override those of uvicorn)
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+from websockets.protocol import State
+
+from acp_kit.remote.server.account import Account
+
+_KEY = "acp_kit.remote"
+_HEAD_SECONDS = 10.0  # for the head of the first request
+_LAST_SECONDS = 1.0  # for the last bytes, when a connection is closed
+_EVENT = 500  # bytes that a queued message takes besides its own
+
+
+def protocol_of(scope: Mapping[str, Any]) -> Any:
+    """Return the `HTTP` or the `WebSockets` that a request came on; None if another server runs the application."""
+    return scope.get("state", {}).get(_KEY)
+
+
+def text_of(event: Mapping[str, Any]) -> bytes:
+    """Return the text of a WebSocket's event; empty if it is binary."""
+    text: str | bytes = event.get(_KEY) or event.get("text") or b""
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _head(size: int) -> bytes:
+    """Return the head of a text frame that is not compressed. websockets takes ten times as long."""
+    if size < 126:
+        return b"\x81%c" % size
+    return b"\x81\x7e" + size.to_bytes(2, "big") if size < 65536 else b"\x81\x7f" + size.to_bytes(8, "big")
+
+
+class _Ending:
+    """What both protocols have.
+
+    Attributes:
+        on_shutdown: ends the connection or the response when the server shuts down.
+    """
+
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+    app_state: dict[str, Any]
+    on_shutdown: Callable[[], object] | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)  # type: ignore[misc]
+        transport.set_write_buffer_limits(0)  # whoever sends waits until everything is sent
+        self.app_state = {**self.app_state, _KEY: self}
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)  # type: ignore[misc]
+        self.forget()
+
+    def shutdown(self) -> None:
+        if self.on_shutdown is not None:
+            self.on_shutdown()
+        else:
+            super().shutdown()  # type: ignore[misc]
+        self.abort_soon()
+
+    def abort_soon(self) -> None:
+        """Close the TCP connection soon, although the client may not read what was sent last."""
+        self.loop.call_later(_LAST_SECONDS, self.transport.abort)
+
+    def forget(self) -> None:
+        """Free what refers to this object."""
+        self.app_state, self.on_shutdown = {}, None
+
+
+class HTTP(_Ending, H11Protocol):
+    """Serves HTTP/1.1: the value of uvicorn's option `http`."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._head = self.loop.call_later(_HEAD_SECONDS, lambda: self.scope or self.transport.abort())
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        super().handle_websocket_upgrade(event)
+        self.forget()
+
+    def forget(self) -> None:
+        super().forget()
+        self._head.cancel()
+
+
+class WebSockets(_Ending, WebSocketsSansIOProtocol):
+    """Serves WebSockets: the value of uvicorn's option `ws`.
+
+    Attributes:
+        account: counts what waits here; None until the application has the WebSocket.
+    """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.account: Account | None = None
+        self._message = bytearray()  # the fragments of a message that is incomplete
+        self._is_text = False
+        self._queued = 0
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self.account is not None:
+            self.account.close()
+
+    def abort(self) -> None:
+        """Close the TCP connection at once, and free what was received."""
+        self.transport.abort()
+        self.conn.reader.discard()
+        self._message.clear()
+
+    def limit(self, message_bytes: int) -> None:
+        """Close the WebSocket if a message is larger than this, after it was inflated."""
+        self.conn.max_message_size = message_bytes
+
+    async def write(self, lines: list[bytes], seconds: float) -> None:
+        """Send messages. Raise TimeoutError if the client reads nothing for so many seconds."""
+        if self.disconnected or self.conn.state is not State.OPEN:
+            raise ConnectionError("The WebSocket is closed.")
+        if self.conn.extensions:
+            for line in lines:
+                self.conn.send_text(line)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+        else:
+            self.transport.write(b"".join([part for line in lines for part in (_head(len(line)), line)]))
+        while not self.writable.is_set():
+            unsent = self.transport.get_write_buffer_size()
+            try:
+                async with asyncio.timeout(seconds):
+                    await self.writable.wait()
+            except TimeoutError:
+                if self.transport.get_write_buffer_size() >= unsent:
+                    raise
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        self.handshake_complete |= self.close_sent  # or uvicorn logs an error when a handshake is refused
+
+    async def receive(self) -> Any:
+        event: Any = await super().receive()
+        if _KEY in event:
+            self._queued -= len(event[_KEY]) + _EVENT
+        self._count()
+        return event
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._count()
+
+    def handle_ping(self) -> None:
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()  # drops the answer: the client doesn't read
+
+    def handle_text(self, event: Frame) -> None:
+        self._is_text = True
+        self.handle_cont(event)
+
+    def handle_bytes(self, event: Frame) -> None:
+        self._is_text = False
+        self.handle_cont(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        if not self.handshake_complete:
+            self.abort()  # the client didn't wait for the response
+        data, event.data = event.data, b""  # websockets keeps the last frame
+        if self._message or not event.fin:
+            self._message += data
+        if event.fin:
+            message, self._message = bytes(self._message or data), bytearray()
+            if message and self._is_text and not self.close_sent:
+                self._put(message)
+
+    def keepalive_timeout(self) -> None:
+        if self.read_paused:  # the answer may be behind what isn't read
+            self.pong_timer = self.pending_ping_payload = None
+            self.schedule_ping()
+        else:
+            super().keepalive_timeout()
+            self.abort_soon()
+
+    def _put(self, message: bytes) -> None:
+        self._queued += len(message) + _EVENT
+        event: Any = {"type": "websocket.receive", "bytes": b"", _KEY: message}
+        self.queue.put_nowait(event)
+        if not self.read_paused:
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    def _count(self) -> None:
+        if self.account is not None:
+            self.account.set("frames", len(self.conn.reader.buffer) + len(self._message) + self._queued)

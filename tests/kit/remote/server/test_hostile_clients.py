@@ -1,0 +1,250 @@
+"""Clients that want the server's memory: what its process takes stays below its limit, and other clients are served.
+
+Each case sends several times as much as the process may hold. `make test` runs it with limits that are a 64th of the
+default ones, `make stress` with those.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import zlib
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.support.kit.hostile_server import Victim, WebSocket, frame, message, victim
+from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON
+from tests.support.scale import count
+
+pytestmark = [
+    pytest.mark.stress,
+    pytest.mark.xdist_group("acp_kit.remote.hostile"),
+    pytest.mark.skipif(sys.platform != "linux", reason="reads what a process takes from /proc"),
+]
+UNIT = count(16 * 1024, 1024 * 1024)
+FIRST, MESSAGE, CONNECTION, PROCESS = UNIT, 64 * UNIT, 320 * UNIT, 512 * UNIT
+# The pool of those that are not initialized, one message while it is read, and what Python takes for itself.
+ALLOWED = PROCESS + PROCESS // 16 + 4 * MESSAGE + 16 * 1024 * 1024
+_BOUNDS = {
+    "first_bytes": FIRST,
+    "message_bytes": MESSAGE,
+    "connection_bytes": CONNECTION,
+    "process_bytes": PROCESS,
+    "unread_bytes": MESSAGE,
+    "first_seconds": 5.0,
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Victim]:
+    with victim(_BOUNDS, ws_per_message_deflate=True) as server:
+        yield server
+
+
+@asynccontextmanager
+async def attacked(server: Victim, allowed: int = ALLOWED) -> AsyncGenerator[list[WebSocket]]:
+    """Measure the block. Another client is served all the time. Close the WebSockets that the block leaves."""
+    other = await server.websocket()
+    server.start()
+    sockets: list[WebSocket] = []
+    try:
+        yield sockets
+        await other.send(frame(message("session/new", {"cwd": "/", "mcpServers": []}, id=1)))
+        assert b"sessionId" in await other.next()
+        sys.stdout.write(f"{server.peak >> 20} MiB at most, of {allowed >> 20}; now {server.now >> 20}\n")
+        assert server.peak <= allowed
+    finally:
+        for socket in [*sockets, other]:
+            await socket.close()
+
+
+async def test_half_a_message_before_initialize_is_small(server: Victim) -> None:
+    deflate = zlib.compressobj(wbits=-15)
+    half = deflate.compress(b"x" * 63 * UNIT) + deflate.flush(zlib.Z_SYNC_FLUSH)
+    bomb = frame(half, fin=False, deflated=True)
+    async with attacked(server, 8 * 1024 * 1024) as sockets:
+        for _ in range(10):
+            sockets.append(await server.websocket(bomb, initialize=False, deflate=True))
+        assert [await socket.until_closed() for socket in sockets] == [1009] * 10
+
+
+@pytest.mark.parametrize("size", [FIRST, FIRST + 1])
+async def test_the_first_message_has_its_limit(server: Victim, size: int) -> None:
+    opening = message("initialize", {"protocolVersion": 1, "_meta": {"x": ""}}, id=0)
+    opening = opening.replace(b'""', b'"%b"' % (b"x" * (size - len(opening))))
+    socket = await server.websocket(frame(opening), initialize=False)
+    if size == FIRST:
+        assert b'"result"' in await socket.next()
+        await socket.close()
+    else:
+        assert await socket.until_closed() == 1009
+    response = await server.request("POST", JSON, opening)
+    assert response.status == (200 if size == FIRST else 413)
+
+
+async def test_a_message_of_the_full_size_is_received_although_it_is_not_ascii(server: Victim) -> None:
+    async with attacked(server) as sockets:
+        text = "x" * (60 * UNIT) + "\U0001f600"
+        for ensure_ascii in (False, True):
+            body = json.dumps(
+                {"jsonrpc": "2.0", "id": 1, "method": "_x", "params": {"x": text}}, ensure_ascii=ensure_ascii
+            )
+            sockets.append(socket := await server.websocket(frame(body.encode())))
+            assert await socket.next() == b'{"jsonrpc":"2.0","id":1,"result":{}}'
+
+
+@pytest.mark.parametrize("size", [MESSAGE, MESSAGE + 1])
+async def test_one_byte_more_closes_the_websocket(server: Victim, size: int) -> None:
+    async with attacked(server) as sockets:
+        sockets.append(socket := await server.websocket())
+        body = message("_x", {"x": ""}, id=1)
+        await socket.send(frame(body.replace(b'""', b'"%b"' % (b"x" * (size - len(body))))))
+        if size == MESSAGE:
+            assert b'"id":1' in await socket.next()
+        else:
+            assert await socket.until_closed() == 1009
+
+
+async def test_a_hundred_incomplete_messages(server: Victim) -> None:
+    async with attacked(server) as sockets:
+        begun = frame(b'"' + b"x" * (MESSAGE * 3 // 4), length=MESSAGE)
+        for _ in range(count(40, 100)):
+            sockets.append(await server.websocket(begun))
+
+
+async def test_a_hundred_bombs(server: Victim) -> None:
+    deflate = zlib.compressobj(wbits=-15)
+    bomb = deflate.compress(b'"' + b"x" * (MESSAGE * 3 // 4)) + deflate.flush(zlib.Z_SYNC_FLUSH)
+    async with attacked(server) as sockets:
+        for _ in range(count(40, 100)):
+            sockets.append(await server.websocket(frame(bomb, fin=False, deflated=True), deflate=True))
+
+
+@pytest.mark.parametrize("size", [0, 1])
+async def test_a_message_in_small_fragments(server: Victim, size: int) -> None:
+    fragments = frame(b"x" * size, opcode=0, fin=False) * 10_000
+    async with attacked(server) as sockets:
+        sockets.append(socket := await server.websocket(frame(b'"', fin=False)))
+        await socket.send(*[fragments] * count(8, 400))
+
+
+async def test_messages_that_the_agent_holds(server: Victim) -> None:
+    async with attacked(server) as sockets:
+        for _ in range(count(6, 20)):
+            sockets.append(socket := await server.websocket())
+            for number in range(6):
+                await socket.send(frame(message("_hold", {"x": "x" * (MESSAGE * 3 // 4)}, id=number)))
+
+
+async def test_json_that_takes_a_hundred_times_its_bytes(server: Victim) -> None:
+    for element in (b"[]", b'{"a":1}', b'"a"'):
+        body = b'{"jsonrpc":"2.0","id":1,"method":"_hold","params":{"x":[%b]}}' % b",".join(
+            [element] * (MESSAGE // 2 // (len(element) + 1))
+        )
+        async with attacked(server) as sockets:
+            for _ in range(count(4, 10)):
+                sockets.append(await server.websocket(*[frame(body)] * 4))
+
+
+async def test_many_small_messages_at_once(server: Victim) -> None:
+    async with attacked(server) as sockets:
+        hold = frame(message("_hold", {"x": ["y"]}, id="z")) * 1000
+        for _ in range(count(4, 20)):
+            sockets.append(await server.websocket(*[hold] * 5))
+
+
+async def test_pings_of_a_client_that_does_not_read(server: Victim) -> None:
+    pings = frame(b"x" * 125, opcode=9) * 1000
+    async with attacked(server, 4 * 1024 * 1024) as sockets:
+        sockets.append(socket := await server.websocket())
+        socket.stop_reading()
+        await socket.send(*[pings] * count(80, 4000))
+
+
+async def test_websockets_that_do_not_read(server: Victim) -> None:
+    async with attacked(server) as sockets:
+        for _ in range(count(10, 20)):
+            sockets.append(socket := await server.websocket())
+            socket.stop_reading()
+            flood = {"sessions": 1000, "size": MESSAGE // 200, "count": 20}
+            await socket.send(frame(message("_flood", flood, id=1)))
+        for _ in range(20):
+            await server.request("GET", {})
+
+
+async def test_sessions_that_nobody_reads(server: Victim) -> None:
+    flood = {"sessions": 200, "size": MESSAGE // 20, "count": 10}
+    async with attacked(server):
+        for _ in range(count(4, 12)):
+            id = await server.initialize()
+            assert (await server.post(id, {**INITIALIZE, "method": "_flood", "params": flood})).status == 202
+        for _ in range(20):
+            await server.request("GET", {})
+
+
+async def test_streams_that_are_open_and_not_read(server: Victim) -> None:
+    flood = {"sessions": 30, "size": MESSAGE // 8, "count": 10}
+    async with attacked(server):
+        writers: list[asyncio.StreamWriter] = []
+        for _ in range(count(4, 12)):
+            id = await server.initialize()
+            for number in range(30):
+                headers = {**EVENTS, "Acp-Connection-Id": id, "Acp-Session-Id": f"flood{number}"}
+                reader, writer = await server.begin("GET", headers)
+                await reader.readuntil(b":\n\n")
+                writer.transport.pause_reading()
+                writers.append(writer)
+            assert (await server.post(id, {**INITIALIZE, "method": "_flood", "params": flood})).status == 202
+        for _ in range(20):
+            await server.request("GET", {})
+        for writer in writers:
+            writer.transport.abort()
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["first", "open"])
+async def test_bodies_that_are_not_complete(server: Victim, is_open: bool) -> None:
+    size = MESSAGE * 3 // 4 if is_open else FIRST * 3 // 4
+    writers: list[asyncio.StreamWriter] = []
+    async with attacked(server):
+        for _ in range(count(40, 100) if is_open else 400):
+            id = {"Acp-Connection-Id": await server.initialize()} if is_open else {}
+            length = {"Content-Length": str(size + 1)}
+            _, writer = await server.begin("POST", {**JSON, **id, **length}, b" " * size)
+            writers.append(writer)
+            try:
+                await writer.drain()
+            except ConnectionError:
+                continue
+        for _ in range(20):
+            await server.request("GET", {})
+    for writer in writers:
+        writer.transport.abort()
+
+
+async def test_requests_without_an_answer_and_ids_that_are_none(server: Victim) -> None:
+    async with attacked(server):
+        id = await server.initialize()
+        reader, writer = await server.connect()
+        for wire in (b"%d", b'{"x":%d}', b"[%d]"):
+            for number in range(count(100, 100_000)):
+                body = b'{"jsonrpc":"2.0","id":' + wire % number + b',"method":"_hold","params":{}}'
+                writer.write(
+                    b"POST /acp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    b"Acp-Connection-Id: %b\r\nContent-Length: %d\r\n\r\n%b" % (id.encode(), len(body), body)
+                )
+                assert b" 202 " in await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+
+async def test_a_websocket_that_never_initializes_loses_its_place() -> None:
+    bounds = {**_BOUNDS, "first_seconds": 0.3, "connections": 2}
+    with victim(bounds) as server:
+        silent = [await server.websocket(initialize=False) for _ in range(2)]
+        refused = await server.websocket(initialize=False)
+        assert b" 503 " in refused.head
+        assert [await socket.until_closed() for socket in silent] == [1008] * 2
+        await refused.close()
+        await (await server.websocket()).close()

@@ -1,0 +1,89 @@
+"""What `uvicorn_protocols` changes in uvicorn and websockets, and that it still fits them."""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.server import ServerProtocol
+
+from acp_kit.remote import Bounds, agent_app
+from acp_kit.remote.server.uvicorn_protocols import HTTP, WebSockets
+from tests.support.kit.remote_agents import echo
+from tests.support.kit.remote_servers import JSON, read_response, serving
+from tests.support.paths import ROOT
+
+_HANDSHAKE = {
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
+_OWN = {"abort", "abort_soon", "forget", "limit", "write"}
+
+
+@pytest.mark.parametrize("name", ["uvicorn", "websockets"])
+def test_the_installed_versions_are_those_that_the_extra_allows(name: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    (allowed,) = (text for text in project["optional-dependencies"]["remote"] if text.startswith(name))
+    assert version(name) in Requirement(allowed).specifier, "change the range, and see these tests pass"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(HTTP, H11Protocol), (WebSockets, WebSocketsSansIOProtocol)], ids=["HTTP", "WebSockets"]
+)
+def test_uvicorn_has_what_is_overridden(ours: type, theirs: type) -> None:
+    methods = {name for base in ours.__mro__[:2] for name, value in vars(base).items() if callable(value)}
+    overridden = {name for name in methods if not name.startswith("_")} - _OWN
+    assert len(overridden) >= 4
+    assert not [name for name in overridden if not hasattr(theirs, name)]
+
+
+def test_websockets_has_what_is_used() -> None:
+    protocol = ServerProtocol(max_size=5)
+    assert protocol.max_message_size == 5
+    assert protocol.reader.buffer == b""
+
+
+async def test_a_client_that_does_not_wait_for_the_handshake_is_refused() -> None:
+    async with serving(agent_app(echo)) as site:
+        reader, writer = await site.begin("GET", _HANDSHAKE)
+        writer.write(b"\x81\x82\0\0\0\0{}")
+        await reader.read()
+        writer.close()
+
+
+async def test_a_client_that_answers_no_pings_loses_its_websocket() -> None:
+    options = {"ws_ping_interval": 0.05, "ws_ping_timeout": 0.05}
+    async with serving(agent_app(echo), options=options) as site:
+        reader, writer = await site.begin("GET", _HANDSHAKE)
+        assert (await reader.read()).endswith(b"keepalive ping timeout")
+        writer.close()
+
+
+@pytest.mark.parametrize("kind", ["first", "websocket"])
+async def test_authentication_has_a_time_limit_and_ends_with_the_client(kind: str) -> None:
+    ended = asyncio.Queue[str]()
+
+    async def authenticate(_: Any) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.put_nowait("cancelled")
+
+    method, headers = ("GET", _HANDSHAKE) if kind == "websocket" else ("POST", {**JSON, "Content-Length": "1"})
+    async with serving(agent_app(echo, authenticate=authenticate, bounds=Bounds(first_seconds=0.05))) as site:
+        reader, writer = await site.begin(method, headers, b"" if kind == "websocket" else b"{")
+        assert (await read_response(reader)).status == 503
+        assert await ended.get() == "cancelled"
+        writer.close()
+    async with serving(agent_app(echo, authenticate=authenticate)) as site:
+        _, writer = await site.begin(method, headers, b"" if kind == "websocket" else b"{")
+        writer.close()
+        assert await ended.get() == "cancelled"
