@@ -23,7 +23,7 @@ from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
-from acp_runtime.jsonrpc.memory import memory_of
+from acp_runtime.jsonrpc.framing import memory_of
 from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,

@@ -16,7 +16,7 @@ from acp_runtime.connection.in_flight import Tasks
 from acp_runtime.connection.interfaces import ByteWriter
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.on_frame import frame_observer
-from acp_runtime.jsonrpc.memory import MODEL_BYTES
+from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.options import Options
 
 

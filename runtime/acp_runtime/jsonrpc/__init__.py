@@ -10,8 +10,8 @@ from acp_runtime.stubs.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from acp_runtime.jsonrpc.encoding import dump as dump
-    from acp_runtime.jsonrpc.memory import memory_of as memory_of
+    from acp_runtime.jsonrpc.framing import memory_of as memory_of
     from acp_runtime.jsonrpc.strict_json import ANY as ANY, parse as parse, read as read, write as write
 else:
-    _HOMES = {"encoding": ("dump",), "memory": ("memory_of",), "strict_json": ("ANY", "parse", "read", "write")}
+    _HOMES = {"encoding": ("dump",), "framing": ("memory_of",), "strict_json": ("ANY", "parse", "read", "write")}
     __getattr__ = lazy_exports(__name__, _HOMES)
