@@ -34,10 +34,12 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
     """
     found = list(schemas)
     lacking = {profile: _absent(schema) for profile, schema in found}
+    for profile, schema in found:  # first, because an upgrade can hold back a profile that fails here
+        with naming(profile):
+            _check_kept(profile, schema, before.get(profile.name))
     for profile, schema in found:
         others = [absent for other, absent in lacking.items() if other.table == profile.table and other != profile]
         with naming(profile):
-            _check_kept(profile, schema, before.get(profile.name))
             _check_properties(profile, schema)
             for method in schema.methods:
                 if listed and not method.table:

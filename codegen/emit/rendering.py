@@ -62,6 +62,8 @@ def _reporting(folder: Path, name: str) -> Generator[None]:
         yield
     except TemplateNotFound as error:
         raise _error(folder / (error.name or name), "The template is missing. Restore it with git.") from error
+    except UnicodeDecodeError as error:
+        raise _error(folder / name, f"The template is not UTF-8. {_RESTORE}") from error
     except TemplateSyntaxError as error:
         # Jinja has lost the file's name by the time it finds an unknown filter.
         file = name if error.name in (None, "<introspection>") else error.name

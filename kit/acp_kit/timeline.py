@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from acp_kit.updates import (
     PERMISSION,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from acp_bindings.v1 import ContentBlock, SessionUpdate, ToolCall, ToolCallUpdate
 
 
+@runtime_checkable
 class Tagged(Protocol):
     """An update of any profile. What it means is decided by its tag."""
 

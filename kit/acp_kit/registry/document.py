@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from acp_kit.registry.entries import Entry
 from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent, shown
+from acp_kit.sequences import not_a_text
 
 # What agents of upstream's registry set: switches of their own. Any other variable may be one that a program or a
 # library of an agent obeys, and decide where keys are sent (`OPENAI_BASE_URL`) or what is loaded (`NODE_OPTIONS`).
@@ -179,8 +180,9 @@ class Registry:
 
 def _allowed(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:
     """Return variables. Raise InvalidEntry if an entry must not set one of them."""
+    allowed = {*_VARIABLES, *not_a_text("allow_env", allow_env)}
     for name in env:
-        if name not in {*_VARIABLES, *allow_env}:
+        if name not in allowed:
             allow = f"If you trust that, call resolve or find_binary with allow_env=[{name!r}]."
             raise _invalid(agent_id, f"it sets the environment variable {name}. {allow}")
     return env

@@ -50,7 +50,7 @@ def repository(made: tuple[Repository, str], two_profiles: str) -> Repository:
 
 def upgraded(repository: Repository, source: Path, *options: str) -> str:
     done = repository.run(source, *options)
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, ""), done.err
     return " ".join(done.out.split())
 
 
