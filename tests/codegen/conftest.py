@@ -11,10 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from codegen.__main__ import main
 from codegen.regen import regenerate
 from tests.support.codegen.build import Schema, acp_schema, write_schema
-from tests.support.codegen.fetching import OLD
 from tests.support.codegen.generating import Generate, unload_bindings
 from tests.support.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, codegen_copy
@@ -69,14 +67,3 @@ def npm() -> None:
     """Skips a test if npm or the network is missing."""
     if why_unavailable():
         skip_or_fail("peers", f"This needs npm, and {why_unavailable()}.")
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    """A folder with a stable and an unstable schema of version 1, both pinned, a licence and another file."""
-    folder = write_schema(tmp_path / "here/schema", OLD, "v1/schema.json")
-    write_schema(folder, OLD, "v1/schema.unstable.json")
-    (folder / "LICENSE").write_text("the old licence", "utf-8")
-    (folder / "notes.md").write_text("kept", "utf-8")
-    assert main(["fetch", str(folder), "--schema", str(folder)]) == 0
-    return folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,13 @@ def report(compare: Compare, definitions: Schema, ref_is: str = "base") -> dict[
     return found
 
 
+def refused(compare: Compare) -> str:
+    """Compare, which must fail, and return the line on stderr."""
+    code, out, err = compare(NOW)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    return err
+
+
 def rules(found: dict[str, Any]) -> list[str]:
     return [each["rule"] for each in found["findings"]]
 
@@ -97,10 +105,8 @@ def test_a_broken_renames_file_of_a_ref_gives_one_error_line(repository: Reposit
     folder = repository(NOW)
     (folder / RENAMES).write_text("[[renamed]]\n", "utf-8")
     commit(folder)
-    code, out, err = compare(NOW)
-    assert (code, out) == (2, "")
-    assert err.startswith("codegen: HEAD can't be read: codegen/renames.toml#/renamed/0/profiles: The key is missing.")
-    assert err.count("\n") == 1
+    message = "codegen: HEAD can't be read: codegen/renames.toml#/renamed/0/profiles: The key is missing."
+    assert refused(compare).startswith(message)
 
 
 @pytest.mark.parametrize("ref_is", ["base", "head"])
@@ -169,19 +175,14 @@ def test_a_file_of_another_format_is_compared_as_far_as_possible_with_a_note(
 
 def test_a_ref_whose_methods_are_not_toml_gives_one_error_line(repository: Repository, compare: Compare) -> None:
     repository(NOW, "<<<<<<< HEAD\n")
-    code, out, err = compare(NOW)
-    assert (code, out, len(err.splitlines())) == (2, "", 1)
-    assert "codegen/methods.toml of HEAD: Not TOML" in err
+    assert "codegen/methods.toml of HEAD: Not TOML" in refused(compare)
 
 
 def test_a_ref_without_schemas_gives_one_error_line(tmp_path: Path, repository: Repository, compare: Compare) -> None:
     folder = repository(NOW)
     (folder / "schema/v1/schema.json").rename(folder / "elsewhere.json")
     commit(folder)
-    code, out, err = compare(NOW)
-    assert (code, out, len(err.splitlines())) == (2, "", 1)
-    assert "HEAD" in err
-    assert "schema" in err
+    assert re.search("HEAD.*schema", refused(compare))
 
 
 def test_another_checkout_is_read_with_its_own_methods_file(

@@ -35,12 +35,15 @@ def findings_of(case: MethodCase) -> list[Finding]:
     return [each for each in compare(base(case), side_of_schemas(case.new)).findings if each.rule.split("-")[0] == kind]
 
 
+def findings_between(old: dict[str, Schema], new: dict[str, Schema]) -> tuple[Finding, ...]:
+    return compare(side_of_schemas(old), side_of_schemas(new)).findings
+
+
 @pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
 def test_the_finding_is_the_one_written_by_hand(case: MethodCase) -> None:
     found = findings_of(case)
-    assert [(each.rule, each.verdicts, each.flow) for each in found] == [
-        (case.rule, Verdicts.of(case.letters), case.flow)
-    ]
+    expected = (case.rule, Verdicts.of(case.letters), case.flow)
+    assert [(each.rule, each.verdicts, each.flow) for each in found] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,7 @@ def test_a_breaking_finding_about_a_method_has_a_message_of_that_method(case: Me
 
 def test_the_message_of_a_renamed_method_has_the_name_that_the_peer_does_not_know() -> None:
     old, new = (request(wire, "Mode", model(["id"], id=STRING)) for wire in ("session/mode", "session/set_mode"))
-    (finding,) = compare(side_of_schemas(stable(old)), side_of_schemas(stable(new))).findings
+    (finding,) = findings_between(stable(old), stable(new))
     messages = [{"method": wire, "params": {"id": "x"}} for wire in ("session/set_mode", "session/mode")]
     assert [json.loads(each) for each in finding.refused] == messages
 
@@ -67,15 +70,15 @@ def test_every_rule_has_a_case() -> None:
 def test_a_new_or_removed_method_is_one_finding_with_its_handlers_params_and_result() -> None:
     classes = ("SetModeRequest", "SetModeResponse")
     for old, new in (({}, MODE), (MODE, {})):
-        (method,) = compare(side_of_schemas(stable(old)), side_of_schemas(stable(new))).findings
+        (method,) = findings_between(stable(old), stable(new))
         assert method.symbols == tuple(f"acp_bindings.v1.{each}" for each in ("Agent.session_set_mode", *classes))
         assert method.place == "session/set_mode"
 
 
 def test_a_method_that_becomes_stable_or_unstable_is_neither_added_nor_removed() -> None:
-    unstable, moved = side_of_schemas(both({}, MODE)), side_of_schemas(both(MODE, MODE))
-    assert [each.rule for each in compare(unstable, moved).findings] == ["method-stabilised"]
-    assert [each.rule for each in compare(moved, unstable).findings] == ["method-left-stable"]
+    unstable, moved = both({}, MODE), both(MODE, MODE)
+    assert [each.rule for each in findings_between(unstable, moved)] == ["method-stabilised"]
+    assert [each.rule for each in findings_between(moved, unstable)] == ["method-left-stable"]
 
 
 def loading(wire: str, name: str) -> dict[str, Schema]:
@@ -84,34 +87,26 @@ def loading(wire: str, name: str) -> dict[str, Schema]:
 
 
 def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> None:
-    found = compare(
-        side_of_schemas(loading("session/set_mode", "Load")),
-        side_of_schemas(loading("session/set_config_option", "Resume")),
-    ).findings
+    found = findings_between(loading("session/set_mode", "Load"), loading("session/set_config_option", "Resume"))
     assert [each.rule for each in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
 def test_a_renamed_method_without_an_entry_has_the_rank_of_its_old_name_and_no_changed_facts() -> None:
-    (found,) = compare(
-        side_of_schemas(stable(request("session/prompt", "Ask", model(cwd=STRING, label=STRING)))),
-        side_of_schemas(stable(request("session/ask", "Ask", model(cwd=STRING, label=STRING)))),
-    ).findings
+    wires = ("session/prompt", "session/ask")
+    old, new = (stable(request(each, "Ask", model(cwd=STRING, label=STRING))) for each in wires)
+    (found,) = findings_between(old, new)
     assert (found.rule, found.on_wire) == ("method-renamed", Severity.BASELINE)
 
 
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
-    found = compare(side_of_schemas(old), side_of_schemas(new)).findings
-    assert {each.rule for each in found} == {
-        "method-removed",
-        "method-added-unannounced",
-    }
+    assert {each.rule for each in findings_between(old, new)} == {"method-removed", "method-added-unannounced"}
 
 
 def test_a_check_of_a_part_that_the_schema_no_longer_has_is_lost() -> None:
     """If the entry still names the part; otherwise a person has decided, and the part itself is the only finding."""
     blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
-    found = compare(side_of_schemas(stable(PROMPT)), side_of_schemas(stable(PROMPT | blocks))).findings
+    found = findings_between(stable(PROMPT), stable(PROMPT | blocks))
     (lost,) = (each for each in found if each.rule == "method-content-lost")
     assert (lost.before, lost.after) == ("prompt.image: agentCapabilities.promptCapabilities.image", "")
 

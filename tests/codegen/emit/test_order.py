@@ -69,10 +69,15 @@ def test_a_property_that_hides_a_name_in_such_annotations_is_refused(generate: G
     assert "v1/schema.json#/$defs/Tree: There is no rule for the property `list`" in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "definitions",
-    [{"A": array("A")}, {"A": array("B"), "B": array("A")}, {"A": {"anyOf": [array("A"), {**STRING, "title": "x"}]}}],
-)
+LEADING_BACK: list[Schema] = [
+    {"A": array("A")},
+    {"A": array("B"), "B": array("A")},
+    {"A": {"anyOf": [array("A"), {**STRING, "title": "x"}]}},
+    {"A": {"anyOf": [{"type": "null"}, array("A"), {"type": "object", "additionalProperties": ref("A")}]}},
+]
+
+
+@pytest.mark.parametrize("definitions", LEADING_BACK)
 def test_an_alias_that_leads_back_through_an_array_holds_any_json(generate: Generate, definitions: Schema) -> None:
     package = generate({**definitions, "Holder": model(["a"], a=ref("A"))})
     assert package.Holder.model_validate_json('{"a":[[[]]]}').model_dump_json() == '{"a":[[[]]]}'

@@ -13,15 +13,13 @@ from codegen.__main__ import SCHEMA
 from codegen.pinned.pins import sha256
 from codegen.regen import regenerate
 from tests.support.codegen.build import tree, write_schema
-from tests.support.codegen.fetching import NEW, OLD, fetched, package, refused
+from tests.support.codegen.fetching import NEW, OLD, Fetched, Refused, package
 
 
-def test_a_package_replaces_the_pinned_schemas(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_package_replaces_the_pinned_schemas(tmp_path: Path, target: Path, fetched: Fetched) -> None:
     source = package(tmp_path / "package", {"v1/schema.json": NEW, "v2/schema.json": OLD})
     (source / "LICENSE").write_text("the new licence", "utf-8")
-    assert fetched(source, target, capsys) == [
+    assert fetched(source, target) == [
         "changed   LICENSE",
         "changed   v1/schema.json",
         "removed   v1/schema.unstable.json",
@@ -42,9 +40,9 @@ def test_a_package_replaces_the_pinned_schemas(
     regenerate(target, tmp_path / "out")
 
 
-def test_fetching_the_same_again_changes_nothing(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fetching_the_same_again_changes_nothing(target: Path, fetched: Fetched) -> None:
     before = tree(target)
-    assert fetched(target, target, capsys)[:3] == [
+    assert fetched(target, target)[:3] == [
         "unchanged LICENSE",
         "unchanged v1/schema.json",
         "unchanged v1/schema.unstable.json",
@@ -53,22 +51,20 @@ def test_fetching_the_same_again_changes_nothing(target: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("inside", ["", "schema"])
-def test_a_folder_can_be_a_package_or_its_schemas(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], inside: str
-) -> None:
+def test_a_folder_can_be_a_package_or_its_schemas(tmp_path: Path, target: Path, fetched: Fetched, inside: str) -> None:
     source = package(tmp_path / "package", {"v1/schema.json": NEW})
-    assert "changed   v1/schema.json" in fetched(source / inside, target, capsys)
+    assert "changed   v1/schema.json" in fetched(source / inside, target)
     assert (target / "LICENSE").read_text("utf-8") == "the old licence"
 
 
-def test_the_first_fetch_creates_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_fetch_creates_the_folder(tmp_path: Path, fetched: Fetched) -> None:
     source = package(tmp_path / "package", {"v1/schema.json": NEW})
-    assert "added     v1/schema.json" in fetched(source, tmp_path / "new/schema", capsys)
+    assert "added     v1/schema.json" in fetched(source, tmp_path / "new/schema")
     assert set(tree(tmp_path / "new")) == {"schema", "schema/PINNED.json", "schema/v1", "schema/v1/schema.json"}
 
 
-def test_no_path_of_this_machine_is_pinned(tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fetched(write_schema(tmp_path / "other", NEW, "v1/schema.json"), target, capsys)
+def test_no_path_of_this_machine_is_pinned(tmp_path: Path, target: Path, fetched: Fetched) -> None:
+    fetched(write_schema(tmp_path / "other", NEW, "v1/schema.json"), target)
     assert str(tmp_path) not in (target / "PINNED.json").read_text("utf-8")
 
 
@@ -112,19 +108,17 @@ BAD: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 @pytest.mark.parametrize(("words", "source"), BAD.values(), ids=BAD)
 def test_an_invalid_source_gives_one_line_and_changes_nothing(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], words: str, source: Callable[[Path], object]
+    tmp_path: Path, target: Path, refused: Refused, words: str, source: Callable[[Path], object]
 ) -> None:
     folder = tmp_path / "source"
     folder.mkdir()
-    assert words in refused(str(source(folder)), target, capsys)
+    assert words in refused(str(source(folder)), target)
 
 
-def test_the_projects_own_folder_can_be_fetched_without_a_network(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_projects_own_folder_can_be_fetched_without_a_network(tmp_path: Path, fetched: Fetched) -> None:
     copy = tmp_path / "schema"
     shutil.copytree(SCHEMA, copy)
-    lines = fetched(SCHEMA, copy, capsys)
+    lines = fetched(SCHEMA, copy)
     assert {line.split()[0] for line in lines} == {"unchanged"}
 
 

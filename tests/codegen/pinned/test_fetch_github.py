@@ -14,7 +14,7 @@ from codegen.pinned.pins import load, sha256
 from codegen.pinned.profiles import PLACES_OF
 from codegen.regen import regenerate
 from tests.support.codegen.build import tree
-from tests.support.codegen.fetching import NEW, OLD, fetched, package, refused
+from tests.support.codegen.fetching import NEW, OLD, Fetched, Refused, package
 
 NEW_JSON = json.dumps(NEW).encode()
 TAG, DRAFT = "schema-v1.21.0", "schema-v2.0.0-alpha.3"
@@ -35,10 +35,8 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_release_replaces_the_pinned_schemas(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert fetched(f"github:{TAG}", target, capsys)[:3] == [
+def test_a_release_replaces_the_pinned_schemas(tmp_path: Path, target: Path, fetched: Fetched) -> None:
+    assert fetched(f"github:{TAG}", target)[:3] == [
         "unchanged LICENSE",
         "changed   v1/schema.json",
         "changed   v1/schema.unstable.json",
@@ -56,20 +54,20 @@ def test_a_release_replaces_the_pinned_schemas(
 
 
 @pytest.mark.usefixtures("hub")
-def test_fetching_the_same_release_again_changes_nothing(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fetched(f"github:{TAG}", target, capsys)
+def test_fetching_the_same_release_again_changes_nothing(target: Path, fetched: Fetched) -> None:
+    fetched(f"github:{TAG}", target)
     before = tree(target)
-    assert {line.split()[0] for line in fetched(f"github:{TAG}", target, capsys)[:3]} == {"unchanged"}
+    assert {line.split()[0] for line in fetched(f"github:{TAG}", target)[:3]} == {"unchanged"}
     assert tree(target) == before
 
 
 def test_a_release_keeps_the_schemas_of_the_other_version(
-    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: dict[str, bytes], fetched: Fetched
 ) -> None:
     target = tmp_path / "schema"
     files = ("v1/schema.json", "v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json")
-    fetched(package(tmp_path / "package", dict.fromkeys(files, OLD)), target, capsys)
-    assert fetched(f"github:{DRAFT}", target, capsys) == [
+    fetched(package(tmp_path / "package", dict.fromkeys(files, OLD)), target)
+    assert fetched(f"github:{DRAFT}", target) == [
         "kept      v1/schema.json",
         "kept      v1/schema.unstable.json",
         "changed   v2/schema.json",
@@ -87,23 +85,21 @@ def test_a_release_keeps_the_schemas_of_the_other_version(
     assert 'source="folder:@acp/sdk@3.0.0"' in text
 
 
-def test_two_releases_together_cover_both_versions(
-    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_releases_together_cover_both_versions(tmp_path: Path, hub: dict[str, bytes], fetched: Fetched) -> None:
     target = tmp_path / "schema"
-    fetched(f"github:{TAG}", target, capsys)
-    fetched(f"github:{DRAFT}", target, capsys)
+    fetched(f"github:{TAG}", target)
+    fetched(f"github:{DRAFT}", target)
     origins = [each.profile.source for each in load(target, pinned=True)]
     assert origins == [f"github:{TAG}", f"github:{TAG}", f"github:{DRAFT}"]
 
 
 def test_a_release_with_the_pinned_files_changes_nothing(
-    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: dict[str, bytes], fetched: Fetched
 ) -> None:
     target = tmp_path / "schema"
     shutil.copytree(SCHEMA, target)
     hub |= {f"{TAG}/{path.name}": path.read_bytes() for path in (SCHEMA / "v1").iterdir()}
-    words = {line.split()[1]: line.split()[0] for line in fetched(f"github:{TAG}", target, capsys)}
+    words = {line.split()[1]: line.split()[0] for line in fetched(f"github:{TAG}", target)}
     assert words.pop("LICENSE") == "unchanged"
     assert words == {
         place: "unchanged" if place.startswith("v1") else "kept"
@@ -112,35 +108,31 @@ def test_a_release_with_the_pinned_files_changes_nothing(
 
 
 def test_the_one_file_of_old_releases_is_replaced_by_the_files_of_its_version(
-    tmp_path: Path, hub: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: dict[str, bytes], fetched: Fetched
 ) -> None:
     target = tmp_path / "schema"
-    fetched(package(tmp_path / "package", {"schema.json": OLD, "v2/schema.unstable.json": OLD}), target, capsys)
+    fetched(package(tmp_path / "package", {"schema.json": OLD, "v2/schema.unstable.json": OLD}), target)
     del hub[f"{TAG}/schema.unstable.json"]
-    lines = fetched(f"github:{TAG}", target, capsys)
+    lines = fetched(f"github:{TAG}", target)
     assert lines[:3] == ["removed   schema.json", "added     v1/schema.json", "kept      v2/schema.unstable.json"]
 
 
 # Failures
 
 
-def test_a_download_that_fails_changes_nothing(
-    target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_that_fails_changes_nothing(target: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
     def download(address: str, what: str) -> bytes:
         if "unstable" in what:
             raise FetchError(f"The download of {what} ended after 2 bytes.")
         return NEW_JSON
 
     monkeypatch.setattr("codegen.pinned.github.download", download)
-    assert f"v1/schema.unstable.json of {TAG} ended" in refused(f"github:{TAG}", target, capsys)
+    assert f"v1/schema.unstable.json of {TAG} ended" in refused(f"github:{TAG}", target)
 
 
-def test_a_release_without_schemas_gives_one_line(
-    hub: dict[str, bytes], target: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_release_without_schemas_gives_one_line(hub: dict[str, bytes], target: Path, refused: Refused) -> None:
     hub.clear()
-    assert "There is no release schema-v1.21.0 of agentclientprotocol/" in refused(f"github:{TAG}", target, capsys)
+    assert "There is no release schema-v1.21.0 of agentclientprotocol/" in refused(f"github:{TAG}", target)
 
 
 @pytest.mark.parametrize(
@@ -154,24 +146,22 @@ def test_a_release_without_schemas_gives_one_line(
     ],
 )
 @pytest.mark.usefixtures("hub")
-def test_an_invalid_tag_gives_one_line(
-    target: Path, capsys: pytest.CaptureFixture[str], source: str, words: str
-) -> None:
-    assert words in refused(source, target, capsys)
+def test_an_invalid_tag_gives_one_line(target: Path, refused: Refused, source: str, words: str) -> None:
+    assert words in refused(source, target)
 
 
-def test_an_unknown_version_of_the_protocol_gives_one_line(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "schema-v3.0.0 has schemas without a profile" in refused("github:schema-v3.0.0", target, capsys)
+def test_an_unknown_version_of_the_protocol_gives_one_line(target: Path, refused: Refused) -> None:
+    assert "schema-v3.0.0 has schemas without a profile" in refused("github:schema-v3.0.0", target)
 
 
 @pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize("spoil", ["edit", "unpin"])
-def test_a_kept_schema_has_to_match_its_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str], spoil: str) -> None:
+def test_a_kept_schema_has_to_match_its_pin(tmp_path: Path, fetched: Fetched, refused: Refused, spoil: str) -> None:
     target = tmp_path / "here/schema"
-    fetched(package(tmp_path / "package", {"v1/schema.json": OLD, "v2/schema.json": OLD}), target, capsys)
+    fetched(package(tmp_path / "package", {"v1/schema.json": OLD, "v2/schema.json": OLD}), target)
     if spoil == "edit":
         (target / "v2/schema.json").write_bytes(NEW_JSON)
     else:
         (target / "PINNED.json").unlink()
-    message = refused(f"github:{TAG}", target, capsys)
+    message = refused(f"github:{TAG}", target)
     assert ("v2/schema.json would be kept" if spoil == "edit" else "no PINNED.json") in message

@@ -19,16 +19,14 @@ from codegen.__main__ import SCHEMA, main
 from codegen.errors import FetchError
 from codegen.pinned.npm import MAX_UNPACKED, npm_versions
 from tests.support.codegen.build import tree
-from tests.support.codegen.fetching import refused
+from tests.support.codegen.fetching import Refused
 
 NpmDoes = Callable[[str], str]
 PACKAGE = b'{"name": "@acp/sdk", "version": "9"}'
 
 
 @pytest.fixture
-def npm_does(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> NpmDoes:
+def npm_does(tmp_path: Path, target: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> NpmDoes:
     """Runs a fetch with a Python script as npm, and returns the message."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
@@ -37,7 +35,7 @@ def npm_does(
         (tmp_path / "bin/npm").write_text(f"#!{sys.executable}\nimport sys\n{script}", "utf-8")
         (tmp_path / "bin/npm").chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-        return refused("npm:@acp/sdk@9", target, capsys)
+        return refused("npm:@acp/sdk@9", target)
 
     return run
 
@@ -86,7 +84,7 @@ def test_npm_is_stopped_at_the_deadline(npm_does: NpmDoes, monkeypatch: pytest.M
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
 def test_npm_without_a_network_gives_one_line(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = socket.create_server(("127.0.0.1", 0))
     monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{closed.getsockname()[1]}/")
@@ -94,14 +92,14 @@ def test_npm_without_a_network_gives_one_line(
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     monkeypatch.setenv("npm_config_noproxy", "127.0.0.1")
     closed.close()
-    assert "npm could not get @acp/sdk@9 (ECONNREFUSED)" in refused("npm:@acp/sdk@9", target, capsys)
+    assert "npm could not get @acp/sdk@9 (ECONNREFUSED)" in refused("npm:@acp/sdk@9", target)
 
 
 def test_a_missing_npm_gives_one_line(
-    tmp_path: Path, target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, target: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert "npm is not installed" in refused("npm:@acp/sdk@9", target, capsys)
+    assert "npm is not installed" in refused("npm:@acp/sdk@9", target)
 
 
 def test_an_archive_with_paths_outside_is_refused(tmp_path: Path, npm_does: NpmDoes) -> None:
@@ -172,8 +170,8 @@ def test_npm_has_the_pinned_release(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("npm")
-def test_a_version_that_npm_does_not_have_gives_one_line(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "npm has no" in refused("npm:@agentclientprotocol/sdk@999.0.0", target, capsys)
+def test_a_version_that_npm_does_not_have_gives_one_line(target: Path, refused: Refused) -> None:
+    assert "npm has no" in refused("npm:@agentclientprotocol/sdk@999.0.0", target)
 
 
 def archived(path: Path, files: dict[str, bytes]) -> None:

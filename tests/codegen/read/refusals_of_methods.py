@@ -5,37 +5,22 @@ from __future__ import annotations
 from tests.support.codegen.build import STRING, model, part_of, ref, request
 from tests.support.codegen.refusal_base import BASE, Case, at, changed, without
 
+NEW, TOGETHER = "/$defs/NewRequest", "Expected `x-method` and `x-side` together"
 METHODS: dict[str, Case] = {
     "an unknown side": (
         changed(NewRequest=part_of("session/new", "server", model())),
-        "/$defs/NewRequest/x-side",
+        f"{NEW}/x-side",
         "'server'",
     ),
-    "a method without a side": (
-        without("/$defs/NewRequest/x-side"),
-        "/$defs/NewRequest",
-        "Expected `x-method` and `x-side` together",
-    ),
-    "a side without a method": (
-        without("/$defs/NewRequest/x-method"),
-        "/$defs/NewRequest",
-        "Expected `x-method` and `x-side` together",
-    ),
-    "a request without a response": (
-        without("/$defs/NewResponse/x-side"),
-        "/$defs/NewResponse",
-        "Expected `x-method` and `x-side` together",
-    ),
+    "a method without a side": (without(f"{NEW}/x-side"), NEW, TOGETHER),
+    "a side without a method": (without(f"{NEW}/x-method"), NEW, TOGETHER),
+    "a request without a response": (without("/$defs/NewResponse/x-side"), "/$defs/NewResponse", TOGETHER),
     "a request whose response has another method": (
         changed(NewResponse=part_of("session/load", "agent", model())),
-        "/$defs/NewRequest",
+        NEW,
         "no response",
     ),
-    "a payload that no method claims": (
-        changed(NewResponse=model()) | {"anyOf": BASE["anyOf"]},
-        "/$defs/NewRequest",
-        "no response",
-    ),
+    "a payload that no method claims": (changed(NewResponse=model()) | {"anyOf": BASE["anyOf"]}, NEW, "no response"),
     "a method in no message": (
         at("/$defs/Text", **{"x-side": "agent", "x-method": "session/load"}),
         "/$defs/Text",

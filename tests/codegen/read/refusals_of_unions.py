@@ -2,75 +2,54 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, model, other, ref, tagged, wraps
+from typing import Any
+
+from codegen.nodes import escape
+from tests.support.codegen.build import STRING, Schema, model, other, ref, tagged, wraps
 from tests.support.codegen.refusal_base import Case, at, changed
 
+
+def block(place: str, words: str, *members: Schema, **keywords: Any) -> Case:
+    """Return a case in which the union `Block` has these members and keywords. The error is at a place in it."""
+    union = {"anyOf": [*members]} if members else {"oneOf": [A]}
+    return changed(Block=union | keywords), f"/$defs/Block{place}", words
+
+
+def key(name: str) -> Case:
+    """Return a case in which a property has no Python name. `name` is its key."""
+    pointer = f"/$defs/Text/properties/{escape(name)}"
+    return changed(Text=model(**{"fooBar": STRING, name: STRING})), pointer, "no Python name"
+
+
+A, B = tagged("type", "a", "Text"), tagged("type", "b", "Text")
 UNIONS: dict[str, Case] = {
-    "two tags": (
-        changed(Block={"anyOf": [tagged("type", "a", "Text"), tagged("kind", "b", "Text")]}),
-        "/$defs/Block",
-        "several constants",
-    ),
-    "one tag twice": (
-        changed(Block={"anyOf": [tagged("type", "a", "Text"), tagged("type", "a", description="Again.")]}),
-        "/$defs/Block",
-        "have the tag 'a'",
-    ),
-    "a member with neither tag nor title": (
-        changed(Block={"anyOf": [wraps("Text"), wraps("Holder")]}),
-        "/$defs/Block/anyOf/0",
-        "a title",
-    ),
-    "an open member that excludes too little": (
-        changed(Block={"anyOf": [tagged("type", "a", "Text"), tagged("type", "b", "Text"), other("type", "a")]}),
-        "/$defs/Block/anyOf/2/not",
-        "it doesn't exclude b.",
-    ),
+    "two tags": block("", "several constants", A, tagged("kind", "b", "Text")),
+    "one tag twice": block("", "have the tag 'a'", A, tagged("type", "a", description="Again.")),
+    "a member with neither tag nor title": block("/anyOf/0", "a title", wraps("Text"), wraps("Holder")),
+    "an open member that excludes too little": block("/anyOf/2/not", "it doesn't exclude b.", A, B, other("type", "a")),
     "an open member that excludes a constant that is not a string": (
         at("/$defs/Block/anyOf/1/not/anyOf/0/properties/type", const=[]),
         "/$defs/Block/anyOf/1/not/anyOf/0",
         "one constant tag",
     ),
-    "a discriminator without a name": (
-        changed(Block={"oneOf": [tagged("type", "a", "Text")], "discriminator": {"propertyName": []}}),
-        "/$defs/Block/discriminator",
-        "only `propertyName`",
+    "a discriminator without a name": block(
+        "/discriminator", "only `propertyName`", discriminator={"propertyName": []}
     ),
-    "a discriminator that no member has": (
-        changed(Block={"oneOf": [tagged("type", "a", "Text")], "discriminator": {"propertyName": "kind"}}),
-        "/$defs/Block/discriminator",
-        "No member",
-    ),
-    "a oneOf with a tag and no discriminator": (
-        changed(Block={"oneOf": [tagged("type", "a", "Text")]}),
-        "/$defs/Block",
-        "discriminator",
-    ),
+    "a discriminator that no member has": block("/discriminator", "No member", discriminator={"propertyName": "kind"}),
+    "a oneOf with a tag and no discriminator": block("", "discriminator"),
     "a oneOf of types": (changed(Kind={"oneOf": [STRING, {"type": "integer"}]}), "/$defs/Kind", "constants"),
     "anyOf beside oneOf": (at("/$defs/Kind", anyOf=[STRING]), "/$defs/Kind", "beside"),
     "a union of nothing": (changed(Kind={"anyOf": []}), "/$defs/Kind/anyOf", "Expected a list of different schemas"),
-    "a property of both a member and the union": (
-        changed(
-            Block={
-                **model(type=STRING, a=STRING),
-                "anyOf": [
-                    {**model(["type"], a=STRING, type={"type": "string", "const": "x"})},
-                    {"title": "none", **model(type={"type": "null"})},
-                ],
-            }
-        ),
-        "/$defs/Block/anyOf/0/properties/a",
+    "a property of both a member and the union": block(
+        "/anyOf/0/properties/a",
         "whole union",
+        model(["type"], a=STRING, type={"type": "string", "const": "x"}),
+        {"title": "none", **model(type={"type": "null"})},
+        **model(type=STRING, a=STRING),
     ),
-    "a tag that the wrapped definition has as a property": (
-        changed(Block={"anyOf": [tagged("text", "a", "Text")]}),
-        "/$defs/Block/anyOf/0",
-        "which this wraps",
-    ),
-    "two members with the same name": (
-        changed(Block={"anyOf": [tagged("type", "a_b"), tagged("type", "aB")]}),
-        "/$defs/Block/anyOf/1",
-        "already the name",
+    "a tag that the wrapped definition has": block("/anyOf/0", "which this wraps", tagged("text", "a", "Text")),
+    "two members with the same name": block(
+        "/anyOf/1", "already the name", tagged("type", "a_b"), tagged("type", "aB")
     ),
     "a member with a definition's name": (
         changed(BlockText=model()),
@@ -86,19 +65,7 @@ UNIONS: dict[str, Case] = {
     ),
 }
 NAMES: dict[str, Case] = {
-    "a key that its attribute doesn't give back": (
-        changed(Text=model(fooBar=STRING, foo_bar=STRING)),
-        "/$defs/Text/properties/foo_bar",
-        "no Python name",
-    ),
-    "a key without letters": (changed(Text=model(**{"$": STRING})), "/$defs/Text/properties/$", "no Python name"),
-    "a key with a hyphen": (changed(Text=model(**{"a-b": STRING})), "/$defs/Text/properties/a-b", "no Python name"),
-    "a key that begins with a digit": (
-        changed(Text=model(**{"2d": STRING})),
-        "/$defs/Text/properties/2d",
-        "no Python name",
-    ),
-    "a key with a slash": (changed(Text=model(**{"a/b~": STRING})), "/$defs/Text/properties/a~1b~0", "no Python name"),
+    **{f"the key {each}": key(each) for each in ("foo_bar", "$", "a-b", "2d", "a/b~")},
     "a definition in lower case": (changed(text=model()), "/$defs/text", "name of a class"),
     "a definition called None": (changed(**{"None": model()}), "/$defs/None", "name of a class"),
 }

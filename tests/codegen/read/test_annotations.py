@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from types import ModuleType
 from typing import Any
 
@@ -96,14 +95,6 @@ def test_what_restricts_nothing_is_accepted_and_kept_as_text(package: ModuleType
     assert annotation in source
     assert words in source
     assert "internal" not in source
-
-
-@pytest.mark.parametrize("name", ["a JSON value", "a list of itself"])
-def test_a_definition_that_leads_back_through_arrays_holds_any_json(package: ModuleType, name: str) -> None:
-    holder = next(holder for holder, each in HOLDERS.items() if each == name)
-    message = {"a": [[[{"b": [None]}]]]}
-    found = getattr(package, holder).model_validate_json(json.dumps(message))
-    assert json.loads(found.model_dump_json()) == message
 
 
 def test_the_title_and_the_examples_of_a_definition_are_in_its_docstring(package: ModuleType) -> None:

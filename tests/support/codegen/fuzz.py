@@ -5,7 +5,7 @@ The results need not be valid or make sense, unlike those of `mutations`. A seed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -54,9 +54,8 @@ def fuzzed(seed: int) -> Fuzzed:
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         path = random.choice(places)
         if path and _is_there(schema, path):
-            action = random.choice(_ACTIONS)
-            schema = action(random, schema, path)
-            changes.append(f"{action.__name__.strip('_')} /{'/'.join(map(str, path))}")
+            schema = _changed(random, schema, path)
+            changes.append(f"/{'/'.join(map(str, path))}")
     return Fuzzed(profile, schema, f"seed {seed}: {', '.join(changes) or 'nothing'}")
 
 
@@ -87,54 +86,29 @@ def _value(random: Random, schema: Schema) -> Any:
     return random.choice([*_VALUES, random.choice(known), {"$ref": random.choice(known)}])
 
 
-def _drop(_: Random, schema: Schema, path: Path) -> Schema:
-    parent = at(schema, path[:-1]).copy()
-    del parent[path[-1]]
-    return replaced(schema, path[:-1], parent)
-
-
-def _replace(random: Random, schema: Schema, path: Path) -> Schema:
-    return replaced(schema, path, _value(random, schema))
-
-
-def _rename(random: Random, schema: Schema, path: Path) -> Schema:
-    parent, old = at(schema, path[:-1]), path[-1]
-    if not isinstance(parent, dict) or not isinstance(old, str):
-        return schema
-    new = random.choice([f"{old}s", f"x{old}", f"_{old}", old.upper(), old.capitalize(), "", *_NAMES, *parent])
-    return replaced(schema, path[:-1], {(new if key == old else key): each for key, each in parent.items()})
-
-
-def _add(random: Random, schema: Schema, path: Path) -> Schema:
-    node = at(schema, path)
-    if not isinstance(node, dict):
-        return schema
-    return replaced(schema, path, {**node, random.choice(_KEYWORDS): _value(random, schema)})
-
-
-def _put_elsewhere(random: Random, schema: Schema, path: Path) -> Schema:
-    other = random.choice(list(_places(schema)))
-    return replaced(schema, path, at(schema, other))
-
-
-def _wrap(random: Random, schema: Schema, path: Path) -> Schema:
-    node, null = at(schema, path), {"type": "null"}
-    keyword = random.choice(["anyOf", "oneOf", "allOf"])
-    wraps = [
-        {keyword: [node]},
-        {keyword: [node, null]},
-        {keyword: [node, _value(random, schema)]},
+def _changed(random: Random, schema: Schema, path: Path) -> Schema:
+    """Change the key of a value, or put another one in its place."""
+    if random.random() < 1 / 3:
+        return replaced(schema, path[:-1], _without_or_renamed(random, at(schema, path[:-1]), path[-1]))
+    node, value = at(schema, path), _value(random, schema)
+    wrapped = [
+        {random.choice(["anyOf", "oneOf", "allOf"]): random.choice([[node], [node, {"type": "null"}], [node, value]])},
         {"type": "array", "items": node},
         {"type": "object", "additionalProperties": node},
     ]
-    return replaced(schema, path, random.choice(wraps))
+    choices = [
+        value,
+        at(schema, random.choice(list(_places(schema)))),
+        {**node, random.choice(_KEYWORDS): value} if isinstance(node, dict) else value,
+        random.choice(wrapped),
+    ]
+    return replaced(schema, path, random.choice(choices))
 
 
-_ACTIONS: list[Callable[[Random, Schema, Path], Schema]] = [
-    _drop,
-    _replace,
-    _rename,
-    _add,
-    _put_elsewhere,
-    _wrap,
-]
+def _without_or_renamed(random: Random, parent: Any, key: str | int) -> Any:
+    if isinstance(key, int):
+        return [*parent[:key], *parent[key + 1 :]]
+    names = [f"{key}s", f"x{key}", f"_{key}", key.upper(), key.capitalize(), "", *_NAMES, *parent]
+    new = random.choice([None, random.choice(names)])
+    renamed = {(new if each == key else each): value for each, value in parent.items()}
+    return {name: value for name, value in renamed.items() if name is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,6 +92,31 @@ def holds(definition: Schema, required: bool = True, **keywords: Any) -> Schema:
 
 def may(definition: Schema, **keywords: Any) -> Schema:
     return holds(definition, required=False, **keywords)
+
+
+def soft(definition: Schema) -> Schema:
+    """Return an object in which an invalid `x` counts as missing."""
+    return may(definition, **ON_ERROR)
+
+
+def skipping(definition: Schema) -> Schema:
+    """Return an object in which invalid items of `x` are skipped."""
+    return holds(definition, **SKIP)
+
+
+def case(
+    name: str,
+    rule: str,
+    letters: str,
+    types: tuple[Schema, Schema],
+    values: tuple[Any, Any],
+    place: str = "request",
+    held: Callable[[Schema], Schema] = holds,
+    **more: Any,
+) -> Case:
+    """Return a case in which the property `x` has a type on each side, and each side sends one value."""
+    old, new = ({"x": value} for value in values)
+    return Case(name, place, *map(held, types), rule, letters, old, new, **more)
 
 
 KIND = holds(ref("Kind"))

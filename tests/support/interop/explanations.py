@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tests.support.interop.contract import (
-    CANCEL_CALL,
-    CLOSE,
-    DELETE,
-    LARGE_MESSAGE,
-    LOAD,
-    LOAD_AND_PROMPT,
-    LOAD_OF_MISSING,
-    ORDER_OF_LOAD,
-    ORDER_OF_PROMPT,
-    RESUME,
-    UNKNOWN_TO_AGENT,
-    UNKNOWN_TO_CLIENT,
-)
+from tests.support.interop import contract
 from tests.support.interop.findings import Pair
 from tests.support.interop.sdks import NEXT_PYTHON, OURS, PYTHON, SDKS, TRANSPORTS, TYPESCRIPT
 
@@ -31,6 +18,7 @@ _ASKS = (
     "terminals of the client",
     "an error of the client",
 )
+_LOADED = (contract.LOAD, contract.LOAD_OF_MISSING, contract.LOAD_AND_PROMPT, contract.RESUME, contract.CLOSE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,42 +60,42 @@ _PYTHON_CLIENTS, _PYTHON_AGENT = "client, Python", f"agent, {PYTHON}"
 EXPLANATIONS = [
     Explanation(
         clients=_PYTHONS,
-        operations=[UNKNOWN_TO_AGENT, UNKNOWN_TO_CLIENT],
+        operations=[contract.UNKNOWN_TO_AGENT, contract.UNKNOWN_TO_CLIENT],
         found=[_MISSING],
         fault=_PYTHON_CLIENTS,
         fact="Its models can't hold fields that its schema doesn't have.",
     ),
     Explanation(
         servers=_PYTHONS,
-        operations=[UNKNOWN_TO_AGENT, UNKNOWN_TO_CLIENT],
+        operations=[contract.UNKNOWN_TO_AGENT, contract.UNKNOWN_TO_CLIENT],
         found=[_MISSING],
         fault="agent, Python",
         fact="Its models can't hold fields that its schema doesn't have.",
     ),
     Explanation(
         clients=[TYPESCRIPT],
-        operations=[UNKNOWN_TO_CLIENT],
+        operations=[contract.UNKNOWN_TO_CLIENT],
         found=[_MISSING],
         fault=f"client, {TYPESCRIPT}",
         fact="It drops fields of messages from the agent that its schema doesn't have.",
     ),
     Explanation(
         servers=[TYPESCRIPT],
-        operations=[UNKNOWN_TO_AGENT],
+        operations=[contract.UNKNOWN_TO_AGENT],
         found=[_MISSING],
         fault=f"agent, {TYPESCRIPT}",
         fact="It drops fields of messages from the client that its schema doesn't have.",
     ),
     Explanation(
         clients=[PYTHON],
-        operations=[CANCEL_CALL, DELETE],
+        operations=[contract.CANCEL_CALL, contract.DELETE],
         found=["the client can't cancel a call", "the client has no session/delete"],
         fault=f"client, {PYTHON}",
         fact="It can't send `$/cancel_request` and `session/delete`; 1.0.0rc3 can.",
     ),
     Explanation(
         servers=[PYTHON],
-        operations=[DELETE, CANCEL_CALL],
+        operations=[contract.DELETE, contract.CANCEL_CALL],
         found=[
             "Method not found (-32601)",
             "no answer",
@@ -120,14 +108,14 @@ EXPLANATIONS = [
     Explanation(
         clients=_PYTHONS,
         transports=["WebSocket"],
-        operations=[LARGE_MESSAGE],
+        operations=[contract.LARGE_MESSAGE],
         found=["Connection closed"],
         fault=_PYTHON_CLIENTS,
         fact="It takes messages of at most 1 MiB, the default of the library `websockets`, and has no option for it.",
     ),
     Explanation(
         servers=[PYTHON],
-        operations=[RESUME, CLOSE],
+        operations=[contract.RESUME, contract.CLOSE],
         found=["Method not found (-32601)"],
         fault=_PYTHON_AGENT,
         fact="Over a network it can't be told to serve `session/resume` and `session/close`; 1.0.0rc3 serves them.",
@@ -145,7 +133,7 @@ EXPLANATIONS = [
         clients=_PYTHONS,
         servers=[TYPESCRIPT],
         transports=["HTTP"],
-        operations=[LOAD, LOAD_OF_MISSING, LOAD_AND_PROMPT, RESUME, CLOSE],
+        operations=_LOADED,
         found=["HTTP 400: POST session/load failed", "HTTP 400: POST session/resume failed"],
         fault=_PYTHON_CLIENTS,
         fact="Its `session/load` and `session/resume` don't have `Acp-Session-Id`, so the agent refuses them (400).",
@@ -154,7 +142,7 @@ EXPLANATIONS = [
         clients=[OURS, PYTHON, NEXT_PYTHON],
         servers=[PYTHON],
         transports=["HTTP"],
-        operations=[LOAD_AND_PROMPT, CLOSE],
+        operations=[contract.LOAD_AND_PROMPT, contract.CLOSE],
         found=[
             'The agent answered POST the agent with HTTP 404 Not Found: {"error": "Unknown session id"} (-32603)',
             "HTTP 404: POST session/prompt failed",
@@ -167,7 +155,7 @@ EXPLANATIONS = [
         clients=[TYPESCRIPT],
         servers=_PYTHONS,
         transports=["HTTP"],
-        operations=[LOAD, ORDER_OF_LOAD, LOAD_OF_MISSING, LOAD_AND_PROMPT, RESUME, CLOSE],
+        operations=[*_LOADED, contract.ORDER_OF_LOAD],
         found=[
             'ACP SSE connection failed: 404 Not Found: {"error": "Unknown session id"}',
             'ACP SSE connection failed: 404 Not Found: {"error":"Unknown session id"}',
@@ -179,7 +167,7 @@ EXPLANATIONS = [
     Explanation(
         clients=[PYTHON],
         transports=["HTTP"],
-        operations=[RESUME],
+        operations=[contract.RESUME],
         found=["no answer"],
         fault=f"client, {PYTHON}",
         fact="It never opens the stream of a session that it resumed; 1.0.0rc3 does.",
@@ -189,7 +177,7 @@ NOT_PROMISED = [
     Explanation(
         servers=[TYPESCRIPT],
         transports=["HTTP"],
-        operations=[ORDER_OF_LOAD],
+        operations=[contract.ORDER_OF_LOAD],
         found=["not promised"],
         fault=f"agent, {TYPESCRIPT}",
         fact="The updates are sent on the stream of the session, and the answer on that of the connection.",
@@ -197,7 +185,7 @@ NOT_PROMISED = [
     Explanation(
         clients=_PYTHONS,
         transports=["HTTP"],
-        operations=[ORDER_OF_PROMPT, ORDER_OF_LOAD],
+        operations=[contract.ORDER_OF_PROMPT, contract.ORDER_OF_LOAD],
         found=["not promised"],
         fault=_PYTHON_CLIENTS,
         fact="A call returns when its answer has been read, while the updates before it wait for their handlers.",

@@ -9,50 +9,37 @@ from typing import assert_never
 from pydantic import TypeAdapter
 
 from acp_bindings import v1, v2_draft
-from acp_bindings.v1 import (
-    ContentBlock,
-    ContentBlockImage,
-    ContentBlockText,
-    InitializeRequest,
-    PlanEntry,
-    PromptRequest,
-    PromptResponse,
-    SessionNotification,
-    SessionUpdateAgentMessageChunk,
-    StopReason,
-    ToolCall,
-)
 
-TEXT = ContentBlockText(text="a")
+TEXT = v1.ContentBlockText(text="a")
 
 # Constructors
-ContentBlockText(text="a", colour="red")  # type: ignore
-ContentBlockText("a")  # type: ignore
-ContentBlockText()  # type: ignore
-ContentBlockText(text=1)  # type: ignore
-ContentBlockText(text=None)  # type: ignore
-ContentBlockText(text="a", type="image")  # type: ignore
-ContentBlockText(text="a", _meta={})  # type: ignore
-ContentBlockText(text="a", meta=["b"])  # type: ignore
-ContentBlockImage(data="a", mimeType="image/png")  # type: ignore
-ContentBlockImage(data="a", mime_type=b"image/png")  # type: ignore
-PromptRequest(sessionId="1", prompt=[TEXT])  # type: ignore
-PromptRequest(session_id="1", prompt=TEXT)  # type: ignore
-PromptRequest(session_id="1", prompt=["text"])  # type: ignore
-PromptRequest(session_id="1", prompt=[SessionUpdateAgentMessageChunk(content=TEXT)])  # type: ignore
-PromptRequest(session_id=None, prompt=[TEXT])  # type: ignore
-PromptRequest(session_id="1", prompt=None)  # type: ignore
-PromptRequest(session_id="1")  # type: ignore
-PromptResponse(stop_reason="done")  # type: ignore
-PlanEntry(content="a", priority="urgent", status="pending")  # type: ignore
-ToolCall(tool_call_id="1", title="a", kind="reed")  # type: ignore
-ToolCall(tool_call_id="1", title="a", content=None)  # type: ignore
-SessionUpdateAgentMessageChunk(content=TEXT, session_update="agent_thought_chunk")  # type: ignore
-SessionNotification(session_id="1", update=TEXT)  # type: ignore
-SessionNotification(session_id="1", update={"sessionUpdate": "plan", "entries": []})  # type: ignore
-InitializeRequest(protocol_version="1")  # type: ignore
-InitializeRequest(protocol_version=1, client_capabilities=None)  # type: ignore
-InitializeRequest(protocol_version=1, client_capabilities={"terminal": True})  # type: ignore
+v1.ContentBlockText(text="a", colour="red")  # type: ignore
+v1.ContentBlockText("a")  # type: ignore
+v1.ContentBlockText()  # type: ignore
+v1.ContentBlockText(text=1)  # type: ignore
+v1.ContentBlockText(text=None)  # type: ignore
+v1.ContentBlockText(text="a", type="image")  # type: ignore
+v1.ContentBlockText(text="a", _meta={})  # type: ignore
+v1.ContentBlockText(text="a", meta=["b"])  # type: ignore
+v1.ContentBlockImage(data="a", mimeType="image/png")  # type: ignore
+v1.ContentBlockImage(data="a", mime_type=b"image/png")  # type: ignore
+v1.PromptRequest(sessionId="1", prompt=[TEXT])  # type: ignore
+v1.PromptRequest(session_id="1", prompt=TEXT)  # type: ignore
+v1.PromptRequest(session_id="1", prompt=["text"])  # type: ignore
+v1.PromptRequest(session_id="1", prompt=[v1.SessionUpdateAgentMessageChunk(content=TEXT)])  # type: ignore
+v1.PromptRequest(session_id=None, prompt=[TEXT])  # type: ignore
+v1.PromptRequest(session_id="1", prompt=None)  # type: ignore
+v1.PromptRequest(session_id="1")  # type: ignore
+v1.PromptResponse(stop_reason="done")  # type: ignore
+v1.PlanEntry(content="a", priority="urgent", status="pending")  # type: ignore
+v1.ToolCall(tool_call_id="1", title="a", kind="reed")  # type: ignore
+v1.ToolCall(tool_call_id="1", title="a", content=None)  # type: ignore
+v1.SessionUpdateAgentMessageChunk(content=TEXT, session_update="agent_thought_chunk")  # type: ignore
+v1.SessionNotification(session_id="1", update=TEXT)  # type: ignore
+v1.SessionNotification(session_id="1", update={"sessionUpdate": "plan", "entries": []})  # type: ignore
+v1.InitializeRequest(protocol_version="1")  # type: ignore
+v1.InitializeRequest(protocol_version=1, client_capabilities=None)  # type: ignore
+v1.InitializeRequest(protocol_version=1, client_capabilities={"terminal": True})  # type: ignore
 v2_draft.ContentBlockOther(payload="a")  # type: ignore
 v2_draft.ContentBlockOther(type=1, payload="a")  # type: ignore
 v2_draft.PromptRequest(session_id="1", prompt=[TEXT])  # type: ignore
@@ -61,7 +48,7 @@ v1.MessageMcpRequest  # type: ignore
 
 
 # Attributes
-def attributes(request: InitializeRequest, update: SessionNotification, block: ContentBlock) -> None:
+def attributes(request: v1.InitializeRequest, update: v1.SessionNotification, block: v1.ContentBlock) -> None:
     print(request.protocolVersion)  # type: ignore
     print(request.protcol_version)  # type: ignore
     print(request.client_info.name)  # type: ignore
@@ -73,7 +60,7 @@ def attributes(request: InitializeRequest, update: SessionNotification, block: C
 
 
 # Values are immutable
-def assignments(block: ContentBlockText, call: ToolCall, other: v2_draft.ContentBlockOther) -> None:
+def assignments(block: v1.ContentBlockText, call: v1.ToolCall, other: v2_draft.ContentBlockOther) -> None:
     block.text = "b"  # type: ignore
     block.type = "text"  # type: ignore
     block.colour = "red"  # type: ignore
@@ -83,7 +70,7 @@ def assignments(block: ContentBlockText, call: ToolCall, other: v2_draft.Content
 
 
 # Literals, unions and types
-def narrowing(reason: StopReason, block: ContentBlock) -> str:
+def narrowing(reason: v1.StopReason, block: v1.ContentBlock) -> str:
     if reason == "done":  # type: ignore
         return ""
     if block.type == "movie":  # type: ignore
@@ -95,10 +82,10 @@ def narrowing(reason: StopReason, block: ContentBlock) -> str:
             assert_never(reason)  # type: ignore
 
 
-def types(block: ContentBlock, blocks: list[ContentBlock]) -> int:
-    text: ContentBlockText = block  # type: ignore
-    texts: list[ContentBlockText] = blocks  # type: ignore
-    adapter: TypeAdapter[ContentBlock] = TypeAdapter(ContentBlock)
-    parsed: ContentBlockImage = adapter.validate_json("{}")  # type: ignore
-    request: PromptResponse = PromptRequest.model_validate_json("{}")  # type: ignore
+def types(block: v1.ContentBlock, blocks: list[v1.ContentBlock]) -> int:
+    text: v1.ContentBlockText = block  # type: ignore
+    texts: list[v1.ContentBlockText] = blocks  # type: ignore
+    adapter: TypeAdapter[v1.ContentBlock] = TypeAdapter(v1.ContentBlock)
+    parsed: v1.ContentBlockImage = adapter.validate_json("{}")  # type: ignore
+    request: v1.PromptResponse = v1.PromptRequest.model_validate_json("{}")  # type: ignore
     return f"{text} {texts} {parsed} {request}"  # type: ignore

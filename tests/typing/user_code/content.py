@@ -8,52 +8,36 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from acp_bindings import v1
-from acp_bindings.v1 import (
-    Annotations,
-    BlobResourceContents,
-    ContentBlock,
-    ContentBlockAudio,
-    ContentBlockImage,
-    ContentBlockResource,
-    ContentBlockResourceLink,
-    ContentBlockText,
-    McpServer,
-    McpServerHttp,
-    McpServerSse,
-    McpServerStdio,
-    SessionUpdate,
-    TextContent,
-    TextResourceContents,
-    ToolCall,
-)
 from acp_runtime import Model, SchemaSource
 
-BLOCKS: TypeAdapter[list[ContentBlock]] = TypeAdapter(list[ContentBlock])
-UPDATE: TypeAdapter[SessionUpdate] = TypeAdapter(SessionUpdate)
+BLOCKS: TypeAdapter[list[v1.ContentBlock]] = TypeAdapter(list[v1.ContentBlock])
+UPDATE: TypeAdapter[v1.SessionUpdate] = TypeAdapter(v1.SessionUpdate)
 
 
-def build(texts: Iterable[str]) -> list[ContentBlock]:
-    blocks: list[ContentBlock] = [ContentBlockText(text=text) for text in texts]
-    blocks.append(ContentBlockImage(data="aGk=", mime_type="image/png"))
-    blocks.append(ContentBlockAudio(data="aGk=", mime_type="audio/wav", annotations=Annotations(audience=["user"])))
-    blocks += [ContentBlockResourceLink(name="a", uri="file:///a", size=3, type="resource_link")]
-    blocks.append(ContentBlockResource(resource=TextResourceContents(text="b", uri="file:///b")))
+def build(texts: Iterable[str]) -> list[v1.ContentBlock]:
+    blocks: list[v1.ContentBlock] = [v1.ContentBlockText(text=text) for text in texts]
+    blocks.append(v1.ContentBlockImage(data="aGk=", mime_type="image/png"))
+    blocks.append(
+        v1.ContentBlockAudio(data="aGk=", mime_type="audio/wav", annotations=v1.Annotations(audience=["user"]))
+    )
+    blocks += [v1.ContentBlockResourceLink(name="a", uri="file:///a", size=3, type="resource_link")]
+    blocks.append(v1.ContentBlockResource(resource=v1.TextResourceContents(text="b", uri="file:///b")))
     return blocks
 
 
-def plain(block: ContentBlock) -> str:
+def plain(block: v1.ContentBlock) -> str:
     """Narrow with isinstance, exhaustively."""
-    if isinstance(block, TextContent):
+    if isinstance(block, v1.TextContent):
         return block.text
-    if isinstance(block, (ContentBlockImage, ContentBlockAudio)):
+    if isinstance(block, (v1.ContentBlockImage, v1.ContentBlockAudio)):
         return block.mime_type
-    if isinstance(block, ContentBlockResourceLink):
+    if isinstance(block, v1.ContentBlockResourceLink):
         return block.title or block.name
     resource = block.resource
-    return resource.blob if isinstance(resource, BlobResourceContents) else resource.text
+    return resource.blob if isinstance(resource, v1.BlobResourceContents) else resource.text
 
 
-def label(block: ContentBlock) -> str:
+def label(block: v1.ContentBlock) -> str:
     """Narrow by tag, exhaustively."""
     if block.type == "text":
         return block.text
@@ -62,15 +46,15 @@ def label(block: ContentBlock) -> str:
     return block.type
 
 
-def where(server: McpServer) -> str:
+def where(server: v1.McpServer) -> str:
     match server:
-        case McpServerHttp(url=url) | McpServerSse(url=url):
+        case v1.McpServerHttp(url=url) | v1.McpServerSse(url=url):
             return url
-        case McpServerStdio():
+        case v1.McpServerStdio():
             return " ".join([server.command, *server.args])
 
 
-def optional(call: ToolCall) -> tuple[str, int | None, bool]:
+def optional(call: v1.ToolCall) -> tuple[str, int | None, bool]:
     line = call.locations[0].line if call.locations else None
     priority = call.meta.get("priority") if call.meta else None
     name: str = call.name if call.name is not None else call.title
@@ -78,7 +62,7 @@ def optional(call: ToolCall) -> tuple[str, int | None, bool]:
     return f"{name}{priority}", line, given
 
 
-def change(call: ToolCall) -> ToolCall:
+def change(call: v1.ToolCall) -> v1.ToolCall:
     return call.model_copy(update={"title": "new"})
 
 
@@ -91,7 +75,7 @@ def parse(text: str) -> v1.PromptRequest | None:
 
 def parse_any(text: str, decoded: Mapping[str, Any]) -> list[str]:
     update = UPDATE.validate_json(text)
-    call = ToolCall.model_validate(decoded)
+    call = v1.ToolCall.model_validate(decoded)
     return [update.session_update, call.title, *[plain(block) for block in BLOCKS.validate_json(text)]]
 
 
@@ -104,4 +88,4 @@ def provenance() -> str:
     return f"{source.version} {source.sha256} {v1.PROTOCOL_VERSION + 1}"
 
 
-USED = {ContentBlockText(text="a"): 1}
+USED = {v1.ContentBlockText(text="a"): 1}

@@ -6,23 +6,7 @@ from typing import assert_type
 
 from pydantic import BaseModel, Field
 
-from acp_bindings import v2_draft
-from acp_bindings.v1 import (
-    Agent,
-    Client,
-    InitializeRequest,
-    InitializeResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
-    RemoteAgent,
-    RemoteClient,
-    RequestPermissionOutcomeCancelled,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
-)
+from acp_bindings import v1, v2_draft
 from acp_runtime import ExtNotification, ExtRequest, Model, absent, handles
 
 
@@ -58,21 +42,21 @@ assert_type(PING, ExtRequest[PingParams, PingResult])
 assert_type(LOG, ExtNotification[Log])
 
 
-class MyAgent(Agent):
-    def __init__(self, client: RemoteClient) -> None:
+class MyAgent(v1.Agent):
+    def __init__(self, client: v1.RemoteClient) -> None:
         self.client = client
 
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(protocol_version=1)
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1)
 
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        return NewSessionResponse(session_id="1")
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        return v1.NewSessionResponse(session_id="1")
 
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         if self.client.supports(PING):
             answer = await self.client.call(PING, PingParams(text="a", session_id=request.session_id))
             await self.client.notify(LOG, Log(message=answer.text))
-        return PromptResponse(stop_reason="end_turn")
+        return v1.PromptResponse(stop_reason="end_turn")
 
     @handles(PING)
     async def ping(self, params: PingParams) -> PingResult:
@@ -93,23 +77,23 @@ class LoudAgent(MyAgent):
         return PingResult(text=answer.text.upper())
 
 
-class MyClient(Client):
-    def __init__(self, agent: RemoteAgent) -> None:
+class MyClient(v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent
         self.logged: list[Log] = []
 
-    async def session_update(self, notification: SessionNotification) -> None:
+    async def session_update(self, notification: v1.SessionNotification) -> None:
         pass
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
 
     @handles(LOG)
     async def log(self, params: Log) -> None:
         self.logged.append(params)
 
 
-async def call(agent: RemoteAgent, draft: v2_draft.RemoteAgent) -> None:
+async def call(agent: v1.RemoteAgent, draft: v2_draft.RemoteAgent) -> None:
     pong = await agent.call(PING, PingParams(text="a"))
     assert_type(pong, PingResult)
     index = await draft.call(INDEX, IndexParams(sessionId="1"))

@@ -5,25 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, assert_type
 
-from acp_bindings.v1 import (
-    Client,
-    ClientCapabilities,
-    CreateElicitationRequestForm,
-    CreateElicitationRequestUrl,
-    ElicitationCapabilities,
-    FileSystemCapabilities,
-    ListSessionsResponse,
-    PromptResponse,
-    ReadTextFileRequest,
-    ReadTextFileResponse,
-    RemoteAgent,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
-    SessionUpdate,
-    StopReason,
-    spawn_agent,
-)
+from acp_bindings import v1
 from acp_kit import sync
 from acp_kit.client import (
     ElicitationHandlers,
@@ -44,8 +26,8 @@ from acp_kit.client import (
 from acp_kit.registry import Binary, Launch, load_registry, resolve
 
 
-class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, ElicitationHandlers, Client):
-    def __init__(self, agent: RemoteAgent, root: Path, terminals: Terminals) -> None:
+class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, ElicitationHandlers, v1.Client):
+    def __init__(self, agent: v1.RemoteAgent, root: Path, terminals: Terminals) -> None:
         self.agent = agent
         self.state = SessionState()
         self.workspace = Workspace(root, "/tmp", read_buffer=self.unsaved, on_write=self.written)
@@ -60,16 +42,16 @@ class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, Elicitation
 
         self.elicitations = Elicitations(fill_in=self.form, open_url=self.link, on_complete=print)
 
-    async def form(self, request: CreateElicitationRequestForm) -> dict[str, Any] | Literal["decline", "cancel"]:
+    async def form(self, request: v1.CreateElicitationRequestForm) -> dict[str, Any] | Literal["decline", "cancel"]:
         return {name: field.type for name, field in request.requested_schema.properties.items()} or "decline"
 
-    async def link(self, request: CreateElicitationRequestUrl) -> Literal["accept", "decline"]:
+    async def link(self, request: v1.CreateElicitationRequestUrl) -> Literal["accept", "decline"]:
         return "accept" if request.url.startswith("https://") else "decline"
 
-    async def session_update(self, notification: SessionNotification) -> None:
+    async def session_update(self, notification: v1.SessionNotification) -> None:
         self.state.apply(notification.update)
 
-    async def dialog(self, request: RequestPermissionRequest) -> str | None:
+    async def dialog(self, request: v1.RequestPermissionRequest) -> str | None:
         return request.options[0].option_id if request.options else None
 
     async def unsaved(self, path: Path) -> str | None:
@@ -79,53 +61,53 @@ class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, Elicitation
         self.last = path, text
 
 
-class OnlyFiles(Client):
-    def __init__(self, agent: RemoteAgent) -> None:
+class OnlyFiles(v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
         self.workspace = Workspace("/tmp", read_only=True, read_buffer=lambda path: None)
 
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+    async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         return await self.workspace.fs_read_text_file(request)
 
-    async def session_update(self, notification: SessionNotification) -> None: ...
+    async def session_update(self, notification: v1.SessionNotification) -> None: ...
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         return await PermissionPolicy().session_request_permission(request)
 
 
 async def main(root: Path) -> None:
     async with (
         Terminals(root, inherit_env=["PATH"], shell=True) as terminals,
-        spawn_agent(lambda agent: Everything(agent, root, terminals), "agent") as agent,
+        v1.spawn_agent(lambda agent: Everything(agent, root, terminals), "agent") as agent,
     ):
-        assert_type(Elicitations().capabilities(), ElicitationCapabilities)
+        assert_type(Elicitations().capabilities(), v1.ElicitationCapabilities)
         client_capabilities(agent.handler, meta={"acme": True})
-        assert_type(Workspace(root).capabilities(), FileSystemCapabilities)
-        capabilities = assert_type(client_capabilities(agent.handler), ClientCapabilities)
+        assert_type(Workspace(root).capabilities(), v1.FileSystemCapabilities)
+        capabilities = assert_type(client_capabilities(agent.handler), v1.ClientCapabilities)
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         await terminals.release_session("s")
 
 
-def choose(request: RequestPermissionRequest) -> str | None:
+def choose(request: v1.RequestPermissionRequest) -> str | None:
     return request.options[0].option_id
 
 
 def script() -> None:
     launch = assert_type(resolve("agent"), Launch)
     with sync.spawn_agent(launch.command, *launch.args, env=launch.env, rules=[allow()], ask=choose) as agent:
-        assert_type(agent.call(agent.remote.session_list), ListSessionsResponse)
+        assert_type(agent.call(agent.remote.session_list), v1.ListSessionsResponse)
         with agent.open_session(cwd="/tmp") as session:
             assert_type(session.ask("hello", timeout=60), str)
             assert_type(session.state.text, str)
             with session.prompt("hello") as turn:
                 for update in turn:
-                    assert_type(update, SessionUpdate)
-            assert_type(turn.wait(), PromptResponse)
-            assert_type(turn.stop_reason, StopReason | None)
+                    assert_type(update, v1.SessionUpdate)
+            assert_type(turn.wait(), v1.PromptResponse)
+            assert_type(turn.stop_reason, v1.StopReason | None)
     sync.spawn_agent("agent", client=BlockingClient).close()
     assert_type(load_registry(max_age=0).find_binary("agent"), Binary)
 
 
-class BlockingClient(PermissionHandlers, UpdateHandlers, Client):
-    def __init__(self, agent: RemoteAgent) -> None:
+class BlockingClient(PermissionHandlers, UpdateHandlers, v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent
         self.permissions = PermissionPolicy(ask=sync.in_waiting_thread(choose))

@@ -6,20 +6,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any, assert_type
 
-from acp_bindings.v1 import (
-    AgentCapabilities,
-    Client,
-    ClientCapabilities,
-    ContentBlockText,
-    Implementation,
-    PromptResponse,
-    RemoteAgent,
-    RemoteClient,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
-    spawn_agent,
-)
+from acp_bindings import v1
 from acp_runtime import (
     ABSENT,
     AuthenticationRequired,
@@ -37,25 +24,25 @@ from acp_runtime import (
 logger = getLogger(__name__)
 
 
-class Window(Client):
-    def __init__(self, agent: RemoteAgent) -> None:
+class Window(v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent
         self.title = ""
 
-    async def session_update(self, notification: SessionNotification) -> None:
+    async def session_update(self, notification: v1.SessionNotification) -> None:
         self.title = notification.session_id
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         raise RequestError(-32603, "no window")
 
     async def invalid_notification(self, method: str, params: Any, error: Exception) -> None:
         self.title = f"{method}: {error}"
 
 
-def describe(agent: RemoteAgent) -> str:
+def describe(agent: v1.RemoteAgent) -> str:
     """The agent's capabilities are typed, and None before `initialize` was answered."""
-    assert_type(agent.capabilities, AgentCapabilities | None)
-    assert_type(agent.peer_info, Implementation | None)
+    assert_type(agent.capabilities, v1.AgentCapabilities | None)
+    assert_type(agent.peer_info, v1.Implementation | None)
     if agent.capabilities is None or agent.peer_info is None:
         return "not known yet"
     can_load: bool = agent.capabilities.load_session
@@ -63,15 +50,15 @@ def describe(agent: RemoteAgent) -> str:
     return f"{agent.peer_info.name} {agent.peer_info.version} {can_load} {images} {agent.supports('session/load')}"
 
 
-def describe_client(client: RemoteClient) -> bool:
+def describe_client(client: v1.RemoteClient) -> bool:
     """Check the types of a client's capabilities."""
-    assert_type(client.capabilities, ClientCapabilities | None)
+    assert_type(client.capabilities, v1.ClientCapabilities | None)
     return client.capabilities is not None and client.capabilities.fs.read_text_file
 
 
-def window_of(agent: RemoteAgent) -> Window:
+def window_of(agent: v1.RemoteAgent) -> Window:
     """The handler is the object that the factory has made."""
-    assert_type(agent.handler, Client)
+    assert_type(agent.handler, v1.Client)
     assert isinstance(agent.handler, Window)
     return agent.handler
 
@@ -80,8 +67,8 @@ async def run(command: str, *args: str, folder: Path | None = None) -> int | Non
     """Start an agent's process, and return its exit code."""
     options = Options(stderr="capture", exit_deadline=1.0, inherit_env=["PATH"])
     environment = {"LANG": "C"}
-    async with spawn_agent(Window, command, *args, cwd=folder, env=environment, options=options) as agent:
-        assert_type(agent, RemoteAgent)
+    async with v1.spawn_agent(Window, command, *args, cwd=folder, env=environment, options=options) as agent:
+        assert_type(agent, v1.RemoteAgent)
         await agent.initialize(protocol_version=1, client_info=ABSENT, client_capabilities=ABSENT)
         logger.info("%s in %s", describe(agent), window_of(agent).title)
         if agent.process is not None:
@@ -93,10 +80,10 @@ async def run(command: str, *args: str, folder: Path | None = None) -> int | Non
     return end.exit_code
 
 
-async def ask(agent: RemoteAgent, session_id: str) -> PromptResponse | None:
+async def ask(agent: v1.RemoteAgent, session_id: str) -> v1.PromptResponse | None:
     """Errors of the peer are caught by the class of their code or by `RemoteError`."""
     try:
-        return await agent.session_prompt(session_id=session_id, prompt=[ContentBlockText(text="hi")])
+        return await agent.session_prompt(session_id=session_id, prompt=[v1.ContentBlockText(text="hi")])
     except AuthenticationRequired as error:
         if isinstance(error, RemoteError):
             logger.info("%d %s %s %s", error.code, error.message, error.data, error.hint)

@@ -81,7 +81,35 @@ def without_extensions(definition: str) -> dict[str, Schema]:
     return {"v1": raw}
 
 
+def message_to(side: str) -> Schema:
+    return notification("mcp/message", "McpMessage", side, holds(STRING))
+
+
+def old_name(
+    name: str, schemas: dict[str, Schema], letters: str, old: str, new: str, flow: str = "client->agent"
+) -> MethodCase:
+    """Return a case in which the base has an old name."""
+    renames = (Rename(("v1",), old, new, "9.0.0"),)
+    return MethodCase(name, schemas, schemas, "definition-old-name-removed", letters, flow, base_renames=renames)
+
+
+def fact(
+    name: str,
+    schemas: dict[str, Schema],
+    rule: str,
+    letters: str,
+    wire: str,
+    entry: dict[str, Any],
+    side: str = "agent",
+) -> MethodCase:
+    """Return a case in which the base has another entry of a method."""
+    flow = "client->agent" if side == "agent" else "agent->client"
+    return MethodCase(name, schemas, schemas, rule, letters, flow, {"v1": {side: {wire: entry}}})
+
+
 BOOLEAN: Schema = {"type": "boolean"}
+BASELINE = {"baseline": True}
+OTHER_IMAGES = {"baseline": True, "content": {"prompt.image": "agentCapabilities.all"}}
 BLOCK: Schema = {"Block": {"anyOf": [tagged("type", "text"), tagged("type", "image")]}}
 MODE = request("session/set_mode", "SetMode")
 CANCEL = notification("session/cancel", "Cancel", "agent")
@@ -114,23 +142,8 @@ CASES = [
     MethodCase("method deprecated", MODES, DEPRECATED, "method-deprecated", "SSSSS"),
     MethodCase("notification added", NONE, stable(CANCEL), "method-added-notification", "SSSSS"),
     MethodCase("baseline method added", NONE, CLIENT, "method-added-baseline", "BSSSB"),
-    MethodCase(
-        "an old name of a definition is no longer kept",
-        BLOCKS,
-        BLOCKS,
-        "definition-old-name-removed",
-        "SSBBS",
-        "none",
-        base_renames=(Rename(("v1",), "Part", "Block", "9.0.0"),),
-    ),
-    MethodCase(
-        "an old name of a method's params is no longer kept",
-        MODES,
-        MODES,
-        "definition-old-name-removed",
-        "SSBBB",
-        base_renames=(Rename(("v1",), "ChangeRequest", "SetModeRequest", "9.0.0"),),
-    ),
+    old_name("an old name of a definition is no longer kept", BLOCKS, "SSBBS", "Part", "Block", "none"),
+    old_name("an old name of params is no longer kept", MODES, "SSBBB", "ChangeRequest", "SetModeRequest"),
     MethodCase("method removed", MODES, NONE, "method-removed", "SRBBB"),
     MethodCase("baseline method removed", CLIENT, NONE, "method-removed-baseline", "SBBBB"),
     MethodCase("method became stable", both({}, MODE), both(MODE, MODE), "method-stabilised", "SSSSS"),
@@ -150,16 +163,16 @@ CASES = [
     ),
     MethodCase(
         "method handled by the other side",
-        stable(MCP | notification("mcp/message", "McpMessage", "agent", holds(STRING))),
-        stable(MCP | notification("mcp/message", "McpMessage", "client", holds(STRING))),
+        stable(MCP | message_to("agent")),
+        stable(MCP | message_to("client")),
         "method-side-changed",
         "BBBSB",
         "both",
     ),
     MethodCase(
         "method handled by both sides",
-        stable(notification("mcp/message", "McpMessage", "client", holds(STRING))),
-        stable(notification("mcp/message", "McpMessage", "both", holds(STRING))),
+        stable(message_to("client")),
+        stable(message_to("both")),
         "method-side-widened",
         "SSSSS",
         "both",
@@ -188,51 +201,19 @@ CASES = [
         "SBBBB",
     ),
     # Capabilities in codegen/methods.toml
-    MethodCase(
+    fact(
         "method with another capability",
-        stable(TERMINAL | KILL),
         stable(TERMINAL | KILL),
         "method-capability-changed",
         "RRRSS",
-        "agent->client",
-        {"v1": {"client": {"terminal/kill": {"capability": "clientCapabilities.kill"}}}},
+        "terminal/kill",
+        {"capability": "clientCapabilities.kill"},
+        "client",
     ),
-    MethodCase(
-        "method became baseline",
-        NONE,
-        NONE,
-        "method-baseline-gained",
-        "BSSSB",
-        base_facts={"v1": {"agent": {"session/new": {"offered": "somehow"}}}},
-    ),
-    MethodCase(
-        "method no longer baseline",
-        MODES,
-        MODES,
-        "method-baseline-lost",
-        "SBRSS",
-        base_facts={"v1": {"agent": {"session/set_mode": {"baseline": True}}}},
-    ),
-    MethodCase(
-        "part of the params with another capability",
-        PROMPTS,
-        PROMPTS,
-        "method-content-changed",
-        "RRRSS",
-        base_facts={
-            "v1": {
-                "agent": {"session/prompt": {"baseline": True, "content": {"prompt.image": "agentCapabilities.all"}}}
-            }
-        },
-    ),
-    MethodCase(
-        "part of the params with a capability",
-        PROMPTS,
-        PROMPTS,
-        "method-content-gained",
-        "SRRSS",
-        base_facts={"v1": {"agent": {"session/prompt": {"baseline": True}}}},
-    ),
+    fact("method became baseline", NONE, "method-baseline-gained", "BSSSB", "session/new", {"offered": "somehow"}),
+    fact("method no longer baseline", MODES, "method-baseline-lost", "SBRSS", "session/set_mode", BASELINE),
+    fact("part with another capability", PROMPTS, "method-content-changed", "RRRSS", "session/prompt", OTHER_IMAGES),
+    fact("part with a capability", PROMPTS, "method-content-gained", "SRRSS", "session/prompt", BASELINE),
     # Messages
     MethodCase("kind of message added", NONE, stable(PROTOCOL), "message-added", "RSSSS", "both"),
     MethodCase("kind of message removed", stable(PROTOCOL), NONE, "message-removed", "SRSSS", "both"),

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, Schema, model
-from tests.support.diff.cases import LIST, MAYBE, ON_ERROR, ON_NULL, SKIP, Case, holds, may
+from tests.support.diff.cases import LIST, MAYBE, ON_ERROR, ON_NULL, SKIP, Case, case, holds, may, soft
 
 FLAG: Schema = {"type": "boolean"}
 OFF = may(FLAG, default=False)
 A, NULL = {"x": "a"}, {"x": None}
+LENIENT, STRICT = "property-leniency-added", "property-leniency-removed"
+OLD, NEW = {"workDir": "a"}, {"workingDir": "a"}
+
+
+def renamed(name: str, place: str, old: list[str], new: list[str], rule: str, letters: str) -> Case:
+    """Return a case with a renamed property. `old` and `new` are the required ones."""
+    return Case(name, place, model(old, workDir=MAYBE), model(new, workingDir=MAYBE), rule, letters, OLD, NEW)
+
 
 CASES = [
     # Properties added, removed and renamed
@@ -21,26 +29,8 @@ CASES = [
     Case("required removed", "request", holds(STRING), model(), "property-required-removed", "BRBBS", A, {}),
     Case("required removed", "alone", holds(STRING), model(), "property-required-removed", "SSBBS"),
     Case("optional removed", "request", may(MAYBE), model(), "property-optional-removed", "SRBBS", A, {}),
-    Case(
-        "required renamed",
-        "result",
-        model(["workDir"], workDir=STRING),
-        model(["workingDir"], workingDir=STRING),
-        "property-required-renamed",
-        "BBBBS",
-        {"workDir": "a"},
-        {"workingDir": "a"},
-    ),
-    Case(
-        "optional renamed",
-        "update",
-        model(workDir=MAYBE),
-        model(workingDir=MAYBE),
-        "property-optional-renamed",
-        "RRBBS",
-        {"workDir": "a"},
-        {"workingDir": "a"},
-    ),
+    renamed("required renamed", "result", ["workDir"], ["workingDir"], "property-required-renamed", "BBBBS"),
+    renamed("optional renamed", "update", [], [], "property-optional-renamed", "RRBBS"),
     # Required and optional
     Case("became required", "request", may(STRING), holds(STRING), "property-became-required", "SBBSS", {}, A),
     Case("became optional", "request", holds(STRING), may(STRING), "property-became-optional", "BSSBS", A, {}),
@@ -51,62 +41,16 @@ CASES = [
     Case("null added", "result", may(STRING), may(MAYBE), "nullable-added", "BSSBS", A, NULL),
     Case("null removed", "request", holds(MAYBE), holds(STRING), "nullable-removed", "SBBSS", NULL, A),
     Case("null removed", "update", may(MAYBE), may(STRING), "nullable-removed", "SBRSS", NULL, A),
-    Case(
-        "null added where invalid values are tolerated",
-        "update",
-        may(STRING, **ON_ERROR),
-        may(MAYBE, **ON_ERROR),
-        "nullable-added",
-        "RSSBS",
-        A,
-        NULL,
-    ),
-    Case(
-        "null removed where invalid values are tolerated",
-        "request",
-        may(MAYBE, **ON_ERROR),
-        may(STRING, **ON_ERROR),
-        "nullable-removed",
-        "SRRSS",
-        NULL,
-        A,
-    ),
+    case("null added where it is tolerated", "nullable-added", "RSSBS", (STRING, MAYBE), ("a", None), "update", soft),
+    case("null removed where it is tolerated", "nullable-removed", "SRRSS", (MAYBE, STRING), (None, "a"), held=soft),
     # Defaults
     Case("default added", "request", may(FLAG), may(FLAG, default=True), "property-default-added", "RRSRS", {}, {}),
     Case("default changed", "result", OFF, may(FLAG, default=True), "property-default-changed", "RRSRS", {}, {}),
     Case("default removed", "update", OFF, may(FLAG), "property-default-removed", "RRSBS", {}, {}),
     # Leniency
-    Case(
-        "leniency added for null",
-        "request",
-        holds(LIST),
-        holds(LIST, **ON_NULL),
-        "property-leniency-added",
-        "SSSSS",
-        {"x": []},
-        {"x": []},
-    ),
-    Case(
-        "leniency removed", "request", may(STRING, **ON_ERROR), may(STRING), "property-leniency-removed", "SRSSS", A, A
-    ),
-    Case(
-        "leniency of items removed",
-        "result",
-        holds(LIST, **SKIP),
-        holds(LIST),
-        "property-leniency-removed",
-        "SRSSS",
-        {"x": ["a"]},
-        {"x": ["a"]},
-    ),
-    Case(  # null is one of the invalid values
-        "leniency for null becomes one for every invalid value",
-        "request",
-        holds(LIST, **ON_NULL),
-        holds(LIST, **ON_ERROR),
-        "property-leniency-added",
-        "SSSSS",
-        NULL,
-        {"x": ["a"]},
-    ),
+    case("leniency added for null", LENIENT, "SSSSS", (LIST, {**LIST, **ON_NULL}), ([], [])),
+    case("leniency removed", STRICT, "SRSSS", ({**STRING, **ON_ERROR}, STRING), ("a", "a"), held=may),
+    case("leniency of items removed", STRICT, "SRSSS", ({**LIST, **SKIP}, LIST), (["a"], ["a"]), "result"),
+    # Null is one of the invalid values.
+    case("leniency for all", LENIENT, "SSSSS", ({**LIST, **ON_NULL}, {**LIST, **ON_ERROR}), (None, ["a"])),
 ]

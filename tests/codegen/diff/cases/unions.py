@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tests.support.codegen.build import STRING, Schema, model, other, ref, tagged, wraps
@@ -58,22 +59,27 @@ def case(
     values: tuple[Any, Any],
     place: str = "request",
     on: Schema = BLOCK,
+    also: str = "",
 ) -> Case:
     """Return a case in which a definition, `on`, holds a union, and each side sends one value."""
     old, new = ({**TEXT, "Block": each} for each in unions)
-    return Case(name, place, on, on, rule, letters, *values, old_extra=old, new_extra=new)
+    others = (also,) if also else ()
+    return Case(name, place, on, on, rule, letters, *values, also=others, old_extra=old, new_extra=new)
 
 
-def blocks(old: Schema, new: Schema, **others: Schema) -> dict[str, Any]:
-    """Return the union on both sides, for a case."""
-    return {"old_extra": {**others, "Block": old}, "new_extra": {**others, "Block": new}}
+def shadowed(name: str, unions: tuple[Schema, Schema], values: tuple[Any, Any], letters: str = "SRSRS") -> Case:
+    """Return a case in which an earlier member takes what a later one had, because it requires less."""
+    return case(name, "union-member-shadowed", letters, unions, values, "update", also="property-became-optional")
 
 
-def texts(old: Schema, new: Schema) -> dict[str, Any]:
-    return blocks(old, new, **TEXT)
+def loosened(name: str, place: str, holder: Schema, values: tuple[Any, Any]) -> Case:
+    """Return a case in which a property's union shadows a member because a definition requires less."""
+    found = shadowed(name, (PAIR, PAIR), values)
+    one, two = model(["a"], a=STRING), model(["b"], b=STRING)
+    own = {"old_extra": {"One": one, "Two": two}, "new_extra": {"One": model(a=STRING), "Two": two}}
+    return replace(found, place=place, old=holder, new=holder, **own)
 
 
-PLAIN = tagged("type", "plain", "Text")
 EITHER = holds({"anyOf": [ref("One"), ref("Two")]})
 LISTS = holds({"anyOf": [{"type": "array", "items": ref(name)} for name in ("One", "Two")]})
 A, B = {"x": {"type": "a", "text": "t"}}, {"x": {"type": "b", "text": "t"}}
@@ -82,7 +88,12 @@ C, Z = {"x": {"type": "c", "text": "t"}}, {"x": {"type": "z"}}
 KEY_A, KEY_B = {"x": {"a": "t"}}, {"x": {"b": "t"}}
 ONE, TWO = union("a"), union("a", "b")
 OPEN_ONE, OPEN_TWO, OPENED = union("a", opened=True), union("a", "b", opened=True), union("a", "k", opened=True)
-PAIR = titled("One", "Two")
+PAIR, THREE = titled("One", "Two"), titled("One", "Two", "Three")
+ONE_OF_PAIR, REVERSED = {"oneOf": PAIR["anyOf"]}, {"anyOf": PAIR["anyOf"][::-1]}
+UNTAGGED, TAGGED = fallback("a"), fallback("a", last=tagged("type", "plain", "Text"))
+EMPTY, NO_TAG, WITH_TAG = {"x": {}}, {"x": {"text": "t"}}, {"x": {"type": "plain", "text": "t"}}
+NAMED: Schema = {**TEXT, "BlockPlain": TEXT["Text"]}
+RETAGGED = "union-member-retagged"
 BY_KIND: Schema = {
     "oneOf": [tagged("kind", "a", "Text"), tagged("kind", "k", "Text")],
     "discriminator": {"propertyName": "kind"},
@@ -94,146 +105,54 @@ CASES = [
     case("tolerated new member", "union-closed-member-added", "RSSBS", (ONE, TWO), (AS, BS), "update", SOFT_BLOCKS),
     case("open union's new member", "union-open-member-added", "SSSSS", (OPEN_ONE, OPEN_TWO), (A, B), "result"),
     case("closed union's member removed", "union-closed-member-removed", "SBBBS", (TWO, ONE), (B, A)),
-    case(
-        "tolerated member removed", "union-closed-member-removed", "SRBBS", (TWO, ONE), (BS, AS), "result", SOFT_BLOCKS
-    ),
+    case("tolerated removal", "union-closed-member-removed", "SRBBS", (TWO, ONE), (BS, AS), "result", SOFT_BLOCKS),
     case("open union's member removed", "union-open-member-removed", "SRBBS", (OPEN_TWO, OPEN_ONE), (B, A), "update"),
     case("union opened", "union-opened", "BSSBS", (ONE, OPENED), (A, Z)),
     case("union closed", "union-closed", "SBBBS", (OPENED, ONE), (Z, A)),
-    case("union's member retagged", "union-member-retagged", "BBBBS", (TWO, union("a", "c")), (B, C), "result"),
+    case("union's member retagged", RETAGGED, "BBBBS", (TWO, union("a", "c")), (B, C), "result"),
     case("union's tag changed", "union-tag-changed", "BBSBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
     case("union's member renamed", "union-member-renamed", "SSBBS", (PAIR, titled("One", "Three")), (KEY_B, KEY_B)),
     case(
-        "union's members in another order",
-        "union-order-changed",
-        "RRSRS",
-        (PAIR, {"anyOf": PAIR["anyOf"][::-1]}),
-        (KEY_B, KEY_A),
-        "update",
+        "union's members in another order", "union-order-changed", "RRSRS", (PAIR, REVERSED), (KEY_B, KEY_A), "update"
     ),
+    case("exactly one must match", "union-choice-changed", "RRSSS", (PAIR, ONE_OF_PAIR), (KEY_B, KEY_A)),
+    shadowed("an earlier member's property became optional", (PAIR, loose(PAIR)), (KEY_B, EMPTY)),
+    shadowed("optional where exactly one matches", (ONE_OF_PAIR, loose(ONE_OF_PAIR)), (KEY_B, EMPTY), "SBSRS"),
+    shadowed("an earlier member shadows two", (THREE, loose(THREE)), ({"x": {"c": "t"}}, EMPTY)),
+    loosened("an earlier member of a property's union", "update", EITHER, (KEY_B, EMPTY)),
+    loosened("an earlier list of a property's union", "result", LISTS, ({"x": [KEY_B["x"]]}, {"x": [{}]})),
     case(
-        "exactly one member must match",
-        "union-choice-changed",
-        "RRSSS",
-        (PAIR, {"oneOf": PAIR["anyOf"]}),
-        (KEY_B, KEY_A),
-    ),
-    Case(
-        "an earlier member's property became optional",
-        "update",
-        BLOCK,
-        BLOCK,
-        "union-member-shadowed",
-        "SRSRS",
-        KEY_B,
-        {"x": {}},
-        also=("property-became-optional",),
-        **blocks(PAIR, loose(PAIR)),
-    ),
-    Case(
-        "another member's property became optional where exactly one matches",
-        "update",
-        BLOCK,
-        BLOCK,
-        "union-member-shadowed",
-        "SBSRS",
-        KEY_B,
-        {"x": {}},
-        also=("property-became-optional",),
-        **blocks({"oneOf": PAIR["anyOf"]}, loose({"oneOf": PAIR["anyOf"]})),
-    ),
-    Case(
-        "an earlier member shadows two",
-        "update",
-        BLOCK,
-        BLOCK,
-        "union-member-shadowed",
-        "SRSRS",
-        {"x": {"c": "t"}},
-        {"x": {}},
-        also=("property-became-optional",),
-        **blocks(titled("One", "Two", "Three"), loose(titled("One", "Two", "Three"))),
-    ),
-    Case(
-        "an earlier member of a property's union is loosened",
-        "update",
-        EITHER,
-        EITHER,
-        "union-member-shadowed",
-        "SRSRS",
-        {"x": {"b": "t"}},
-        {"x": {}},
-        also=("property-became-optional",),
-        old_extra={"One": model(["a"], a=STRING), "Two": model(["b"], b=STRING)},
-        new_extra={"One": model(a=STRING), "Two": model(["b"], b=STRING)},
-    ),
-    Case(
-        "an earlier list of a property's union is loosened",
-        "result",
-        LISTS,
-        LISTS,
-        "union-member-shadowed",
-        "SRSRS",
-        {"x": [{"b": "t"}]},
-        {"x": [{}]},
-        also=("property-became-optional",),
-        old_extra={"One": model(["a"], a=STRING), "Two": model(["b"], b=STRING)},
-        new_extra={"One": model(a=STRING), "Two": model(["b"], b=STRING)},
-    ),
-    Case(
         "a new tag beside a member without one",
-        "result",
-        BLOCK,
-        BLOCK,
         "union-closed-member-added",
         "RSSBS",
-        A,
-        B,
-        also=("union-member-shadowed",),
-        **texts(fallback("a"), fallback("a", "b")),
-    ),
-    Case(
-        "a tag removed beside a member without one",
+        (fallback("a"), fallback("a", "b")),
+        (A, B),
         "result",
-        BLOCK,
-        BLOCK,
-        "union-closed-member-removed",
-        "SRBBS",
-        B,
-        A,
-        also=("union-member-shadowed",),
-        **texts(fallback("a", "b"), fallback("a")),
+        also="union-member-shadowed",
     ),
     case(
-        "the member without a tag gains one",
-        "union-member-retagged",
-        "SBBBS",
-        (fallback("a"), fallback("a", last=PLAIN)),
-        ({"x": {"text": "t"}}, {"x": {"type": "plain", "text": "t"}}),
+        "a tag removed beside a member without one",
+        "union-closed-member-removed",
+        "SRBBS",
+        (fallback("a", "b"), fallback("a")),
+        (B, A),
+        "result",
+        also="union-member-shadowed",
     ),
+    case("the member without a tag gains one", RETAGGED, "SBBBS", (UNTAGGED, TAGGED), (NO_TAG, WITH_TAG)),
     Case(
         "a definition named like the member gains its tag",
         "request",
         BLOCK,
         BLOCK,
-        "union-member-retagged",
+        RETAGGED,
         "SBSSS",
-        {"x": {"text": "t"}},
-        {"x": {"type": "plain", "text": "t"}},
-        **blocks(
-            fallback("a", last={"title": "plain", **wraps("BlockPlain")}),
-            fallback("a", last=tagged("type", "plain", "BlockPlain")),
-            **TEXT,
-            BlockPlain=TEXT["Text"],
-        ),
+        NO_TAG,
+        WITH_TAG,
+        old_extra={**NAMED, "Block": fallback("a", last={"title": "plain", **wraps("BlockPlain")})},
+        new_extra={**NAMED, "Block": fallback("a", last=tagged("type", "plain", "BlockPlain"))},
     ),
-    case(
-        "a member loses its tag",
-        "union-member-retagged",
-        "BSBBS",
-        (fallback("a", last=PLAIN), fallback("a")),
-        ({"x": {"type": "plain", "text": "t"}}, {"x": {"text": "t"}}),
-    ),
+    case("a member loses its tag", RETAGGED, "BSBBS", (TAGGED, UNTAGGED), (WITH_TAG, NO_TAG)),
     case(
         "member wraps a definition",
         "definition-base-changed",
@@ -249,8 +168,8 @@ CASES = [
         BLOCK,
         "property-moved",
         "SSSSS",
-        {"x": {"type": "a", "text": "t"}},
-        {"x": {"type": "a", "text": "t"}},
+        A,
+        A,
         also=("property-optional-added",),
         old_extra={"Text": model(), "Block": {**union("a"), "oneOf": [with_text("a"), tagged("type", "k", "Text")]}},
         new_extra={"Text": model(text=STRING), "Block": union("a")},
