@@ -6,28 +6,20 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from acp_bindings.v1 import (
-    Client,
-    ClientCapabilities,
-    ContentBlockText,
-    PromptRequest,
-    PromptResponse,
     RemoteAgent,
-    RequestPermissionOutcomeCancelled,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
-    SessionUpdate,
     connect_in_process,
 )
-from acp_kit.client import PermissionPolicy, Terminals, open_session
+from acp_kit.client import open_session
 from examples.full_agent import FullAgent
-from examples.terminal_client import TerminalClient
+from tests.support.kit.turns import Viewer
 from tests.support.paths import ROOT
 
 # The group shares two chats with the full agent.
@@ -144,78 +136,26 @@ def test_control_c_ends_the_terminal_client_while_it_waits_for_a_line(typed: str
             os.close(slave)
 
 
-class CommandAgent(FullAgent):
-    """Runs a command in the client's terminal, and sends its output and exit code."""
-
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
-        program = "import os; print(os.environ['GREETING'])"
-        async with self.sessions[request.session_id].turn() as turn:
-            env = {"GREETING": "hello from the terminal"}
-            async with turn.terminal(sys.executable, "-c", program, env=env) as terminal:
-                done = await terminal.wait()
-            await turn.say(f"{done.output.strip()} {done.exit_code}")
-        return turn.response
-
-
-async def test_the_terminal_client_runs_a_command_with_its_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with (
-        Terminals(tmp_path) as terminals,
-        connect_in_process(CommandAgent, lambda agent: TerminalClient(agent, terminals, PermissionPolicy())) as agent,
-    ):
-        await agent.initialize(protocol_version=1, client_capabilities=ClientCapabilities(terminal=True))
-        async with open_session(agent, cwd=tmp_path) as session:
-            async with session.prompt("run") as turn:
-                await turn.wait()
-            assert session.state.text == "hello from the terminal 0"
-
-
-class Listener(Client):
-    """Collects updates, and cancels the turn after a number of them."""
-
-    def __init__(self, agent: RemoteAgent, cancel_after: int = 0) -> None:
-        self.agent = agent
-        self.cancel_after = cancel_after
-        self.updates: list[SessionUpdate] = []
-
-    async def session_update(self, notification: SessionNotification) -> None:
-        self.updates.append(notification.update)
-        if len(self.updates) == self.cancel_after:
-            await self.agent.session_cancel(session_id=notification.session_id)
-
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
+@asynccontextmanager
+async def full_agent() -> AsyncIterator[RemoteAgent]:
+    async with connect_in_process(FullAgent, Viewer) as agent:
+        await agent.initialize(protocol_version=1)
+        yield agent
 
 
 async def test_the_full_agent_stops_counting_when_it_is_cancelled() -> None:
-    listeners: list[Listener] = []
-
-    def listen(agent: RemoteAgent) -> Listener:
-        listeners.append(Listener(agent, cancel_after=3))
-        return listeners[0]
-
-    async with connect_in_process(FullAgent, listen) as agent:
-        await agent.initialize(protocol_version=1)
-        session = await agent.session_new(cwd="/", mcp_servers=[])
-        turn = await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="count 100000")])
-    assert turn.stop_reason == "cancelled"
-    assert 3 <= len(listeners[0].updates) < 100000
+    async with full_agent() as agent, open_session(agent, cwd="/") as session:
+        async with session.prompt("count 100000") as turn:
+            async for _ in turn:
+                await turn.cancel()
+        assert turn.stop_reason == "cancelled"
+        assert 1 <= len(turn.text.split()) < 100000
 
 
 async def test_the_full_agent_replays_a_session_before_it_answers_session_load() -> None:
-    listeners: list[Listener] = []
-
-    def listen(agent: RemoteAgent) -> Listener:
-        listeners.append(Listener(agent))
-        return listeners[0]
-
-    async with connect_in_process(FullAgent, listen) as agent:
-        await agent.initialize(protocol_version=1)
-        session = await agent.session_new(cwd="/", mcp_servers=[])
-        await agent.session_prompt(session_id=session.session_id, prompt=[ContentBlockText(text="hello world")])
-        listeners[0].updates.clear()
-        await agent.session_load(session_id=session.session_id, cwd="/", mcp_servers=[])
-    shown = [(update.session_update, update.content.text) for update in listeners[0].updates]  # type: ignore[union-attr]
-    assert shown == [("user_message_chunk", "hello world"), ("agent_message_chunk", "hello world")]
+    async with full_agent() as agent:
+        async with open_session(agent, cwd="/") as session:
+            await session.ask("hello world")
+        async with open_session(agent, cwd="/", load=session.id) as loaded:
+            shown = [(message.role, message.text) for message in loaded.state.messages]
+    assert shown == [("user", "hello world"), ("agent", "hello world")]

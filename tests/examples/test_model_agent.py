@@ -184,13 +184,6 @@ class ConstantId(ModelServer):
         return "call_0"
 
 
-class CounterOfARound(ModelServer):
-    """Counts from 0 in each answer."""
-
-    def tool_call_id(self, index: int) -> str:
-        return f"functions.read_file:{index}"
-
-
 class CounterOfAPrompt(ModelServer):
     """Counts from 1 after each prompt of the user."""
 
@@ -200,7 +193,7 @@ class CounterOfAPrompt(ModelServer):
         return f"call_{sum(message['role'] == 'tool' for message in messages[last:]) + index + 1}"
 
 
-@pytest.mark.parametrize("speaking", [ConstantId, CounterOfARound, CounterOfAPrompt])
+@pytest.mark.parametrize("speaking", [ConstantId, CounterOfAPrompt])
 async def test_ids_that_the_model_uses_again_mix_up_nothing(folder: Path, speaking: type[ModelServer]) -> None:
     (folder / "more.txt").write_text("three\n", "utf-8")
     both = [("read_file", {"path": "notes.txt"}), ("read_file", {"path": "more.txt"})]

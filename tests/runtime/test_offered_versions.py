@@ -98,20 +98,6 @@ async def test_client_and_agent_agree_on_the_newest_version_of_both(
     await there.end()
 
 
-async def test_an_agent_with_one_version_is_reached_by_a_client_with_two() -> None:
-    for profile, connections in (("v1", 2), ("v2_draft", 1)):
-        acp = PACKAGES[profile]
-        there = Agents(lambda transport, acp=acp: acp.serve(agent_of(acp), transport))
-        async with acp_bindings.connect(there.open, v1=offer("v1"), v2_draft=offer("v2_draft")) as agent:
-            match agent:
-                case v1.RemoteAgent():
-                    assert profile == "v1"
-                case v2_draft.RemoteAgent():
-                    assert profile == "v2_draft"
-            assert len(there.transports) == connections
-        await there.end()
-
-
 def error(code: int, data: Any = None) -> dict[str, Any]:
     return {"error": {"code": code, "message": "m", "data": data}}
 

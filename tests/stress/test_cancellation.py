@@ -15,7 +15,7 @@ from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, Rem
 from acp_runtime import RequestCancelled, RequestError
 from acp_runtime.options import Options
 from tests.support.runtime.idle import is_idle
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk, line, prompt, serving
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, chunk
 from tests.support.scale import count
 from tests.support.stress.joined import joined
 
@@ -148,38 +148,6 @@ async def until_all_answered(agent: RemoteAgent, handler: RandomAgent) -> None:
     # The response to this request is sent after all others.
     with pytest.raises(RequestError):
         await agent.ext_request("_last")
-
-
-async def test_each_prompt_of_a_raw_client_that_cancels_at_random_gets_one_response(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Cancels prompts before they are sent, in flight and afterwards, repeatedly, and with invalid ids."""
-    caplog.set_level("CRITICAL")
-    chance = random.Random(SEED)
-
-    def cancels(number: int) -> list[bytes]:
-        by_id = line({"method": "$/cancel_request", "params": {"requestId": number}})
-        by_text = line({"method": "$/cancel_request", "params": {"requestId": str(number)}})
-        by_session = line({"method": "session/cancel", "params": {"sessionId": f"s{number % 50}"}})
-        malformed = line({"method": "$/cancel_request", "params": {"requestId": [number]}})
-        return chance.choices([by_id, by_text, by_session, malformed], k=chance.randrange(4))
-
-    async with serving(link, RandomAgent) as peer:
-        responses: Counter[Any] = Counter()
-        for start in range(0, RAW_PROMPTS, AT_ONCE):
-            numbers = range(start, start + AT_ONCE)
-            lines = [line(prompt(number, f"s{number % 50}")) for number in numbers]
-            lines += [each for number in numbers for each in cancels(number)]
-            chance.shuffle(lines)
-            # At the end cancel all prompts, because some never end by themselves.
-            lines += [line({"method": "$/cancel_request", "params": {"requestId": number}}) for number in numbers]
-            await peer.send(b"".join(lines))
-            while responses.total() < start + AT_ONCE:
-                message = await peer.receive()
-                if "method" not in message:
-                    responses[message["id"]] += 1
-        assert await peer.until_quiet() == []
-    assert responses == Counter(range(RAW_PROMPTS))
 
 
 async def test_cancelled_prompts_leave_no_tasks_or_descriptors_in_the_process_of_the_agent() -> None:

@@ -76,29 +76,6 @@ async def test_large_responses_to_large_and_small_requests_in_both_directions_do
         assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
 
 
-async def test_large_notifications_to_slow_handlers_in_both_directions_do_not_deadlock(remotes: Remotes) -> None:
-    handled: dict[str, int] = {"agent": 0, "client": 0}
-    done = asyncio.Event()
-
-    async def handle(side: str) -> None:
-        await asyncio.sleep(0)
-        handled[side] += 1
-        if handled == {"agent": ROUNDS, "client": ROUNDS}:
-            done.set()
-
-    class Agent(PlainAgent):
-        async def ext_notification(self, method: str, params: Any) -> None:
-            await handle("agent")
-
-    class Client(PlainClient):
-        async def ext_notification(self, method: str, params: Any) -> None:
-            await handle("client")
-
-    async with remotes(Agent, Client) as both:
-        await asyncio.gather(*(each.ext_notification("_x", LARGE) for _ in range(ROUNDS) for each in both))
-        await done.wait()
-
-
 async def test_notification_handlers_that_call_the_peer_do_not_deadlock(remotes: Remotes) -> None:
     handled: dict[str, list[int]] = {"agent": [], "client": []}
     done = asyncio.Event()

@@ -44,8 +44,8 @@ async def until_none_left(marker: str) -> None:
             await asyncio.sleep(0.005)
 
 
-async def prompted(agent: RemoteAgent, text: str = "hi") -> str:
-    turn = await agent.session_prompt(session_id="s1", prompt=[ContentBlockText(text=text)])
+async def prompted(agent: RemoteAgent) -> str:
+    turn = await agent.session_prompt(session_id="s1", prompt=[ContentBlockText(text="hi")])
     return turn.stop_reason
 
 
@@ -60,31 +60,6 @@ async def test_a_child_in_its_own_session_does_not_delay_the_end() -> None:
     behaviour = "leaves_a_child_in_another_session"
     async with asyncio.timeout(60), hostile(behaviour, leaves_process=True) as agent:
         assert await prompted(agent) == "end_turn"
-
-
-async def test_senders_wait_for_an_agent_that_never_reads_and_can_be_cancelled() -> None:
-    text = "x" * 100_000
-    async with hostile("deaf") as agent:
-        calls = [asyncio.create_task(prompted(agent, text)) for _ in range(20)]
-        sent = 0
-
-        async def send_without_end() -> None:
-            nonlocal sent
-            while True:
-                await agent.ext_notification("_data", text)
-                sent += 1
-
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await send_without_end()
-        assert sent < 20
-        for call in calls[:10]:
-            call.cancel()
-        results = await asyncio.gather(*calls[:10], return_exceptions=True)
-        assert all(isinstance(each, asyncio.CancelledError) for each in results)
-    for call in calls[10:]:
-        with pytest.raises(ConnectionClosed):
-            await call
 
 
 async def test_calls_to_an_agent_that_has_closed_its_stdin_fail() -> None:

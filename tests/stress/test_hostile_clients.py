@@ -70,16 +70,6 @@ def test_the_agent_exits_with_0_at_eof_within_a_line(rest: bytes) -> None:
         assert errors == ([-32700] if rest.strip(b"\n \xef\xbb\xbf") else [])
 
 
-def test_eof_during_turns_cancels_them_and_they_are_answered() -> None:
-    with agent() as process:
-        start_turn(process, "wait")
-        messages, err = talk(process, *(prompt(number, "wait", f"s{number}") for number in range(2, 50)))
-        assert process.returncode == 0
-        assert err.decode().split() == ["cancelled"] * 49
-        ends = [message["id"] for message in messages if "method" not in message]
-        assert sorted(ends) == list(range(1, 50))
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("text", ["wait", "ignore_one_cancellation", "stream 100000000"])
 def test_a_signal_during_a_turn_ends_the_agent(number: signal.Signals, text: str) -> None:

@@ -142,16 +142,6 @@ async def test_what_an_agent_sends_while_it_creates_a_session_is_in_its_state() 
         assert session.state.text == "Welcome. one two three"
 
 
-async def test_chunks_that_are_read_late_come_as_one() -> None:
-    async with (
-        connected(says_three) as pair,
-        open_session(pair.agent, cwd="/work") as session,
-        session.prompt("hello") as turn,
-    ):
-        await turn.wait()
-        assert [text_of(update) async for update in turn] == ["one two three"]
-
-
 async def test_a_call_made_while_reading_does_not_deadlock() -> None:
     async def act(turn: Turn) -> None:
         for number in range(50):

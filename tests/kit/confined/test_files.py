@@ -23,20 +23,6 @@ def test_a_file_is_read(place: Place) -> None:
     assert place.files.read(f"{place.root}/notes.txt", first=2) == b"no"
 
 
-def test_a_missing_file_is_not_found(place: Place) -> None:
-    with pytest.raises(FileNotFoundError) as missing:
-        place.files.read(f"{place.root}/missing.txt")
-    assert missing.value.filename == f"{place.root}/missing.txt"
-    with pytest.raises(NotADirectoryError):
-        place.files.read(f"{place.root}/notes.txt/more")
-
-
-def test_a_file_is_written(place: Place) -> None:
-    place.files.write(f"{place.root}/notes.txt", b"changed")
-    assert (place.root / "notes.txt").read_bytes() == b"changed"
-    assert sorted(os.listdir(place.root)) == ["folder", "notes.txt"]
-
-
 def test_a_new_file_gets_the_folders_that_it_is_in(place: Place) -> None:
     place.files.write(f"{place.root}/new/deep/file.txt", b"new")
     assert (place.root / "new/deep/file.txt").read_bytes() == b"new"
@@ -49,19 +35,6 @@ def test_a_file_may_be_larger_than_one_read(place: Place) -> None:
     data = os.urandom(3 * 1024 * 1024 + 1)
     place.files.write(f"{place.root}/large", data)
     assert place.files.read(f"{place.root}/large") == data
-
-
-def test_a_file_over_the_limit_is_neither_read_nor_written(place: Place) -> None:
-    files = ConfinedFiles(place.root, max_bytes=5)
-    path = place.root / "notes.txt"
-    files.write(str(path), b"12345")
-    assert files.read(str(path)) == b"12345"
-    with pytest.raises(FileTooLarge, match="is larger than the limit of 5 bytes"):
-        files.write(str(path), b"123456")
-    path.write_bytes(b"123456")
-    with pytest.raises(FileTooLarge, match="is larger than the limit of 5 bytes"):
-        files.read(str(path))
-    assert path.read_bytes() == b"123456"
 
 
 def test_links_inside_of_the_roots_are_followed_and_stay(place: Place) -> None:

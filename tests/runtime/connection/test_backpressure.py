@@ -38,17 +38,6 @@ from tests.support.runtime.random_peer import iterations
 pytestmark = pytest.mark.every_link
 
 
-async def test_rule_18_reading_continues_while_the_handler_of_a_request_runs(link: Link) -> None:
-    class Stuck(PlainAgent):
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            await asyncio.Event().wait()
-            raise AssertionError
-
-    async with serving(link, Stuck, eof_grace=0.05) as peer:
-        await peer.send(prompt(1))
-        assert (await peer.call("session/new", {"cwd": "/", "mcpServers": []}))["result"]["sessionId"] == "s1"
-
-
 async def test_rule_18_reading_pauses_beyond_the_high_water_mark_and_resumes_below_it() -> None:
     sent, received, handled = 0, 0, 0
     waiting: list[int] = []
@@ -101,30 +90,6 @@ async def test_rule_18_paused_reading_does_not_deadlock_with_handlers_that_call_
             await peer.send({"id": (await peer.receive())["id"], "result": {}})
         await done.wait()
         assert [text_of(each) for each in clients[0].updates] == [str(n) for n in range(50)]
-
-
-async def test_rule_18_updates_beyond_the_high_water_mark_are_handled_in_order(
-    link: Link,
-) -> None:
-    class Asking(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            await self.agent.session_set_mode(session_id="s", mode_id="m")
-            handled.append(text_of(notification))
-            if len(handled) == 20:
-                done.set()
-
-    handled: list[str] = []
-    done = asyncio.Event()
-    async with calling(link, Asking, ready=False, guards="off", high_water_messages=5) as (_, peer):
-        await peer.send(*(update("s", str(n)) for n in range(20)), {"id": "quiet", "method": "quiet"})
-        asked = [await peer.receive(), await peer.receive()]
-        mode = next(each["id"] for each in asked if each["id"] != "quiet")
-        for _ in range(19):
-            await peer.send({"id": mode, "result": {}})
-            mode = (await peer.receive())["id"]
-        await peer.send({"id": mode, "result": {}})
-        await done.wait()
-        assert handled == [str(n) for n in range(20)]
 
 
 async def test_rule_18_a_flood_while_all_handlers_await_the_peer_closes_the_connection(link: Link) -> None:

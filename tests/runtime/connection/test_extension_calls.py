@@ -12,7 +12,6 @@ from acp_runtime import (
     ExtNotification,
     ExtRequest,
     InvalidResponse,
-    handles,
 )
 from tests.support.runtime.extensions import (
     CHECKED,
@@ -24,10 +23,9 @@ from tests.support.runtime.extensions import (
     Checked,
     Ours,
     Theirs,
-    VendorAgent,
     answer,
 )
-from tests.support.runtime.peer import Link, PlainClient, calling, serving, update
+from tests.support.runtime.peer import Link, PlainClient, calling, update
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,28 +47,6 @@ async def test_a_notification_sends_its_params(link: Link, kind: str) -> None:
         message = await peer.receive()
     assert (message["method"], message["params"]["text"]) == (f"_acme/note_{kind}", "a")
     assert "id" not in message
-
-
-async def test_an_agent_calls_its_client_and_the_client_handles_it(link: Link) -> None:
-    class VendorClient(PlainClient):
-        @handles(ECHO["theirs"])
-        async def theirs(self, params: Theirs) -> Theirs:
-            return Theirs(text=params.text.upper())
-
-    class Calling(VendorAgent):
-        @handles(WAIT)
-        async def wait(self, params: Ours) -> Ours:
-            answered = await self.client.call(ECHO["theirs"], Theirs(text=params.text))
-            await self.client.notify(NOTE["theirs"], Theirs(text=answered.text, sessionId="s"))
-            return Ours(text=answered.text)
-
-    async with calling(link, VendorClient) as (_, peer):
-        assert (await peer.call("_acme/theirs", {"text": "a"}))["result"] == {"text": "A", "sessionId": None}
-    async with serving(link, Calling) as peer:
-        await peer.send({"id": 1, "method": "_acme/wait", "params": {"text": "a"}})
-        assert await answer(peer, {"text": "b"}) == {"text": "a", "sessionId": None}
-        assert (await peer.receive())["params"] == {"text": "b", "sessionId": "s"}
-        assert (await peer.receive())["result"] == {"text": "b"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -316,19 +316,7 @@ async def test_rule_17_no_response_and_no_update_is_lost_when_the_client_closes(
 async def test_rule_17_updates_of_a_forked_session_follow_its_response(link: Link) -> None:
     acp: Any = import_module("acp_bindings.v1_unstable")
 
-    class Forking(acp.Agent):  # type: ignore[misc]
-        def __init__(self, client: Any) -> None:
-            self.client = client
-
-        async def initialize(self, request: Any, /) -> Any:
-            return acp.InitializeResponse(protocol_version=1)
-
-        async def session_new(self, request: Any, /) -> Any:
-            raise AssertionError
-
-        async def session_prompt(self, request: Any, /) -> Any:
-            raise AssertionError
-
+    class Forking(agent_of(acp)):  # type: ignore[misc]
         async def session_fork(self, request: Any, /) -> Any:
             for session in (request.session_id, "fork"):
                 await self.client.ext_notification("_in", {"sessionId": session})

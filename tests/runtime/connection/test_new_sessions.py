@@ -115,47 +115,33 @@ async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_
         assert seen == ["old", "forked new", "new", "new"]
 
 
-async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_session(link: Link) -> None:
-    class Waiting(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            await created.wait()
-            handled.append(len(text_of(notification)))
-            if len(handled) == 40:
-                all_handled.set()
-
-    handled: list[int] = []
-    created, all_handled = asyncio.Event(), asyncio.Event()
-    async with calling(link, Waiting) as (agent, peer):
-        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
-        id = (await peer.receive())["id"]
-        for _ in range(40):
-            await peer.send(update("new", LARGE))
-        await peer.send({"id": id, "result": {"sessionId": "new"}})
-        assert (await call).session_id == "new"
-        created.set()
-        await all_handled.wait()
-
-
-async def test_rule_16_kept_updates_do_not_block_it_with_the_lowest_high_water_mark(link: Link) -> None:
+@pytest.mark.parametrize(
+    ("texts", "limits"),
+    [([LARGE] * 40, {}), ([str(n) for n in range(100)], {"high_water_messages": 1})],
+    ids=["large", "the lowest high-water mark"],
+)
+async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_session(
+    link: Link, texts: list[str], limits: dict[str, Any]
+) -> None:
     class Waiting(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             await created.wait()
             handled.append(text_of(notification))
-            if len(handled) == 100:
+            if len(handled) == len(texts):
                 all_handled.set()
 
     handled: list[str] = []
     created, all_handled = asyncio.Event(), asyncio.Event()
-    async with calling(link, Waiting, high_water_messages=1) as (agent, peer):
+    async with calling(link, Waiting, **limits) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
-        for n in range(100):
-            await peer.send(update("new", str(n)))
+        for text in texts:
+            await peer.send(update("new", text))
         await peer.send({"id": id, "result": {"sessionId": "new"}})
-        await call
+        assert (await call).session_id == "new"
         created.set()
         await all_handled.wait()
-        assert handled == [str(n) for n in range(100)]
+        assert handled == texts
 
 
 async def test_a_handler_of_a_kept_update_does_not_inherit_the_context_of_the_caller(link: Link) -> None:

@@ -37,13 +37,6 @@ async def ping(factory: Callable[[RemoteClient], Any], method: ExtRequest[Text, 
         return (await agent.call(method, Text(text="a"))).text
 
 
-async def test_a_subclass_inherits_the_methods_of_its_base() -> None:
-    class Sub(Pinged):
-        pass
-
-    assert await ping(Sub) == "Pinged a"
-
-
 async def test_an_override_needs_no_mark_of_its_own() -> None:
     class Sub(Pinged):
         async def ping(self, params: Text) -> Text:
@@ -214,11 +207,6 @@ def test_a_method_of_the_schema_can_not_be_marked() -> None:
 def test_a_name_without_underscore_is_refused(declare: Callable[[str], Any], wire: str) -> None:
     with pytest.raises(ValueError, match=r"begins with an underscore.*unprefixed=True"):
         declare(wire)
-
-
-def test_a_name_without_underscore_is_allowed_explicitly() -> None:
-    assert ExtRequest("craft/drain", Text, Text, unprefixed=True).wire == "craft/drain"
-    assert ExtNotification("craft/log", Text, unprefixed=True).wire == "craft/log"
 
 
 @pytest.mark.parametrize("capability", ["_meta.ping", (), ["_meta"], ("_meta", 1)], ids=repr)

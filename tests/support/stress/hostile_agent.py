@@ -114,16 +114,6 @@ def stopped(method: str, id: Any) -> bool:
 
 
 @behaviour
-def deaf(method: str, id: Any) -> bool:
-    """Stops reading, but keeps its stdin open."""
-    if method == "session/new":
-        answer(method, id)
-        while True:
-            signal.pause()
-    return False
-
-
-@behaviour
 def closes_stdin(method: str, id: Any) -> bool:
     if method == "session/new":
         os.close(0)

@@ -172,20 +172,6 @@ async def test_requests_fail_when_the_agent_is_lost() -> None:
         assert stderr == "acp_kit.remote: The agent has ended the connection.\n"
 
 
-async def test_requests_fail_when_the_connection_is_refused() -> None:
-    async with http_agent() as agent, bridge(agent.url) as process:
-        process.send(line(INITIALIZE))
-        assert await process.receive() == INITIALIZED
-        agent.answer("POST _next", 401, "sign in\nagain")
-        process.send(call(1, "_next"))
-        answer = await process.receive()
-        assert answer["id"] == 1
-        assert "HTTP 401 Status: sign in again" in answer["error"]["message"]
-        code, stderr = await process.end()
-        assert code == 1
-        assert stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
 async def test_a_signal_ends_the_connection(number: str) -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
@@ -238,17 +224,6 @@ async def test_why_the_agent_is_lost_is_printable() -> None:
         process.send(call(1, "_next"))
         message = (await process.receive())["error"]["message"]
         assert message.isprintable()
-        code, stderr = await process.end()
-        assert (code, stderr) == (1, f"acp_kit.remote: {message}\n")
-
-
-async def test_a_websocket_that_is_refused_is_explained() -> None:
-    async with http_agent() as agent, bridge(agent.url.replace("http", "ws")) as process:
-        agent.answer("GET", 403, "\x1b[31mno\nway")
-        process.send(line(INITIALIZE))
-        message = (await process.receive())["error"]["message"]
-        assert message.endswith(
-            r"HTTP 403 Status: \x1b[31mno way (check the path, the credentials and the allowed hosts)"
-        )
+        assert "HTTP 401" in message
         code, stderr = await process.end()
         assert (code, stderr) == (1, f"acp_kit.remote: {message}\n")

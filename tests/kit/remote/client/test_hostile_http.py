@@ -250,13 +250,3 @@ async def test_a_stream_of_which_nothing_comes_is_logged(
         while not caplog.records:
             await asyncio.sleep(0)
         assert "A proxy may hold back" in caplog.records[0].getMessage()
-
-
-async def test_redirects_do_not_take_headers_elsewhere() -> None:
-    async with http_agent() as agent, http_agent() as other:
-        agent.answer("POST initialize", 307, Location=other.url)
-        transport = await open_transport(agent.url, headers={"Authorization": "secret"})
-        with pytest.raises(OSError, match="redirects are not followed"):
-            await transport.send(line(INITIALIZE))
-        await transport.close()
-        assert other.requests == []

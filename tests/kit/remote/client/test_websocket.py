@@ -105,36 +105,6 @@ async def test_a_connection_that_breaks_is_an_error() -> None:
         await transport.close()
 
 
-@pytest.mark.parametrize(
-    ("frame", "reason"), [("x" * 1001, "1009"), ("é" * 501, "1009"), ("x" * 1000, None)], ids=["size", "bytes", "fits"]
-)
-async def test_a_frame_that_is_too_large_ends_the_connection(frame: str, reason: str | None) -> None:
-    async def say(server: ServerConnection) -> None:
-        await server.send(frame)
-        await server.wait_closed()
-
-    async with websocket_agent(say) as url:
-        transport = await open_transport(url, max_message_bytes=1000)
-        if reason is None:
-            assert await transport.receive() == frame.encode() + b"\n"
-        else:
-            with pytest.raises(OSError, match=reason):
-                await transport.receive()
-        await transport.close()
-
-
-async def test_broken_utf_8_ends_the_connection() -> None:
-    async def say(server: ServerConnection) -> None:
-        await server.send(b'{"text": "\xff"}', text=True)
-        await server.wait_closed()
-
-    async with websocket_agent(say) as url:
-        transport = await open_transport(url)
-        with pytest.raises(OSError, match="1007"):
-            await transport.receive()
-        await transport.close()
-
-
 async def test_a_server_that_speaks_no_http_is_an_error() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example.org\r\n")
