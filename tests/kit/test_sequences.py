@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import re
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -18,6 +19,7 @@ from acp_bindings.v1 import AuthMethodTerminal, RemoteAgent, connect_in_process
 from acp_kit.agent import Session, SessionFiles, Sessions, Terminal, ToolCall, Turn
 from acp_kit.client import Supervised, Terminals, allow, ask, log_in_from_terminal, open_session, reject
 from acp_kit.history import MemoryHistory, SqlHistory
+from acp_kit.registry import Registry, resolve
 from acp_kit.remote import agent_app
 from acp_kit.sync import spawn_agent
 from tests.support.kit.turns import ActingAgent, Viewer, updates_of
@@ -88,6 +90,8 @@ def client_uses(folder: Path) -> dict[str, Callable[[], Any]]:
         "MemoryHistory.create additional_directories": lambda: MemoryHistory().create(
             "a", cwd="/", additional_directories="/b"
         ),
+        "Registry.find_binary allow_env": lambda: registry().find_binary("a", "linux-x86_64", allow_env="KEY"),
+        "Registry.resolve allow_env": lambda: registry().resolve("a", allow_env="KEY"),
         "SqlHistory.create additional_directories": lambda: SqlHistory(folder / "a.db").create(
             "a", cwd="/", additional_directories="/b"
         ),
@@ -100,9 +104,18 @@ def client_uses(folder: Path) -> dict[str, Callable[[], Any]]:
         "ask kinds": lambda: ask(kinds="read"),
         "log_in_from_terminal inherit_env": lambda: log_in_from_terminal(login, "true", inherit_env="PATH"),
         "open_session additional_directories": session,
+        "resolve allow_env": lambda: asyncio.to_thread(resolve, "a", allow_env="KEY"),
         "reject kinds": lambda: reject(kinds="read"),
         "spawn_agent inherit_env": lambda: spawn_agent(sys.executable, inherit_env="PATH"),
     }
+
+
+def registry() -> Registry:
+    """A registry with one agent, which is published for npx and as an archive."""
+    archive = {"archive": "https://example.com/a.tar.gz", "cmd": "./a"}
+    distribution = {"npx": {"package": "a@1"}, "binary": {"linux-x86_64": archive}}
+    entry = {"id": "a", "name": "A", "version": "1", "description": "", "distribution": distribution}
+    return Registry.parse(json.dumps({"version": "1.0.0", "agents": [entry]}))
 
 
 async def serve(streams: Any) -> None:

@@ -21,8 +21,9 @@ async def answered_within(seconds: float | None, agent: RemoteAgent, method: str
         TimeoutError: if the block takes longer. The message names the command of the agent, and has the end of its
             stderr.
     """
+    limit = asyncio.timeout(seconds)
     try:
-        async with asyncio.timeout(seconds) as limit:
+        async with limit:
             yield
     except TimeoutError as error:
         if not limit.expired():

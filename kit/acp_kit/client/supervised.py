@@ -234,8 +234,9 @@ class Supervised:
         return loop.time() - began, error
 
     async def _started(self, stack: AsyncExitStack) -> RemoteAgent:
+        limit = asyncio.timeout(self._start_deadline)
         try:
-            async with asyncio.timeout(self._start_deadline) as limit:
+            async with limit:
                 return await stack.enter_async_context(self._start())
         except TimeoutError as error:
             if not limit.expired():

@@ -17,6 +17,7 @@ from acp_kit.blocking import refuse_event_loop
 from acp_kit.registry.document import Launch, Registry
 from acp_kit.registry.errors import InvalidRegistry, RegistryUnavailable, shown
 from acp_kit.registry.fetching import fetch_https
+from acp_kit.sequences import not_a_text
 
 REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
 """Where upstream publishes the registry."""
@@ -43,6 +44,7 @@ def resolve(agent_id: str, *, allow_env: Collection[str] = ()) -> Launch:
             doesn't have the agent.
     """
     refuse_event_loop("Write `await asyncio.to_thread(resolve, agent_id)`.")
+    allow_env = not_a_text("allow_env", allow_env)  # before the registry is fetched
     return load_registry().resolve(agent_id, allow_env=allow_env)
 
 

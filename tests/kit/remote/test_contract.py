@@ -20,7 +20,6 @@ from acp_bindings.v1 import (
 )
 from tests.support.kit.remote_links import REMOTE_LINKS
 from tests.support.runtime.peer import (
-    INITIALIZE,
     Link,
     Peer,
     PlainAgent,
@@ -91,12 +90,6 @@ async def test_a_message_of_5_megabytes_passes_in_both_directions(link: Link) ->
     text = "x" * 5_000_000
     async with serving(link, Echo) as peer:
         assert (await peer.call("_echo", {"text": text}))["result"] == {"text": text}
-
-
-async def test_another_message_before_initialize_is_answered_with_an_error() -> None:
-    async with serving(HTTP, ready=False) as peer:
-        assert "error" in await peer.call("session/new", {"cwd": "/", "mcpServers": []})
-        assert (await peer.call("initialize", INITIALIZE))["result"]["protocolVersion"] == 1
 
 
 async def test_messages_of_a_session_wait_until_the_client_uses_it() -> None:
