@@ -11,10 +11,10 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from importlib.metadata import version
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_bindings.v1 import McpCapabilities, McpServer, McpServerStdio
+from acp_kit.extras import require
 from acp_runtime import InternalError, InvalidParams
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ class McpServers:
             http: whether servers may be reached by HTTP.
             sse: whether servers may be reached by HTTP with server-sent events, the older kind.
             connect_deadline: how long a server may take to start and answer, in seconds.
+
+        Raises:
+            ImportError: if the package `mcp` isn't installed.
         """
+        require("McpServers", "mcp", "mcp")
         self._http = http
         self._sse = sse
         self._deadline = connect_deadline
@@ -118,9 +122,7 @@ class McpServers:
     async def __aenter__(self) -> McpServers:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     def _sessions(self) -> list[mcp.ClientSession]:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, select, tuple_
@@ -69,9 +69,7 @@ class SqlHistory:
         await self._opened()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -249,7 +247,6 @@ class SqlHistory:
             # Connections that the server has closed meanwhile, such as by a restart, are replaced.
             engine = create_async_engine(self._url, pool_pre_ping=True)
         else:
-            await asyncio.to_thread(sqlite.check_file, self._path)
             await asyncio.to_thread(sqlite.prepare_file, self._path)
             engine = sqlite.engine_for(self._path)
         try:

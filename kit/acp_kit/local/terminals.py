@@ -28,7 +28,6 @@ from collections.abc import Collection, Iterable
 from errno import ENAMETOOLONG, ENOENT
 from logging import getLogger
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from acp_bindings.v1 import (
@@ -110,9 +109,7 @@ class Terminals:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
