@@ -103,7 +103,7 @@ class McpServers:
         Raises:
             mcp's own errors, if a server answers with an error or has gone.
         """
-        lists = await asyncio.gather(*(_all_tools(session) for session in self._sessions()))
+        lists = await asyncio.gather(*(_all_tools(each.session) for each in self._connections.values()))
         return [(name, tool) for name, tools in zip(self._connections, lists, strict=True) for tool in tools]
 
     def __getitem__(self, name: str) -> mcp.ClientSession:
@@ -124,9 +124,6 @@ class McpServers:
 
     async def __aexit__(self, *error: object) -> None:
         await self.close()
-
-    def _sessions(self) -> list[mcp.ClientSession]:
-        return [connection.session for connection in self._connections.values()]
 
     def _check(self, servers: Sequence[McpServer]) -> None:
         names = {*self._connections, *self._connecting}
@@ -243,18 +240,14 @@ def _is_stdio(server: McpServer) -> TypeIs[McpServerStdio]:
 
 async def _all_tools(session: mcp.ClientSession) -> list[Tool]:
     """Return the tools of a server, page by page."""
+    from mcp.types import PaginatedRequestParams
+
     listed: Any = await session.list_tools()
     tools: list[Tool] = [*listed.tools]
     while cursor := getattr(listed, "next_cursor", None) or getattr(listed, "nextCursor", None):
-        listed = await cast("Any", session).list_tools(params=_page(cursor))
+        listed = await cast("Any", session).list_tools(params=PaginatedRequestParams(cursor=cursor))
         tools += listed.tools
     return tools
-
-
-def _page(cursor: str) -> Any:
-    from mcp.types import PaginatedRequestParams
-
-    return PaginatedRequestParams(cursor=cursor)
 
 
 def _reason(error: BaseException) -> str:

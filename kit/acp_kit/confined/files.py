@@ -11,9 +11,9 @@ from errno import ELOOP, ENOTDIR, ETXTBSY
 from pathlib import Path
 from typing import TypeVar
 
-from acp_kit.confined.errors import FileTooLarge, InvalidPath, NotARegularFile
+from acp_kit.confined.errors import FileTooLarge, NotARegularFile
 from acp_kit.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
-from acp_kit.confined.paths import locate, resolve_roots
+from acp_kit.confined.paths import check_file, locate, resolve_roots
 
 T = TypeVar("T")
 
@@ -101,8 +101,7 @@ class ConfinedFiles:
         root, names = locate(path, self.roots)
         if not names:
             raise NotARegularFile(path, stat.S_IFDIR)
-        if os.path.basename(path) in ("", ".", ".."):
-            raise InvalidPath(path, "is the path of a folder, not of a file")
+        check_file(path, root, names)
         return root, names
 
     def _in_folder(self, path: str, act: Callable[[Folder, str], T], *, create: bool) -> T:

@@ -25,7 +25,7 @@ _FILE: int = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "
 HAS_DESCRIPTORS: bool = {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
 
 
-Folder: TypeAlias = "OpenFolder | NamedFolder"
+Folder: TypeAlias = "OpenFolder | _NamedFolder"
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def open_folder(root: Path, names: Sequence[str], *, create: bool, descriptors: 
         create: whether to create folders that are missing. They stay, even if writing fails.
         descriptors: whether to open each folder through the one before.
     """
-    folder: Folder = OpenFolder(os.open(root, _PATH | _FOLDER)) if descriptors else NamedFolder(root)
+    folder: Folder = OpenFolder(os.open(root, _PATH | _FOLDER)) if descriptors else _NamedFolder(root)
     try:
         for name in names:
             inner = _enter(folder, name, create)
@@ -95,17 +95,17 @@ class OpenFolder:
         os.close(self._fd)
 
 
-class NamedFolder:
+class _NamedFolder:
     """A folder by its path, for systems without the calls that take a descriptor."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._check()
 
-    def enter(self, name: str) -> NamedFolder:
+    def enter(self, name: str) -> _NamedFolder:
         if not stat.S_ISDIR(self.status(name).st_mode):
             raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), name)
-        return NamedFolder(self._path / name)
+        return _NamedFolder(self._path / name)
 
     def make(self, name: str) -> None:
         self._check()

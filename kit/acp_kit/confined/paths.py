@@ -19,6 +19,7 @@ _DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} | {
     f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"
 }
 _IS_WINDOWS = sys.platform == "win32"
+_WINDOWS_LIMITS = {"PC_PATH_MAX": 32768, "PC_NAME_MAX": 255}
 
 
 def check_text(path: str, *, windows: bool = _IS_WINDOWS) -> None:
@@ -41,6 +42,40 @@ def check_text(path: str, *, windows: bool = _IS_WINDOWS) -> None:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise InvalidPath(path, "has characters that names of files can't have") from None
+    _check_length(path, path, "/")
+
+
+def check_file(path: str, root: Path, names: Sequence[str]) -> None:
+    """Refuse a path that no file can have, before folders are created for it.
+
+    Args:
+        path: the path as the peer sent it.
+        root: the root that it leads into. It exists.
+        names: the names below the root.
+
+    Raises:
+        InvalidPath: if it is refused.
+    """
+    if os.path.basename(path) in ("", ".", ".."):
+        raise InvalidPath(path, "is the path of a folder, not of a file")
+    _check_length(path, root.joinpath(*names), root)
+    # In characters, because not all file systems count bytes. The system refuses what is still too long.
+    limit = _limit("PC_NAME_MAX", root)
+    if any(len(name) > limit for name in names):
+        raise InvalidPath(path, f"has a name of more than {limit} characters")
+
+
+def _check_length(path: str, real: str | Path, folder: str | Path) -> None:
+    limit = _limit("PC_PATH_MAX", folder) - 1  # PATH_MAX counts the NUL at the end, too
+    if len(os.fsencode(real)) > limit:
+        raise InvalidPath(path, f"has more than {limit} bytes")
+
+
+def _limit(name: str, folder: str | Path) -> int:
+    if sys.platform == "win32":
+        return _WINDOWS_LIMITS[name]
+    limit = os.pathconf(folder, name)
+    return limit if limit > 0 else sys.maxsize  # a file system need not have one
 
 
 def _check_windows(path: str) -> None:

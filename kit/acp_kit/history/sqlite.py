@@ -39,6 +39,26 @@ def lock(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
+def check_file(path: Path) -> None:
+    """Check a file without writing to it.
+
+    Raises:
+        HistoryDamaged: it is damaged, or no database.
+        HistoryError: it can't be read.
+    """
+    try:
+        if not path.is_file() or path.stat().st_size == 0:
+            return
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as file:
+            (found,) = file.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise explained(path, error) from error
+    except OSError as error:
+        raise HistoryError(f"The history {path} can't be opened: {error.strerror}") from error
+    if found != "ok":
+        raise HistoryDamaged(f"The history {path} is damaged: {' '.join(found.split())}")
+
+
 def prepare_file(path: Path) -> None:
     """Create a file that only its owner can read, unless it exists, and let it be read while it is written.
 
