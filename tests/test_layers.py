@@ -66,7 +66,7 @@ _LAYERS = {
     ),
     "acp_kit": (
         {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
-        {"confined", "content", "registry", "updates"},
+        {"confined", "config_options", "content", "registry", "updates"},
         {"local", "timeline"},
         {"agent"},
         {"client", "history"},

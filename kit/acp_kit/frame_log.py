@@ -12,7 +12,6 @@ from pathlib import Path
 from stat import S_ISREG
 from threading import Lock
 from time import time
-from types import TracebackType
 from typing import Any, cast
 
 from acp_runtime.jsonrpc import ANY, parse, write
@@ -142,9 +141,7 @@ class FrameLog:
     def __enter__(self) -> FrameLog:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _open(self) -> None:

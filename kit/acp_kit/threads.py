@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, TimeoutError as NotYet
+from concurrent.futures import CancelledError, Future, TimeoutError as NotYet
+from contextlib import suppress
 from functools import partial
 from inspect import iscoroutinefunction
-from threading import Lock
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from acp_runtime import Remote
 
@@ -64,15 +64,10 @@ class FromThread:
             running = asyncio.get_running_loop()
         except RuntimeError:
             running = None
-        if running is self._loop:
-            raise RuntimeError(
-                "This thread runs the event loop of the connection, which would wait for itself. "
-                "Await the method instead."
-            )
         if running is not None:
             raise RuntimeError(
-                "This thread runs another event loop, which would stop while it waits. Call from a thread without one: "
-                "await asyncio.to_thread(...)."
+                "This thread runs an event loop, which would stop while this call waits. Await the method instead, or "
+                "call from a thread without one: await asyncio.to_thread(...)."
             )
         if not self._loop.is_running():
             raise RuntimeError("The event loop of the connection does not run any more. Nothing was sent.")
@@ -106,78 +101,54 @@ def call_in(
         start_deadline: how long the event loop may take to call it, in seconds.
         schedule: used instead of `loop.call_soon_threadsafe`.
     """
-    call = _Call(begin)
-    (schedule or loop.call_soon_threadsafe)(call.start)
+    call, started = Future[R](), Future[None]()
+    tasks: list[asyncio.Task[R]] = []
+
+    async def run() -> R:
+        return await begin()
+
+    def start() -> None:
+        # The call is either begun here or given up by the thread, never both. With `run_coroutine_threadsafe`, a call
+        # that was given up could still send its message.
+        if call.set_running_or_notify_cancel():
+            tasks.append(asyncio.ensure_future(run()))
+            tasks[0].add_done_callback(lambda task: _settle(call, task))
+            started.set_result(None)
+
+    def stop() -> None:
+        for task in tasks:
+            task.cancel()
+
+    (schedule or loop.call_soon_threadsafe)(start)
     try:
-        call.wait_for_start(start_deadline)
-        return call.wait(loop)
+        with suppress(NotYet):
+            started.result(start_deadline)
+        if call.cancel():
+            raise RuntimeError(
+                f"The event loop of the connection has not run for {start_deadline:g} seconds. Is it waiting for this "
+                "thread? Wait for threads with `await asyncio.to_thread(...)`. Nothing was sent."
+            )
+        return _result(call, loop)
     except BaseException:
-        call.give_up(loop)
+        if not call.cancel() and not call.done() and loop.is_running():
+            loop.call_soon_threadsafe(stop)
         raise
 
 
-class _Call(Generic[R]):
-    """One call: it is either begun by the event loop or given up by the thread, never both.
+def _settle(call: Future[R], task: asyncio.Task[R]) -> None:
+    error = CancelledError() if task.cancelled() else task.exception()
+    if error is None:
+        call.set_result(task.result())
+    else:
+        call.set_exception(error)
 
-    With `asyncio.run_coroutine_threadsafe`, a call that the thread has given up could still send its message.
-    """
 
-    def __init__(self, begin: Callable[[], Awaitable[R]]) -> None:
-        self._begin = begin
-        self._lock = Lock()
-        self._given_up = False
-        self._started: Future[None] = Future()
-        self._result: Future[R] = Future()
-        self._task: asyncio.Future[R] | None = None
-
-    def start(self) -> None:
-        """Begin the call. Runs in the event loop."""
-        with self._lock:
-            if self._given_up:
-                return
-            self._started.set_result(None)
-            self._task = asyncio.ensure_future(self._run())
-            self._task.add_done_callback(self._finish)
-
-    async def _run(self) -> R:
-        return await self._begin()
-
-    def _finish(self, task: asyncio.Future[R]) -> None:
-        if task.cancelled():
-            self._result.cancel()
-            return
-        error = task.exception()
-        if error is None:
-            self._result.set_result(task.result())
-        else:
-            self._result.set_exception(error)
-
-    def wait_for_start(self, deadline: float) -> None:
+def _result(call: Future[R], loop: asyncio.AbstractEventLoop) -> R:
+    while True:
         try:
-            self._started.result(deadline)
+            return call.result(_LOOK)
         except NotYet:
-            with self._lock:
-                self._given_up = not self._started.done()
-            if self._given_up:
-                raise RuntimeError(
-                    f"The event loop of the connection has not run for {deadline:g} seconds. Is it waiting for this "
-                    "thread? Wait for threads with `await asyncio.to_thread(...)`. Nothing was sent."
-                ) from None
-
-    def wait(self, loop: asyncio.AbstractEventLoop) -> R:
-        while True:
-            try:
-                return self._result.result(_LOOK)
-            except NotYet:
-                if self._result.done():
-                    return self._result.result()  # a TimeoutError of the method itself
-                if not loop.is_running():
-                    raise RuntimeError("The event loop of the connection stopped before the method returned.") from None
-
-    def give_up(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Cancel the call, or don't begin it: the thread stops waiting for it, as on Ctrl-C."""
-        with self._lock:
-            self._given_up = True
-        task: Any = self._task
-        if task is not None and not self._result.done() and loop.is_running():
-            loop.call_soon_threadsafe(task.cancel)
+            if call.done():
+                return call.result()  # a TimeoutError of the method itself
+            if not loop.is_running():
+                raise RuntimeError("The event loop of the connection stopped before the method returned.") from None

@@ -9,6 +9,7 @@ import acp_runtime
 from acp_bindings import v1
 from acp_runtime import Model
 from tests.support.paths import ROOT
+from tests.support.python_api import offered
 
 PAGES = ROOT / "docs" / "reference"
 DOCUMENTED = [
@@ -19,8 +20,7 @@ DOCUMENTED = [
 
 
 def public(module: str) -> set[str]:
-    names: list[str] = import_module(module).__all__
-    return {f"{module}.{name}" for name in names if name != "__version__"}
+    return {f"{module}.{name}" for name in offered(import_module(module)) if name != "__version__"}
 
 
 def test_nothing_is_documented_twice() -> None:

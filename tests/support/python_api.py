@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import griffe
 
@@ -34,7 +35,20 @@ _OF_KIT = (
 PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"acp_kit.{each}" for each in _OF_KIT)}
 
 # These import all that they offer.
-_IMPORTING = {"acp_runtime", "acp_runtime.transports"}
+_IMPORTING = {
+    "acp_runtime",
+    "acp_runtime.transports",
+    "acp_kit.agent",
+    "acp_kit.client",
+    "acp_kit.registry",
+    "acp_kit.sync",
+}
+
+
+def offered(module: ModuleType) -> list[str]:
+    """Return the public names of a module: without an `__all__`, all that it imports or defines, but modules."""
+    names = [name for name, value in vars(module).items() if name[0] != "_" and not isinstance(value, ModuleType)]
+    return sorted(getattr(module, "__all__", names))
 
 
 def python_api_changes(base: str, repository: Path) -> list[str]:
@@ -68,9 +82,10 @@ def _public_modules(folder: Path) -> dict[str, griffe.Module]:
         for name in module.modules:
             module.del_member(name)
     for importing in _IMPORTING & modules.keys():
+        package = importing.partition(".")[0]
         for name, member in modules[importing].members.items():
             if isinstance(member, griffe.Alias):
-                member.public = not name.startswith("_") and member.target_path.startswith("acp_runtime.")
+                member.public = not name.startswith("_") and member.target_path.startswith(f"{package}.")
     return modules
 
 

@@ -11,10 +11,10 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from importlib.metadata import version
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_bindings.v1 import McpCapabilities, McpServer, McpServerStdio
+from acp_kit.extras import require
 from acp_runtime import InternalError, InvalidParams
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ class McpServers:
             http: whether servers may be reached by HTTP.
             sse: whether servers may be reached by HTTP with server-sent events, the older kind.
             connect_deadline: how long a server may take to start and answer, in seconds.
+
+        Raises:
+            ImportError: if the package `mcp` isn't installed.
         """
+        require("McpServers", "mcp", "mcp")
         self._http = http
         self._sse = sse
         self._deadline = connect_deadline
@@ -99,7 +103,7 @@ class McpServers:
         Raises:
             mcp's own errors, if a server answers with an error or has gone.
         """
-        lists = await asyncio.gather(*(_all_tools(session) for session in self._sessions()))
+        lists = await asyncio.gather(*(_all_tools(each.session) for each in self._connections.values()))
         return [(name, tool) for name, tools in zip(self._connections, lists, strict=True) for tool in tools]
 
     def __getitem__(self, name: str) -> mcp.ClientSession:
@@ -118,13 +122,8 @@ class McpServers:
     async def __aenter__(self) -> McpServers:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
-
-    def _sessions(self) -> list[mcp.ClientSession]:
-        return [connection.session for connection in self._connections.values()]
 
     def _check(self, servers: Sequence[McpServer]) -> None:
         names = {*self._connections, *self._connecting}
@@ -241,18 +240,14 @@ def _is_stdio(server: McpServer) -> TypeIs[McpServerStdio]:
 
 async def _all_tools(session: mcp.ClientSession) -> list[Tool]:
     """Return the tools of a server, page by page."""
+    from mcp.types import PaginatedRequestParams
+
     listed: Any = await session.list_tools()
     tools: list[Tool] = [*listed.tools]
     while cursor := getattr(listed, "next_cursor", None) or getattr(listed, "nextCursor", None):
-        listed = await cast("Any", session).list_tools(params=_page(cursor))
+        listed = await cast("Any", session).list_tools(params=PaginatedRequestParams(cursor=cursor))
         tools += listed.tools
     return tools
-
-
-def _page(cursor: str) -> Any:
-    from mcp.types import PaginatedRequestParams
-
-    return PaginatedRequestParams(cursor=cursor)
 
 
 def _reason(error: BaseException) -> str:

@@ -11,7 +11,6 @@ from acp_bindings.v1 import (
     SessionConfigOptionBoolean,
     SessionConfigOptionCategory,
     SessionConfigOptionSelect,
-    SessionConfigSelectGroup,
     SessionConfigSelectOption,
     SessionMode,
     SessionModeState,
@@ -22,12 +21,11 @@ from acp_bindings.v1 import (
     SetSessionModeRequest,
     SetSessionModeResponse,
 )
+from acp_kit.config_options import check_value, values_of
 from acp_kit.profiles import converted, like
 from acp_runtime import ABSENT, InvalidParams
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs  # a part of type checkers
-
     from acp_kit.agent.session_base import SessionBase
 
 
@@ -159,7 +157,7 @@ class Settings:
         return like(client, SessionModeState)(
             current_mode_id=option.current_value,
             available_modes=[
-                mode(id=each.value, name=each.name, description=_given(each.description)) for each in _values(option)
+                mode(id=each.value, name=each.name, description=_given(each.description)) for each in values_of(option)
             ],
         )
 
@@ -175,9 +173,9 @@ class Settings:
             ValueError: if there is no such option, or the value is not one of its own.
         """
         self._change(config_id, value)
-        await self._tell_options()
+        await self.session.send(self._options_update())
         if self._is_mode(config_id):
-            await self._tell_mode()
+            await self.session.send(self._mode_update())
 
     async def set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
         """Answer `session/set_mode`.
@@ -192,7 +190,7 @@ class Settings:
             self._change(option.id, request.mode_id)
         except ValueError as error:
             raise InvalidParams(str(error), {"modeId": request.mode_id}) from error
-        await self._tell_options()
+        await self.session.send(self._options_update())
         await self.session.record(self._mode_update())
         return like(request, SetSessionModeResponse)()
 
@@ -207,7 +205,7 @@ class Settings:
         except ValueError as error:
             raise InvalidParams(str(error), {"configId": request.config_id}) from error
         if self._is_mode(request.config_id):
-            await self._tell_mode()
+            await self.session.send(self._mode_update())
         await self.session.record(self._options_update())
         return like(request, SetSessionConfigOptionResponse)(config_options=self.config_options)
 
@@ -218,10 +216,8 @@ class Settings:
     def _check(self, config_id: str, value: str | bool) -> None:
         option = self._options.get(config_id)
         if option is None:
-            raise ValueError(f"There is no option {config_id!r}. There are: {_listed(self._options)}")
-        allowed = [True, False] if option.type == "boolean" else [each.value for each in _values(option)]
-        if value not in allowed or isinstance(value, bool) != (option.type == "boolean"):
-            raise ValueError(f"{value!r} is no value of {config_id!r}. Its values are: {_listed(allowed)}")
+            raise ValueError(f"There is no option {config_id!r}. There are: {', '.join(self._options) or 'none'}")
+        check_value(option, value)
 
     def _mode_option(self) -> SessionConfigOptionSelect | None:
         for option in self._options.values():
@@ -239,34 +235,9 @@ class Settings:
         options = session and session.config_options
         return bool(options and options.boolean is not None)
 
-    async def _tell_options(self) -> None:
-        await self.session.send(self._options_update())
-
-    async def _tell_mode(self) -> None:
-        await self.session.send(self._mode_update())
-
     def _options_update(self) -> SessionUpdateConfigOptionUpdate:
         cls = like(self.session.client, SessionUpdateConfigOptionUpdate)
         return cls(config_options=self.config_options)
 
     def _mode_update(self) -> SessionUpdateCurrentModeUpdate:
         return like(self.session.client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
-
-
-def _values(option: SessionConfigOptionSelect) -> Iterator[SessionConfigSelectOption]:
-    """Return the values of an option, including those in groups."""
-    for each in option.options:
-        if _is_group(each):
-            yield from each.options
-        else:
-            yield each
-
-
-def _is_group(
-    each: SessionConfigSelectOption | SessionConfigSelectGroup,
-) -> TypeIs[SessionConfigSelectGroup]:
-    return hasattr(each, "group")
-
-
-def _listed(values: Iterable[object]) -> str:
-    return ", ".join(map(repr, values)) or "none"

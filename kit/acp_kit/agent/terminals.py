@@ -102,10 +102,13 @@ class Terminal:
         Args:
             timeout: in seconds; without it, as long as it takes.
         """
-        exited, timed_out = await self._exited(timeout), False
+        exited = await self._exited(timeout)
+        timed_out = exited is None
         if exited is None:
-            timed_out = True
-            exited = await self._killed()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DEADLINE):
+                    await self.kill()
+                    exited = await self._exited(None)
         output = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return TerminalResult(
             exit_code=exited.exit_code if exited else None,
@@ -126,23 +129,12 @@ class Terminal:
 
     async def _exited(self, timeout: float | None) -> WaitForTerminalExitResponse | None:
         """Wait for the exit; return None if the time is over."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
-                return await self._wait_for_exit()
-        except TimeoutError:
-            return None
-
-    async def _killed(self) -> WaitForTerminalExitResponse | None:
-        """Kill the command, and wait for its exit; return None if the client doesn't tell in time."""
-        try:
-            async with asyncio.timeout(_DEADLINE):
-                await self.kill()
-                return await self._wait_for_exit()
-        except TimeoutError:
-            return None
-
-    async def _wait_for_exit(self) -> WaitForTerminalExitResponse:
-        return await self._client.terminal_wait_for_exit(session_id=self._session_id, terminal_id=self.terminal_id)
+                return await self._client.terminal_wait_for_exit(
+                    session_id=self._session_id, terminal_id=self.terminal_id
+                )
+        return None
 
     async def _create(self) -> str:
         variable = like(self._client, EnvVariable)

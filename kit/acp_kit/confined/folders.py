@@ -14,7 +14,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from errno import ELOOP, ENOTDIR
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 # Constants that some systems don't have. With O_PATH, the permission to enter a folder is enough.
 _PATH: int = getattr(os, "O_PATH", os.O_RDONLY)
@@ -25,36 +25,7 @@ _FILE: int = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "
 HAS_DESCRIPTORS: bool = {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
 
 
-class Folder(Protocol):
-    """A folder below a root. All names are those of its members."""
-
-    def enter(self, name: str, /) -> Folder:
-        """Open a folder in it."""
-        ...
-
-    def make(self, name: str, /) -> None:
-        """Create a folder in it."""
-        ...
-
-    def status(self, name: str, /) -> os.stat_result:
-        """Return what a member is. Symbolic links are not followed."""
-        ...
-
-    def open(self, name: str, flags: int, mode: int = 0o600, /) -> int:
-        """Open a file in it, and return the descriptor."""
-        ...
-
-    def replace(self, name: str, by: str, /) -> None:
-        """Rename a file, over another one if that exists."""
-        ...
-
-    def remove(self, name: str, /) -> None:
-        """Remove a file."""
-        ...
-
-    def close(self) -> None:
-        """Release the folder."""
-        ...
+Folder: TypeAlias = "OpenFolder | _NamedFolder"
 
 
 @contextmanager
@@ -67,7 +38,7 @@ def open_folder(root: Path, names: Sequence[str], *, create: bool, descriptors: 
         create: whether to create folders that are missing. They stay, even if writing fails.
         descriptors: whether to open each folder through the one before.
     """
-    folder: Folder = _OpenFolder(os.open(root, _PATH | _FOLDER)) if descriptors else _NamedFolder(root)
+    folder: Folder = OpenFolder(os.open(root, _PATH | _FOLDER)) if descriptors else _NamedFolder(root)
     try:
         for name in names:
             inner = _enter(folder, name, create)
@@ -89,31 +60,38 @@ def _enter(folder: Folder, name: str, create: bool) -> Folder:
     return folder.enter(name)
 
 
-class _OpenFolder:
-    """A folder by its descriptor."""
+class OpenFolder:
+    """A folder below a root by its descriptor. All names are those of its members."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
-    def enter(self, name: str, /) -> Folder:
-        return _OpenFolder(os.open(name, _PATH | _FOLDER, dir_fd=self._fd))
+    def enter(self, name: str) -> OpenFolder:
+        """Open a folder in it."""
+        return OpenFolder(os.open(name, _PATH | _FOLDER, dir_fd=self._fd))
 
-    def make(self, name: str, /) -> None:
+    def make(self, name: str) -> None:
+        """Create a folder in it."""
         os.mkdir(name, dir_fd=self._fd)
 
-    def status(self, name: str, /) -> os.stat_result:
+    def status(self, name: str) -> os.stat_result:
+        """Return what a member is. Symbolic links are not followed."""
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
-    def open(self, name: str, flags: int, mode: int = 0o600, /) -> int:
+    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        """Open a file in it, and return the descriptor."""
         return os.open(name, flags | _FILE, mode, dir_fd=self._fd)
 
-    def replace(self, name: str, by: str, /) -> None:
+    def replace(self, name: str, by: str) -> None:
+        """Rename a file, over another one if that exists."""
         os.replace(by, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
-    def remove(self, name: str, /) -> None:
+    def remove(self, name: str) -> None:
+        """Remove a file."""
         os.unlink(name, dir_fd=self._fd)
 
     def close(self) -> None:
+        """Release the folder."""
         os.close(self._fd)
 
 
@@ -124,22 +102,22 @@ class _NamedFolder:
         self._path = path
         self._check()
 
-    def enter(self, name: str, /) -> Folder:
+    def enter(self, name: str) -> _NamedFolder:
         if not stat.S_ISDIR(self.status(name).st_mode):
             raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), name)
         return _NamedFolder(self._path / name)
 
-    def make(self, name: str, /) -> None:
+    def make(self, name: str) -> None:
         self._check()
         os.mkdir(self._path / name)
         self._check()
 
-    def status(self, name: str, /) -> os.stat_result:
+    def status(self, name: str) -> os.stat_result:
         found = os.lstat(self._path / name)
         self._check()
         return found
 
-    def open(self, name: str, flags: int, mode: int = 0o600, /) -> int:
+    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
         self._check()
         fd = os.open(self._path / name, flags | _FILE, mode)
         try:
@@ -153,11 +131,11 @@ class _NamedFolder:
             raise
         return fd
 
-    def replace(self, name: str, by: str, /) -> None:
+    def replace(self, name: str, by: str) -> None:
         self._check()
         os.replace(self._path / by, self._path / name)
 
-    def remove(self, name: str, /) -> None:
+    def remove(self, name: str) -> None:
         os.unlink(self._path / name)
 
     def close(self) -> None:

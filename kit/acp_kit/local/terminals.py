@@ -28,7 +28,6 @@ from collections.abc import Collection, Iterable
 from errno import ENAMETOOLONG, ENOENT
 from logging import getLogger
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from acp_bindings.v1 import (
@@ -105,14 +104,11 @@ class Terminals:
         self._ending: dict[str, tuple[str, RunningCommand]] = {}
         self._released: dict[str, tuple[str, TerminalOutputResponse]] = {}  # the oldest first
         self._is_closed = False
-        self._has_logged_line = False
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -170,7 +166,7 @@ class Terminals:
                 if self._shell or not _is_line_of_shell(error, request):
                     raise
                 started = RunningCommand(*in_shell(command, args), cwd, env, limit)
-                self._log_line(command)
+                _logger.info("The agent sent a line, which runs in a shell: %r", printable(command, 200))
         except OSError as error:
             raise _refusal(error, request.command) from error
         terminal_id = f"terminal-{secrets.token_hex(8)}"
@@ -222,12 +218,6 @@ class Terminals:
         self._command(request.session_id, request.terminal_id)
         await self._release([request.terminal_id])
         return like(request, ReleaseTerminalResponse)()
-
-    def _log_line(self, command: str) -> None:
-        if not self._has_logged_line:
-            self._has_logged_line = True
-            message = "The agent sends a whole line as a command without arguments. Such lines run in a shell: %r"
-            _logger.info(message, printable(command, 200))
 
     async def _release(self, terminal_ids: Iterable[str], also: Iterable[RunningCommand] = ()) -> None:
         ending = {id: self._commands.pop(id) for id in terminal_ids}

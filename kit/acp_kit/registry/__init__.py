@@ -15,42 +15,18 @@ In an event loop:
 What the registry names is downloaded by `npx` or `uvx` and runs with the rights of this process.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from acp_kit.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from acp_kit.registry.document import Binary as Binary, Launch as Launch, Registry as Registry
-    from acp_kit.registry.errors import (
-        BinaryOnly as BinaryOnly,
-        InvalidEntry as InvalidEntry,
-        InvalidRegistry as InvalidRegistry,
-        RegistryError as RegistryError,
-        RegistryUnavailable as RegistryUnavailable,
-        UnknownAgent as UnknownAgent,
-    )
-    from acp_kit.registry.fetching import fetch_https as fetch_https
-    from acp_kit.registry.loading import (
-        REGISTRY_URL as REGISTRY_URL,
-        load_registry as load_registry,
-        resolve as resolve,
-    )
-else:
-    __getattr__, __dir__, __all__ = lazy_exports(
-        __name__,
-        {
-            "document": ("Binary", "Launch", "Registry"),
-            "errors": (
-                "BinaryOnly",
-                "InvalidEntry",
-                "InvalidRegistry",
-                "RegistryError",
-                "RegistryUnavailable",
-                "UnknownAgent",
-            ),
-            "fetching": ("fetch_https",),
-            "loading": ("REGISTRY_URL", "load_registry", "resolve"),
-        },
-    )
+from acp_kit.registry.document import Binary as Binary, Launch as Launch, Registry as Registry
+from acp_kit.registry.errors import (
+    BinaryOnly as BinaryOnly,
+    InvalidEntry as InvalidEntry,
+    InvalidRegistry as InvalidRegistry,
+    RegistryError as RegistryError,
+    RegistryUnavailable as RegistryUnavailable,
+    UnknownAgent as UnknownAgent,
+)
+from acp_kit.registry.fetching import fetch_https as fetch_https
+from acp_kit.registry.loading import (
+    REGISTRY_URL as REGISTRY_URL,
+    load_registry as load_registry,
+    resolve as resolve,
+)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from http.client import HTTPException, HTTPMessage
-from threading import Thread
 from time import monotonic
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
@@ -18,7 +16,7 @@ def fetch_https(url: str, *, timeout: float = 20.0, max_bytes: int = 8 * 1024 * 
 
     Args:
         url: the address. It and all that it redirects to must begin with `https://`.
-        timeout: how long it may take, in seconds.
+        timeout: how long the server may send nothing, and all of the document may take, in seconds.
         max_bytes: how long the document may be.
 
     Raises:
@@ -27,23 +25,6 @@ def fetch_https(url: str, *, timeout: float = 20.0, max_bytes: int = 8 * 1024 * 
         ValueError: if the document is longer.
     """
     _require_https(url)
-    answer = Future[bytes]()
-
-    def fetch() -> None:
-        try:
-            answer.set_result(_fetch(url, timeout, max_bytes))
-        except Exception as error:
-            answer.set_exception(error.with_traceback(None))  # the traceback refers to the answer again
-
-    # urllib's timeout is for each wait, and a server can send its headers in any number of pieces.
-    Thread(target=fetch, name="acp-registry", daemon=True).start()
-    try:
-        return answer.result(timeout)
-    except TimeoutError:
-        raise TimeoutError(f"Fetching {url} took longer than {timeout} seconds.") from None
-
-
-def _fetch(url: str, timeout: float, max_bytes: int) -> bytes:
     end = monotonic() + timeout
     # Some servers refuse the name that urllib has by default.
     request = Request(url, headers={"User-Agent": "acp-bindings", "Accept": "application/json"})
@@ -53,7 +34,7 @@ def _fetch(url: str, timeout: float, max_bytes: int) -> bytes:
             while len(document) <= max_bytes and (piece := response.read1(_CHUNK)):
                 document += piece
                 if monotonic() > end:
-                    raise TimeoutError  # nobody waits for the rest
+                    raise TimeoutError(f"Fetching {url} took longer than {timeout} seconds.")
     except HTTPError as error:
         error.close()  # it holds the connection
         raise

@@ -13,24 +13,7 @@ For example:
 An agent has an event loop in a thread of its own. These classes call the asynchronous ones there, and wait.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from acp_kit.lazy import lazy_exports
-
-if TYPE_CHECKING:
-    from acp_kit.sync.agents import SyncAgent as SyncAgent, spawn_agent as spawn_agent
-    from acp_kit.sync.callbacks import in_waiting_thread as in_waiting_thread
-    from acp_kit.sync.sessions import SyncSession as SyncSession
-    from acp_kit.sync.turns import SyncTurn as SyncTurn
-else:
-    __getattr__, __dir__, __all__ = lazy_exports(
-        __name__,
-        {
-            "agents": ("SyncAgent", "spawn_agent"),
-            "callbacks": ("in_waiting_thread",),
-            "sessions": ("SyncSession",),
-            "turns": ("SyncTurn",),
-        },
-    )
+from acp_kit.sync.agents import SyncAgent as SyncAgent, spawn_agent as spawn_agent
+from acp_kit.sync.callbacks import in_waiting_thread as in_waiting_thread
+from acp_kit.sync.sessions import SyncSession as SyncSession
+from acp_kit.sync.turns import SyncTurn as SyncTurn

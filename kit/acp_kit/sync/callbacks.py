@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from concurrent.futures import Future
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -86,7 +86,7 @@ class Callbacks:
         self._waiting.append(callback)
         self._changed.set()
         try:
-            result: R = await callback.result
+            result: R = await asyncio.wrap_future(callback.result)
             return result
         finally:
             self._take(callback)
@@ -146,25 +146,18 @@ class _Callback:
     def __init__(self, function: Callable[[Any], Any], request: Any) -> None:
         self._function = function
         self._request = request
-        self._loop = asyncio.get_running_loop()
-        self.result: asyncio.Future[Any] = self._loop.create_future()
+        self.result: Future[Any] = Future()
 
     def run(self) -> None:
         """Call the function, in a thread."""
+        if not self.result.set_running_or_notify_cancel():
+            return
         try:
             result = self._function(self._request)
         except Exception as error:
-            self._settle(self.result.set_exception, error)
+            self.result.set_exception(error)
         except BaseException:  # Ctrl-C ends the wait of this thread as well
-            self._settle(self.result.cancel)
+            self.result.set_exception(asyncio.CancelledError())
             raise
         else:
-            self._settle(self.result.set_result, result)
-
-    def _settle(self, method: Callable[..., object], *args: object) -> None:
-        def unless_cancelled() -> None:
-            if not self.result.done():
-                method(*args)
-
-        with suppress(RuntimeError):  # the event loop is closed
-            self._loop.call_soon_threadsafe(unless_cancelled)
+            self.result.set_result(result)

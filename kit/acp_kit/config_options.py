@@ -1,4 +1,4 @@
-"""Finds a setting and a value among those that an agent offers for a session."""
+"""Finds a setting and a value among those that a session has: for the agent that offers them, and for the client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_runtime.escaping import printable
 
 if TYPE_CHECKING:
-    from acp_bindings.v1 import SessionConfigOption, SessionConfigSelectOption, SessionMode
+    from acp_bindings.v1 import SessionConfigOption, SessionConfigOptionSelect, SessionConfigSelectOption, SessionMode
 
 
 def find_option(options: Sequence[SessionConfigOption], setting: str) -> SessionConfigOption | None:
@@ -33,7 +33,7 @@ def check_value(option: SessionConfigOption, value: str | bool) -> None:
     if option.type == "boolean":
         if not isinstance(value, bool):
             raise ValueError(f"The option {printable(option.id)!r} is on or off: pass True or False, not {value!r}.")
-    elif value not in (values := [each.value for each in _flat(option.options)]):
+    elif value not in (values := [each.value for each in values_of(option)]):
         raise ValueError(f"The option {printable(option.id)!r} doesn't offer {value!r}, but {_list(values)}.")
 
 
@@ -53,10 +53,10 @@ def not_offered(setting: str, options: Sequence[SessionConfigOption], modes: Seq
     return ValueError(f"The agent offers no option {setting!r}, but {_list(names)}.")
 
 
-def _flat(options: Iterable[object]) -> list[SessionConfigSelectOption]:
-    """Return the values of an option without their groups."""
+def values_of(option: SessionConfigOptionSelect) -> list[SessionConfigSelectOption]:
+    """Return the values of an option, without their groups."""
     flat: list[SessionConfigSelectOption] = []
-    for each in options:
+    for each in option.options:
         flat += getattr(each, "options", [each])
     return flat
 
