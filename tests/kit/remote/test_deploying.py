@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import signal
 import socket
@@ -42,12 +41,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def _uvicorn(folder: Path, app: str) -> Generator[tuple[subprocess.Popen[str], int]]:
-    """Run the command of the page, for an application and on a free port. Yield the process, and its port."""
-    (text,) = [block.text for block in blocks(_PAGE) if "uvicorn" in block.text]
-    command = shlex.split(text[text.index("uvicorn") :].replace("\\\n", ""))
-    command[command.index("private_agent:app")], command[command.index("8000")] = app, "0"
-    server = subprocess.Popen([sys.executable, "-m", *command], cwd=folder, stderr=subprocess.PIPE, text=True)
+def _running(folder: Path, program: str) -> Generator[tuple[subprocess.Popen[str], int]]:
+    """Run a program of the page before on a free port. Yield the process, and its port."""
+    path = folder / program
+    path.write_text(path.read_text("utf-8").replace("port=8000", 'port=0, log_level="info"'), "utf-8")
+    server = subprocess.Popen([sys.executable, program], cwd=folder, stderr=subprocess.PIPE, text=True)
     with server:
         assert server.stderr is not None
         try:
@@ -62,7 +60,8 @@ def _open(port: int, headers: dict[str, str]) -> ClientConnection:
 
 
 def test_the_server_of_the_page_asks_for_the_token_and_stops_with_open_connections(folder: Path) -> None:
-    with _uvicorn(folder, "private_agent:app") as (server, port):
+    assert "python private_agent.py\n" in "".join(block.text for block in blocks(_PAGE))
+    with _running(folder, "private_agent.py") as (server, port):
         with pytest.raises(InvalidStatus, match="401"):
             _open(port, {})
         with _open(port, _TOKEN) as websocket:
@@ -77,7 +76,7 @@ def test_the_server_of_the_page_asks_for_the_token_and_stops_with_open_connectio
             with client.getresponse() as stream:
                 assert stream.readline() == b":\n"
                 server.send_signal(signal.SIGTERM)
-                assert server.wait(60) == -signal.SIGTERM
+                assert server.wait(60) == 0
             client.close()
             with pytest.raises(ConnectionClosed):
                 websocket.recv(60)
@@ -88,7 +87,7 @@ def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path) -
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         skip_or_fail("tools", "nginx is needed (in Debian, the package nginx).")
-    with _uvicorn(folder, "remote_agent:app") as (_, port), _nginx(program, folder, port) as address:
+    with _running(folder, "remote_agent.py") as (_, port), _nginx(program, folder, port) as address:
         command = [sys.executable, "remote_client.py", f"{scheme}://{address}/acp"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "agent: Hello\n", "")
