@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="HAProxy doesn't run there"),
 ]
 
-# The longest time from a connection until its process is killed, in seconds.
+# The longest time from a prompt, or else from the connection, until its process is killed, in seconds.
 LONGEST = 0.3
 # For each way of connecting.
 PROMPTS = [f"count {1_000_000 + number}" for number in range(count(4, 100))]
@@ -60,10 +60,14 @@ async def talk_and_kill(deployment: Deployment, scheme: str) -> list[str]:
             await asyncio.to_thread(deployment.kill, pid)
 
     async with asyncio.TaskGroup() as kills, aclosing(lines_of_client(url)) as lines:
+        pid, moment = 0, ""
         async for line in lines:
             shown.append(line)
-            if line.startswith("[connected") and f"> {PROMPTS[-1]}" not in shown:
-                kills.create_task(kill(int(line.strip("]").split()[-1])))
+            if line.startswith("[connected"):
+                pid, moment = int(line.strip("]").split()[-1]), seeded.choice(["[connected", "> ", "> ", "> "])
+            if moment and line.startswith(moment) and shown.count(f"> {LAST_PROMPT}") == 0:
+                kills.create_task(kill(pid))
+                moment = ""
     return shown
 
 
