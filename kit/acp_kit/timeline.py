@@ -160,7 +160,7 @@ class Timeline:
         self.tool_calls: dict[str, ToolCall] = {}
         self.settings: dict[str, Any] = {}
         self.notices: list[Any] = []
-        self.next_place = next_place
+        self.next_place: int = next_place
         self.open_key: tuple[str, str | None] | None = None
         self.open_place: int | None = None
         self._pieces = Pieces()

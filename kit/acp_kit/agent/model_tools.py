@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any
 
 from acp_runtime import InvalidParams
 
-T = TypeVar("T")
-
 
 async def call_tool(
-    tools: Mapping[str, Callable[..., Awaitable[T]]], name: str, arguments: str | Mapping[str, Any], *before: Any
-) -> T:
+    tools: Mapping[str, Callable[..., Awaitable[Any]]], name: str, arguments: str | Mapping[str, Any], *before: Any
+) -> Any:
     """Call the function of a tool with the arguments that a model gave for it.
 
     Models name tools that don't exist, and send arguments that are no JSON, too few or too many. Call this in the block
