@@ -104,6 +104,7 @@ class Terminals:
         self._ending: dict[str, tuple[str, RunningCommand]] = {}
         self._released: dict[str, tuple[str, TerminalOutputResponse]] = {}  # the oldest first
         self._is_closed = False
+        self._has_logged_line = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -166,7 +167,9 @@ class Terminals:
                 if self._shell or not _is_line_of_shell(error, request):
                     raise
                 started = RunningCommand(*in_shell(command, args), cwd, env, limit)
-                _logger.info("The agent sent a line, which runs in a shell: %r", printable(command, 200))
+                if not self._has_logged_line:
+                    self._has_logged_line = True
+                    _logger.info("The agent sends lines as commands, which run in a shell: %s", printable(command))
         except OSError as error:
             raise _refusal(error, request.command) from error
         terminal_id = f"terminal-{secrets.token_hex(8)}"
