@@ -47,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, b"")
         try:
             while True:
-                self.wfile.write(b"x" * 100)
+                self.wfile.write(b"x")  # so little that `max_bytes` is not reached before the time is over
         except OSError:
             gone.set()
 
