@@ -65,9 +65,9 @@ _LAYERS = {
         {"render"},
     ),
     "acp_kit": (
-        {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
-        {"confined", "config_options", "content", "registry", "updates"},
-        {"local", "timeline"},
+        {"_blocking", "_extras", "_profiles", "_sequences", "_uninterrupted", "frame_log", "telemetry", "threads"},
+        {"_config_options", "_lazy", "_updates", "content", "registry"},
+        {"_timeline", "local"},
         {"agent"},
         {"client", "history"},
         {"remote", "sync"},

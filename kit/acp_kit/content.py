@@ -20,7 +20,7 @@ from acp_bindings.v1 import (
     TextResourceContents,
     ToolCallContentDiff,
 )
-from acp_kit.profiles import converted
+from acp_kit._profiles import converted
 
 _UNKNOWN = "application/octet-stream"
 

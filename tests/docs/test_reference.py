@@ -32,7 +32,7 @@ def test_every_public_name_of_the_runtime_is_documented() -> None:
 
 
 def test_every_public_name_of_the_kit_is_documented() -> None:
-    modules = ["acp_kit.agent", "acp_kit.client", "acp_kit.history", "acp_kit.confined"]
+    modules = ["acp_kit.agent", "acp_kit.client", "acp_kit.history", "acp_kit.local.confined"]
     modules += ["acp_kit.registry", "acp_kit.sync"]
     for module in modules:
         assert public(module) <= set(DOCUMENTED)

@@ -59,7 +59,7 @@ def test_the_page_of_errors_has_every_error_of_the_runtime_with_its_code() -> No
 
 
 @pytest.mark.parametrize(
-    "module", ["acp_kit.agent", "acp_kit.client", "acp_kit.confined", "acp_kit.content", "acp_kit.history"]
+    "module", ["acp_kit.agent", "acp_kit.client", "acp_kit.local.confined", "acp_kit.content", "acp_kit.history"]
 )
 def test_the_page_of_errors_has_every_error_of_the_kit_with_its_module(module: str) -> None:
     on_page, errors = dict(rows("errors.md")), errors_of(module)

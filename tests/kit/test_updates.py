@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from acp_bindings import v1
+from acp_kit._updates import PERMISSION, TABLE, Sets
 from acp_kit.client import SessionState
-from acp_kit.updates import PERMISSION, TABLE, Sets
 
 
 def test_each_kind_of_update_has_a_line() -> None:

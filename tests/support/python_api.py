@@ -22,10 +22,10 @@ _OF_RUNTIME = ("errors", "options", "logs", "transports")
 _OF_KIT = (
     "agent",
     "client",
-    "confined",
     "content",
     "frame_log",
     "history",
+    "local.confined",
     "registry",
     "remote",
     "sync",

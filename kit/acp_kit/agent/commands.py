@@ -12,8 +12,8 @@ from acp_bindings.v1 import (
     SessionUpdateAvailableCommandsUpdate,
     UnstructuredCommandInput,
 )
+from acp_kit._profiles import like
 from acp_kit.content import to_text
-from acp_kit.profiles import like
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:

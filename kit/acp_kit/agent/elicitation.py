@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from acp_bindings.v1 import ElicitationSchema, RemoteClient
+from acp_kit._profiles import converted
 from acp_kit.agent.forms import checked, shown
-from acp_kit.profiles import converted
 from acp_runtime import ABSENT, InvalidResponse
 from acp_runtime.escaping import printable
 

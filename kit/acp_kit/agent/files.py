@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_bindings import v1
-from acp_kit.sequences import not_a_text
+from acp_kit._sequences import not_a_text
 from acp_runtime import ABSENT, RemoteError, RequestError, ResourceNotFound
 
 if TYPE_CHECKING:

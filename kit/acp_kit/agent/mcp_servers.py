@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_bindings.v1 import McpCapabilities, McpServer, McpServerStdio
-from acp_kit.extras import require
+from acp_kit._extras import require
 from acp_runtime import InternalError, InvalidParams
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from acp_bindings.v1 import (
     RemoteClient,
     ToolCallUpdate,
 )
+from acp_kit._profiles import converted, like
 from acp_kit.agent.errors import TurnCancelled
-from acp_kit.profiles import converted, like
 
 _NAMES: Mapping[PermissionOptionKind, str] = {
     "allow_once": "Allow",

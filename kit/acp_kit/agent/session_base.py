@@ -8,10 +8,10 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from acp_bindings.v1 import RemoteClient, SessionUpdate
+from acp_kit._sequences import not_a_text
+from acp_kit._timeline import key_of
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
-from acp_kit.sequences import not_a_text
-from acp_kit.timeline import key_of
 
 Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 

@@ -21,8 +21,8 @@ from acp_bindings.v1 import (
     SetSessionModeRequest,
     SetSessionModeResponse,
 )
-from acp_kit.config_options import check_value, values_of
-from acp_kit.profiles import converted, like
+from acp_kit._config_options import check_value, values_of
+from acp_kit._profiles import converted, like
 from acp_runtime import ABSENT, InvalidParams
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from acp_bindings.v1 import EnvVariable, RemoteClient, ToolCallContentTerminal, WaitForTerminalExitResponse
-from acp_kit.profiles import like
-from acp_kit.sequences import not_a_text
-from acp_kit.uninterrupted import finished_soon
+from acp_kit._profiles import like
+from acp_kit._sequences import not_a_text
+from acp_kit._uninterrupted import finished_soon
 from acp_runtime import ABSENT
 
 # How long the client may take, in seconds: to end a command whose time is over; and at the end of a block to release

@@ -25,11 +25,11 @@ from acp_bindings.v1 import (
     ToolCallUpdate,
     ToolKind,
 )
+from acp_kit._profiles import converted, like
+from acp_kit._sequences import not_a_text
+from acp_kit._uninterrupted import uninterrupted
 from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
 from acp_kit.agent.permissions import decide
-from acp_kit.profiles import converted, like
-from acp_kit.sequences import not_a_text
-from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import RequestError
 
 if TYPE_CHECKING:

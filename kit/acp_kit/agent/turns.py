@@ -23,10 +23,10 @@ from acp_bindings.v1 import (
     ToolCallLocation,
     ToolKind,
 )
+from acp_kit._profiles import converted, like
 from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.tool_calls import Output, ToolCall
 from acp_kit.agent.turn_ends import cancel, end, has_user_cancelled
-from acp_kit.profiles import converted, like
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_kit.lazy import lazy_exports
+from acp_kit._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from acp_kit._timeline import Message as Message
     from acp_kit.client.elicitations import Elicitations as Elicitations
     from acp_kit.client.handlers import (
         ElicitationHandlers as ElicitationHandlers,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
     from acp_kit.local.terminals import Terminals as Terminals
     from acp_kit.local.workspace import Workspace as Workspace
-    from acp_kit.timeline import Message as Message
 else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
@@ -80,6 +80,6 @@ else:
             "turns": ("Turn", "UnfinishedTurn"),
             ".local.terminals": ("Terminals",),
             ".local.workspace": ("Workspace",),
-            ".timeline": ("Message",),
+            "._timeline": ("Message",),
         },
     )

@@ -29,8 +29,8 @@ from acp_bindings.v1 import (
     ElicitationFormCapabilities,
     ElicitationUrlCapabilities,
 )
+from acp_kit._profiles import like
 from acp_kit.client.dialogs import DialogCancelled, answer_of
-from acp_kit.profiles import like
 from acp_runtime import ABSENT, InvalidParams
 from acp_runtime.escaping import printable
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from acp_bindings.v1 import ToolCall, ToolCallUpdate, ToolKind
-from acp_kit.confined import InvalidPath, OutsideRoots
-from acp_kit.confined.paths import check_text, locate
-from acp_kit.sequences import not_a_text
+from acp_kit._sequences import not_a_text
+from acp_kit.local.confined import InvalidPath, OutsideRoots
+from acp_kit.local.confined.paths import check_text, locate
 
 Decision: TypeAlias = Literal["allow", "reject", "ask"]
 

@@ -32,10 +32,10 @@ from acp_bindings.v1 import (
     ToolCall,
     ToolCallUpdate,
 )
+from acp_kit._profiles import like
+from acp_kit._updates import Changes, changed, given_fields, has_ended
 from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
-from acp_kit.profiles import like
-from acp_kit.updates import Changes, changed, given_fields, has_ended
 from acp_runtime.escaping import printable
 
 __all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]

@@ -22,13 +22,13 @@ from acp_bindings.v1 import (
     SessionUpdateCurrentModeUpdate,
     SessionUpdateUserMessageChunk,
 )
+from acp_kit._config_options import check_mode, check_value, find_option, not_offered
+from acp_kit._profiles import like
+from acp_kit._sequences import not_a_text
 from acp_kit.client.deadlines import answered_within
 from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, finished_text
-from acp_kit.config_options import check_mode, check_value, find_option, not_offered
-from acp_kit.profiles import like
-from acp_kit.sequences import not_a_text
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from acp_kit._profiles import like
+from acp_kit._timeline import Timeline, Update
+from acp_kit._updates import TABLE, values_of
 from acp_kit.client.snapshots import Shown, Snapshot
-from acp_kit.profiles import like
-from acp_kit.timeline import Timeline, Update
-from acp_kit.updates import TABLE, values_of
 
 if TYPE_CHECKING:
     from acp_bindings import v1

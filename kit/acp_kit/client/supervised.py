@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from acp_bindings.v1 import McpServer, RemoteAgent
+from acp_kit._uninterrupted import uninterrupted
 from acp_kit.client.sessions import ClientSession, open_session, reopen_session
-from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import ConnectionClosed
 
 _logger = getLogger(__name__)

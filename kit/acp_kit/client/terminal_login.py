@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from acp_bindings.v1 import AuthMethodTerminal
-from acp_kit.uninterrupted import finished_soon
+from acp_kit._uninterrupted import finished_soon
 from acp_runtime.processes import environment, start_errors
 
 # How long a login may take to end after SIGTERM, in seconds.

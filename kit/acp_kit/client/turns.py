@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Protocol
 
 from acp_bindings.v1 import ContentBlock, PromptResponse, RemoteAgent, SessionUpdate, StopReason
+from acp_kit._timeline import Pieces
 from acp_kit.client.unread import Unread
-from acp_kit.timeline import Pieces
 from acp_runtime import ConnectionClosed
 
 

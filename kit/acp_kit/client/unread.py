@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from acp_kit.updates import TABLE, Says, plain_text, with_text
+from acp_kit._updates import TABLE, Says, plain_text, with_text
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from acp_kit._sequences import not_a_text
+from acp_kit._timeline import Timeline
 from acp_kit.history.errors import SessionExists, UnknownSession
 from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
-from acp_kit.sequences import not_a_text
-from acp_kit.timeline import Timeline
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, selec
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from acp_kit._sequences import not_a_text
+from acp_kit._uninterrupted import uninterrupted
 from acp_kit.history import sqlite
 from acp_kit.history.bodies import Bodies
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
 from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
 from acp_kit.history.writer import SessionWriter, check_id, locked
-from acp_kit.sequences import not_a_text
-from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import Any, Final
 from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from acp_kit._timeline import Pieces, Timeline, key_of, updates_of
+from acp_kit._updates import TABLE, Sets, tag_of
 from acp_kit.history.bodies import Bodies, dump
 from acp_kit.history.errors import UnknownSession
 from acp_kit.history.listing import is_storable, now
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS
-from acp_kit.timeline import Pieces, Timeline, key_of, updates_of
-from acp_kit.updates import TABLE, Sets, tag_of
 
 # In characters. PostgreSQL's indexes take 2,700 bytes with the id of the session.
 _LONGEST_KEY: Final = 1000

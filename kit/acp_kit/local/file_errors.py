@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from acp_kit.confined import FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
+from acp_kit.local.confined import FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
 from acp_kit.local.text_format import NotText
 from acp_runtime import InternalError, InvalidParams, ResourceNotFound
 from acp_runtime.escaping import printable

@@ -11,9 +11,9 @@ from pathlib import Path
 from subprocess import DEVNULL, STDOUT
 from typing import cast
 
+from acp_kit._uninterrupted import uninterrupted
 from acp_kit.local.orphan_guard import OrphanGuard
 from acp_kit.local.output_tail import OutputTail
-from acp_kit.uninterrupted import uninterrupted
 from acp_runtime.processes import ProcessGroup, start
 from acp_runtime.transports import open_reader
 

@@ -43,11 +43,11 @@ from acp_bindings.v1 import (
     WaitForTerminalExitRequest,
     WaitForTerminalExitResponse,
 )
-from acp_kit.confined import ConfinedFiles
-from acp_kit.confined.paths import check_text
+from acp_kit._profiles import like
+from acp_kit.local.confined import ConfinedFiles
+from acp_kit.local.confined.paths import check_text
 from acp_kit.local.file_errors import answering_file_errors
 from acp_kit.local.running_command import ExitStatus, RunningCommand
-from acp_kit.profiles import like
 from acp_runtime import InternalError, InvalidParams, RequestError, ResourceNotFound
 from acp_runtime.escaping import printable
 from acp_runtime.processes import InvalidCommand, environment

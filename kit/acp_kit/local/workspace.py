@@ -32,11 +32,11 @@ from acp_bindings.v1 import (
     WriteTextFileRequest,
     WriteTextFileResponse,
 )
-from acp_kit.confined import ConfinedFiles
+from acp_kit._profiles import like
+from acp_kit._uninterrupted import uninterrupted
+from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.file_errors import answering_file_errors
 from acp_kit.local.text_format import MARK_BYTES, TextFormat
-from acp_kit.profiles import like
-from acp_kit.uninterrupted import uninterrupted
 from acp_runtime import MethodNotFound
 
 ReadBuffer: TypeAlias = Callable[[Path], str | Awaitable[str | None] | None]

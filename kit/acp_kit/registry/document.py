@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from acp_kit._sequences import not_a_text
 from acp_kit.registry.entries import Entry
 from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent, shown
-from acp_kit.sequences import not_a_text
 
 # What agents of upstream's registry set: switches of their own. Any other variable may be one that a program or a
 # library of an agent obeys, and decide where keys are sent (`OPENAI_BASE_URL`) or what is loaded (`NODE_OPTIONS`).

@@ -13,11 +13,11 @@ from logging import getLogger
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from acp_kit.blocking import refuse_event_loop
+from acp_kit._blocking import refuse_event_loop
+from acp_kit._sequences import not_a_text
 from acp_kit.registry.document import Launch, Registry
 from acp_kit.registry.errors import InvalidRegistry, RegistryUnavailable, shown
 from acp_kit.registry.fetching import fetch_https
-from acp_kit.sequences import not_a_text
 
 REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
 """Where upstream publishes the registry."""

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from acp_kit.extras import require
+from acp_kit._extras import require
 from acp_kit.remote.arguments import EXIT_CODES
 from acp_kit.remote.client.command import add_connect
 from acp_kit.remote.server.command import add_serve

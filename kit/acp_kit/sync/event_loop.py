@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from threading import Lock, Thread, current_thread
 from typing import Generic, ParamSpec, TypeVar
 
-from acp_kit.blocking import refuse_event_loop
+from acp_kit._blocking import refuse_event_loop
 from acp_kit.threads import call_in
 from acp_runtime import ConnectionClosed
 

@@ -11,13 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import Route, WebSocketRoute
 
+from acp_kit._sequences import not_a_text
 from acp_kit.remote.server.account import Accounts
 from acp_kit.remote.server.admission import LOOPBACK, Admission, refuse
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_endpoint import HTTPEndpoint
 from acp_kit.remote.server.websocket import WebSocketEndpoint
-from acp_kit.sequences import not_a_text
 from acp_runtime.transports import Transport
 
 Identity = TypeVar("Identity")

@@ -11,9 +11,9 @@ from errno import ELOOP, ENOTDIR, ETXTBSY
 from pathlib import Path
 from typing import TypeVar
 
-from acp_kit.confined.errors import FileTooLarge, NotARegularFile
-from acp_kit.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
-from acp_kit.confined.paths import check_file, locate, resolve_roots
+from acp_kit.local.confined.errors import FileTooLarge, NotARegularFile
+from acp_kit.local.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
+from acp_kit.local.confined.paths import check_file, locate, resolve_roots
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.confined import ConfinedFiles, FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
-from tests.kit.confined.conftest import SECRET, Place
+from acp_kit.local.confined import ConfinedFiles, FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
+from tests.kit.local.confined.conftest import SECRET, Place
 from tests.support.async_tests import no_leaks
 from tests.support.scale import count
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
+from acp_kit.local.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
 
 REFUSED = "symbolic link|Not a directory|File exists"
 ACTS: dict[str, Callable[[Folder], object]] = {

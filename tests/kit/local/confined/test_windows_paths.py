@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_kit.confined import InvalidPath
-from acp_kit.confined.paths import check_text
+from acp_kit.local.confined import InvalidPath
+from acp_kit.local.confined.paths import check_text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from pydantic import BaseModel
 
-from acp_kit.profiles import like
+from acp_kit._profiles import like
 from acp_runtime import ABSENT, Model
 
 Role: TypeAlias = Literal["user", "agent", "thought"]

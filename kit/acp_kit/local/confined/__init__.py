@@ -1,6 +1,6 @@
 """Reads and writes files inside of given folders, and nothing outside, whatever path the peer sends."""
 
-from acp_kit.confined.errors import FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
-from acp_kit.confined.files import ConfinedFiles
+from acp_kit.local.confined.errors import FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
+from acp_kit.local.confined.files import ConfinedFiles
 
 __all__ = ["ConfinedFiles", "FileTooLarge", "InvalidPath", "NotARegularFile", "OutsideRoots"]

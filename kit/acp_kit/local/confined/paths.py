@@ -12,7 +12,7 @@ from contextlib import suppress
 from errno import ENOTDIR
 from pathlib import Path
 
-from acp_kit.confined.errors import InvalidPath, OutsideRoots
+from acp_kit.local.confined.errors import InvalidPath, OutsideRoots
 
 # Names that are devices in every folder of Windows, whatever their extension.
 _DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} | {

@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings.v1 import ToolCallLocation, ToolCallUpdate
 from acp_kit.client import allow, reject
-from acp_kit.confined import ConfinedFiles, OutsideRoots
+from acp_kit.local.confined import ConfinedFiles, OutsideRoots
 
 
 @pytest.fixture

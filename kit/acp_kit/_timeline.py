@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from acp_kit.updates import (
+from acp_kit._updates import (
     PERMISSION,
     TABLE,
     Changes,

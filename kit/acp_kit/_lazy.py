@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from acp_kit.extras import missing, require
+from acp_kit._extras import missing, require
 
 
 def lazy_exports(

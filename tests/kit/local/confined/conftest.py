@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.confined import ConfinedFiles, folders
+from acp_kit.local.confined import ConfinedFiles, folders
 
 SECRET = b"secret"
 
@@ -44,5 +44,5 @@ def place(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     for folder in (root, root / "folder"):
         (folder / "notes.txt").write_bytes(b"notes")
     (outside / "notes.txt").write_bytes(SECRET)
-    monkeypatch.setattr("acp_kit.confined.files.HAS_DESCRIPTORS", request.param == "by descriptors")
+    monkeypatch.setattr("acp_kit.local.confined.files.HAS_DESCRIPTORS", request.param == "by descriptors")
     return Place(root, outside, ConfinedFiles(root))

@@ -12,8 +12,8 @@ from threading import Event, Thread
 
 import pytest
 
-from acp_kit.confined import ConfinedFiles, FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
-from tests.kit.confined.conftest import SECRET, Place
+from acp_kit.local.confined import ConfinedFiles, FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
+from tests.kit.local.confined.conftest import SECRET, Place
 from tests.support.scale import count
 
 # What the path is made of. "{root}" and "{outside}" are the two folders.
