@@ -169,8 +169,8 @@ class Timeline:
         self._questions: dict[tuple[str, str], int | None] = {}
         self._keeps_unknown = keeps_unknown
 
-    def apply(self, update: Update) -> bool:
-        """Merge an update. Return whether its kind is known."""
+    def apply(self, update: Update) -> None:
+        """Merge an update."""
         tag = tag_of(update)
         effect = TABLE.get(tag)
         if isinstance(effect, Says):
@@ -183,7 +183,6 @@ class Timeline:
             self.notices.append(update)
         elif self._keeps_unknown:
             self.add(update)
-        return effect is not None
 
     def updates(self) -> Iterator[SessionUpdate]:
         """Yield updates that amount to the same, as few as possible.

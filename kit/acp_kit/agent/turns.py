@@ -26,7 +26,7 @@ from acp_bindings.v1 import (
 from acp_kit._profiles import converted, like
 from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.tool_calls import Output, ToolCall
-from acp_kit.agent.turn_ends import cancel, end, has_user_cancelled
+from acp_runtime import current_request
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -89,17 +89,35 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
-        if has_user_cancelled():
+        request = current_request()
+        if request is not None and request.turn_cancelled:
             self.stop_reason = "cancelled"  # also if the block has swallowed that
         self._has_ended = True
         try:
-            await cancel(self._runs)
+            for each in self._runs:
+                each.cancel()
+            if self._runs:
+                await asyncio.wait(self._runs)
         finally:
-            await end(self.unfinished, error)
+            await self._end_unfinished(error)
         if is_only(error, lambda each: isinstance(each, TurnCancelled)):
             self.stop_reason = "cancelled"
             return True
         return False
+
+    async def _end_unfinished(self, error: BaseException | None) -> None:
+        """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
+        failure: BaseException | None = None
+        for call in [*self.unfinished]:
+            try:
+                if error is None:
+                    await call.end("Not finished", failed=True)
+                else:
+                    await call.__aexit__(type(error), error, None)
+            except (Exception, asyncio.CancelledError) as raised:
+                failure = raised
+        if failure is not None:
+            raise failure
 
     async def say(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
         """Send a chunk of the agent's message.
@@ -270,28 +288,41 @@ class Turn:
         return await running
 
     @overload
-    async def elicit(self, message: str, form: type[M], *, tool_call_id: str | None = None) -> ElicitationResult[M]: ...
+    async def elicit(self, message: str, form: type[M], *, call: ToolCall | None = None) -> ElicitationResult[M]: ...
     @overload
     async def elicit(
-        self, message: str, form: ElicitationSchema | Mapping[str, Any], *, tool_call_id: str | None = None
+        self, message: str, form: ElicitationSchema | Mapping[str, Any], *, call: ToolCall | None = None
     ) -> ElicitationResult[dict[str, Any]]: ...
-    async def elicit(self, message: str, form: Any, *, tool_call_id: str | None = None) -> ElicitationResult[Any]:
-        """Let the user fill in a form. The arguments and errors are those of `acp_kit.agent.elicit`."""
+    async def elicit(self, message: str, form: Any, *, call: ToolCall | None = None) -> ElicitationResult[Any]:
+        """Let the user fill in a form. The arguments and errors are those of `acp_kit.agent.elicit`.
+
+        Args:
+            message: what the user is asked for, and why.
+            form: the fields.
+            call: the tool call that needs it, if there is one.
+        """
         from acp_kit.agent.elicitation import elicit
 
         self.check()
-        client, id = self.session.client, self.session.id
-        answer: ElicitationResult[Any] = await elicit(client, id, message, form, tool_call_id=tool_call_id)
+        client, id, call_id = self.session.client, self.session.id, call and call.id
+        answer: ElicitationResult[Any] = await elicit(client, id, message, form, tool_call_id=call_id)
         return answer
 
     async def elicit_url(
-        self, message: str, url: str, *, elicitation_id: str | None = None, tool_call_id: str | None = None
+        self, message: str, url: str, *, elicitation_id: str | None = None, call: ToolCall | None = None
     ) -> ElicitationAction:
-        """Ask the user to open an address. The arguments and errors are those of `acp_kit.agent.elicit_url`."""
+        """Ask the user to open an address. The arguments and errors are those of `acp_kit.agent.elicit_url`.
+
+        Args:
+            message: what the user will do there, and why.
+            url: the address.
+            elicitation_id: its id, if you tell the client later that the user is done there.
+            call: the tool call that needs it, if there is one.
+        """
         from acp_kit.agent.elicitation import elicit_url
 
         self.check()
-        ids = {"elicitation_id": elicitation_id, "tool_call_id": tool_call_id}
+        ids = {"elicitation_id": elicitation_id, "tool_call_id": call and call.id}
         return await elicit_url(self.session.client, self.session.id, message, url, **ids)
 
     async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:

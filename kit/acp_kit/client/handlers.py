@@ -72,10 +72,15 @@ class PermissionHandlers:
     permissions: PermissionPolicy
 
     async def session_request_permission(self, request: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
-        """Merge the tool call into the state of its session, if the class has `UpdateHandlers`. Return the decision."""
+        """Return the decision.
+
+        If the class has `UpdateHandlers` and the session is open, its state gets the tool call, and the rules and the
+        user see what the state knows of it.
+        """
         agent: v1.RemoteAgent | None = getattr(self, "agent", None)
         if agent is not None and (session := sessions_of(agent).get(request.session_id)) is not None:
-            session.state.update_tool_call(request.tool_call)
+            known = session.state.update_tool_call(request.tool_call)
+            request = request.model_copy(update={"tool_call": known})
         return await self.permissions.session_request_permission(request)
 
 

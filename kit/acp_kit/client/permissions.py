@@ -29,11 +29,9 @@ from acp_bindings.v1 import (
     RequestPermissionOutcomeSelected,
     RequestPermissionRequest,
     RequestPermissionResponse,
-    ToolCall,
     ToolCallUpdate,
 )
 from acp_kit._profiles import like
-from acp_kit._updates import Changes, changed, given_fields, has_ended
 from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
 from acp_runtime.escaping import printable
@@ -41,7 +39,6 @@ from acp_runtime.escaping import printable
 __all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]
 
 Ask: TypeAlias = Callable[[RequestPermissionRequest], Awaitable[str | None]]
-KnownToolCall: TypeAlias = Callable[[str, str], ToolCall | None]
 
 _ALLOW: Sequence[PermissionOptionKind] = ("allow_once",)
 _ALLOW_ALWAYS: Sequence[PermissionOptionKind] = ("allow_always", "allow_once")
@@ -79,17 +76,13 @@ class PermissionPolicy:
             none, which rejects the tool call. Questions about the same tool are asked one after the other. If it
             raises, this is logged and the tool call is rejected (for EOFError, which `input` raises, without the
             traceback); if its own CancelledError ends it, the outcome is `cancelled`.
-        known_tool_call: returns the tool call with a session id and a tool call id as far as it is known, because many
-            agents request permission with the id alone. `find_session(agent, session_id)` has the state of a session
-            that `open_session` opened, with its `tool_calls`. The rules and the request for `ask` then have it.
-            If it raises, this is logged and the tool call is rejected.
 
     Raises:
         ValueError: if a rule asks, but there is no `ask`.
         TypeError: if a rule is not what `allow()`, `ask()` or `reject()` returns.
     """
 
-    def __init__(self, *rules: Rule, ask: Ask | None = None, known_tool_call: KnownToolCall | None = None) -> None:
+    def __init__(self, *rules: Rule, ask: Ask | None = None) -> None:
         for rule in cast("tuple[object, ...]", rules):
             if not isinstance(rule, Rule):
                 raise TypeError(
@@ -99,7 +92,6 @@ class PermissionPolicy:
             raise ValueError("A rule asks the user. Pass ask=..., the function that does it.")
         self._rules = rules
         self._ask = ask
-        self._known_tool_call = known_tool_call
         self._all_allow = all(rule.decision == "allow" for rule in rules)
         self._always: dict[str, dict[str, bool]] = {}
         self._rejected_kinds: set[str | None] = set()
@@ -122,12 +114,11 @@ class PermissionPolicy:
         self._always.pop(session_id, None)
 
     async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
-        """Return the decision about a tool call."""
-        try:
-            request = self._completed(request)
-        except Exception:
-            _logger.exception("known_tool_call failed. The tool call is rejected.")
-            return _response(request, _REJECT)
+        """Return the decision about a tool call.
+
+        Many agents send only the id of the tool call. `PermissionHandlers` completes it; so does
+        `SessionState.update_tool_call`.
+        """
         rule = await self._rule(request.tool_call)
         if rule is None or rule.decision == "ask":
             return await self._asked(request, _tool(request.tool_call), rule)
@@ -135,16 +126,6 @@ class PermissionPolicy:
             return _response(request, _REJECT)
         is_always = rule.always and rule.under is None and self._all_allow
         return _response(request, _ALLOW_ALWAYS if is_always else _ALLOW)
-
-    def _completed(self, request: RequestPermissionRequest) -> RequestPermissionRequest:
-        """Return a request with what is known of its tool call."""
-        update = request.tool_call
-        known = self._known_tool_call and self._known_tool_call(request.session_id, update.tool_call_id)
-        if not known or has_ended(known):  # an id may be used again
-            return request
-        merged, _ = changed(Changes("tool_call_id"), known, update)
-        given = {name: value for name, value in given_fields(merged).items() if name in type(update).model_fields}
-        return request.model_copy(update={"tool_call": update.model_copy(update=given)})
 
     async def _rule(self, call: ToolCallUpdate) -> Rule | None:
         """Return the first rule that matches, in a thread if it may have to look at the disk."""

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from acp_kit._profiles import like
 from acp_kit._timeline import Timeline, Update
-from acp_kit._updates import TABLE, values_of
+from acp_kit._updates import TABLE, given_fields, tag_of, values_of
 from acp_kit.client.snapshots import Shown, Snapshot
 
 if TYPE_CHECKING:
     from acp_bindings import v1
+
+
+class _ToolCalls(Mapping[str, Any]):
+    """The tool calls by id at one moment. The state copies them when they change, if somebody still has this."""
+
+    def __init__(self, calls: Mapping[str, Any]) -> None:
+        self._calls = calls
+
+    def __getitem__(self, tool_call_id: str) -> Any:
+        return self._calls[tool_call_id]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._calls  # which keeps `self` until the end
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __repr__(self) -> str:
+        return repr(self._calls)
 
 
 class SessionState(Shown):
@@ -39,27 +58,36 @@ class SessionState(Shown):
         self._timeline = Timeline()
         self._available_modes: tuple[v1.SessionMode, ...] = ()
         self._snapshot: Snapshot | None = None
+        self._tool_calls: ref[_ToolCalls] | None = None
 
     if not TYPE_CHECKING:  # for type checkers, `Shown` has them
 
         def __getattr__(self, name: str) -> Any:
             if name not in Shown.__annotations__:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return getattr(self.snapshot(), name)
+            return self._tool_calls_now() if name == "tool_calls" else getattr(self.snapshot(), name)
 
     def apply(self, update: Update) -> None:
         """Merge an update into the state.
 
         To show the user's prompts, apply a `user_message_chunk` for each of their blocks. Few agents send them.
         """
-        if self._timeline.apply(update):
-            self._snapshot = None
-        else:
+        if tag_of(update) not in TABLE:
             self.unknown += 1
+            return
+        self._before_change()
+        self._timeline.apply(update)
 
-    def update_tool_call(self, update: v1.ToolCallUpdate) -> None:
-        """Merge the tool call of a permission request, as `PermissionHandlers` does. It may come before its start."""
+    def update_tool_call(self, update: v1.ToolCallUpdate) -> v1.ToolCallUpdate:
+        """Merge the tool call of a permission request, as `PermissionHandlers` does. It may come before its start.
+
+        Returns:
+            The tool call with all that is known of it. Many agents send only its id with the request.
+        """
         self.apply(update)
+        known = given_fields(self.tool_calls[update.tool_call_id]).items()
+        fields = type(update).model_fields
+        return update.model_copy(update={name: value for name, value in known if name in fields and value != ""})
 
     def count_unknown(self, tag: str) -> None:
         """Count an update for which there is no class, if its tag isn't known here."""
@@ -88,12 +116,14 @@ class SessionState(Shown):
         Nothing is shown twice, and nothing is lost if the agent sends less than was shown. In the block, the state has
         only what the agent has sent so far. If the block raises, the state is as before.
         """
+        self._before_change()
         kept, self._timeline = self._timeline, Timeline()
         try:
             yield
             kept.take_replay(self._timeline)
         finally:
-            self._timeline, self._snapshot = kept, None
+            self._before_change()
+            self._timeline = kept
 
     def end_message(self) -> None:
         """Let the next chunk start a new message, though it may have the role and the id of the last one.
@@ -102,9 +132,9 @@ class SessionState(Shown):
         nothing comes between them. Tool calls that only permission requests have named are removed, because some agents
         ask under another id than that of the tool call.
         """
+        self._before_change()
         self._timeline.end_message()
         self._timeline.drop_questions()
-        self._snapshot = None
 
     def snapshot(self) -> Snapshot:
         """Return what can be shown now. It is immutable, and the same object until the next change."""
@@ -114,10 +144,23 @@ class SessionState(Shown):
             self._snapshot = Snapshot(
                 {
                     "timeline": tuple(timeline.entries.values()),
-                    "tool_calls": MappingProxyType(timeline.tool_calls.copy()),
+                    "tool_calls": self._tool_calls_now(),
                     "notices": tuple(timeline.notices),
                     "available_modes": self._available_modes,
                     **values_of(timeline.settings),
                 }
             )
         return self._snapshot
+
+    def _tool_calls_now(self) -> _ToolCalls:
+        found = self._tool_calls and self._tool_calls()
+        if found is None:
+            found = _ToolCalls(self._timeline.tool_calls)
+            self._tool_calls = ref(found)
+        return found
+
+    def _before_change(self) -> None:
+        self._snapshot = None
+        if self._tool_calls is not None and self._tool_calls() is not None:
+            self._timeline.tool_calls = self._timeline.tool_calls.copy()
+        self._tool_calls = None

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Protocol
 
 from acp_bindings.v1 import ContentBlock, PromptResponse, RemoteAgent, SessionUpdate, StopReason
+from acp_kit._profiles import like
 from acp_kit._timeline import Pieces
 from acp_kit.client.unread import Unread
 from acp_runtime import ConnectionClosed
@@ -97,6 +98,8 @@ class Turn:
         self._unread = Unread()
         self._said = Pieces()
         self._prompt: asyncio.Task[PromptResponse] | None = None
+        self._is_waiting = False
+        self._is_withdrawn = False
         self._is_answered = False
         self._has_ended = False
         self._was_cancelled = False
@@ -119,7 +122,9 @@ class Turn:
     @property
     def cancelled(self) -> bool:
         """Whether this side has cancelled the turn, whoever did it, and whatever the agent has answered."""
-        return self._was_cancelled if self._has_ended else self._session.agent.has_cancelled_turn(self._session.id)
+        if self._has_ended:
+            return self._was_cancelled
+        return self._is_withdrawn or (self._is_sent() and self._session.agent.has_cancelled_turn(self._session.id))
 
     @property
     def text(self) -> str:
@@ -140,6 +145,7 @@ class Turn:
         await self._session.ready()
         self._session.begin(self)
         agent = self._session.agent
+        self._is_waiting = agent.has_cancelled_turn(self._session.id)
         self._prompt = asyncio.create_task(self._run(agent))
         self._prompt.add_done_callback(lambda prompt: self._on_end(prompt, agent))
         return self
@@ -186,16 +192,21 @@ class Turn:
     async def cancel(self) -> None:
         """Ask the agent to end the turn. It may still send updates before its response.
 
-        Does nothing if the turn has ended.
+        A prompt that still waits for the response to a cancelled one is not sent. Does nothing if the turn has ended.
         """
         prompt = self._begun()
         await asyncio.sleep(0)  # in which a turn that has just begun sends its prompt
-        if not self._is_answered and not prompt.done():
+        if self._is_answered or prompt.done():
+            return
+        if self._is_sent():
             await self._session.agent.session_cancel(session_id=self._session.id)
+        else:
+            self._is_withdrawn = True
+            prompt.cancel()
 
     def put(self, update: SessionUpdate) -> None:
         """Add an update, if the turn has not ended. The session calls this."""
-        if self._has_ended:
+        if self._has_ended or not self._is_sent():
             return
         self._unread.put(update)
         if update.session_update == "agent_message_chunk":
@@ -206,6 +217,12 @@ class Turn:
             raise RuntimeError("The turn has not begun. Use it in a block: `async with session.prompt(...) as turn`.")
         return self._prompt
 
+    def _is_sent(self) -> bool:
+        """Whether the prompt was sent. First, the connection waits for the response to a cancelled one."""
+        # What it knows of cancellations is about the newest prompt that was sent.
+        self._is_waiting = self._is_waiting and self._session.agent.has_cancelled_turn(self._session.id)
+        return not self._is_waiting
+
     async def _run(self, agent: RemoteAgent) -> PromptResponse:
         try:
             response = await agent.session_prompt(session_id=self._session.id, prompt=self.blocks)
@@ -214,6 +231,10 @@ class Turn:
                 with suppress(asyncio.CancelledError):  # the block was left
                     await asyncio.sleep(self._settle)
             return response
+        except asyncio.CancelledError:
+            if not self._is_withdrawn:
+                raise
+            return like(agent, PromptResponse)(stop_reason="cancelled")
         finally:
             self._was_cancelled, self._has_ended = self.cancelled, True
 

@@ -14,7 +14,6 @@ from acp_kit.client import (
     PermissionPolicy,
     UpdateHandlers,
     client_capabilities,
-    find_session,
     open_session,
 )
 from acp_kit.client.deadlines import answered_within
@@ -130,13 +129,7 @@ class _DefaultClient(UpdateHandlers, PermissionHandlers, v1.Client):
         ask: Callable[[v1.RequestPermissionRequest], str | None] | None,
     ) -> None:
         self.agent = agent
-        self.permissions = PermissionPolicy(
-            *rules, ask=in_waiting_thread(ask) if ask else None, known_tool_call=self._known_tool_call
-        )
-
-    def _known_tool_call(self, session_id: str, tool_call_id: str) -> v1.ToolCall | None:
-        session = find_session(self.agent, session_id)
-        return None if session is None else session.state.tool_calls.get(tool_call_id)
+        self.permissions = PermissionPolicy(*rules, ask=in_waiting_thread(ask) if ask else None)
 
 
 def spawn_agent(

@@ -1,18 +1,25 @@
-"""A client advertises what its optional bases handle. That they do is tested with all pieces of the kit."""
+"""A client advertises what its optional bases handle. A permission request is completed by what its session knows."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from acp_bindings import v1
 from acp_bindings.v1 import Client, ClientCapabilities, FileSystemCapabilities
 from acp_kit.client import (
     FileHandlers,
     PermissionHandlers,
+    PermissionPolicy,
     TerminalHandlers,
     UpdateHandlers,
     Workspace,
+    allow,
     client_capabilities,
 )
+from tests.support.kit.turns import opened
 
 
 class _Everything(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, Client):
@@ -40,3 +47,56 @@ def test_a_client_advertises_what_its_bases_serve_and_extensions(tmp_path: Path)
     assert client_capabilities(_Reader(tmp_path)) == ClientCapabilities(fs=reading)
     assert client_capabilities(_Runner(), meta={"x": 1}) == ClientCapabilities(terminal=True, meta={"x": 1})
     assert client_capabilities(_Viewer()) == ClientCapabilities()
+
+
+START = {"toolCallId": "1", "title": "Read a", "kind": "read", "locations": [{"path": "/root/a"}], "rawInput": {"a": 1}}
+
+# What is known of a tool call, what the request says, and what the rules and the user see.
+REQUESTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]] = {
+    "only the id": ([START], {}, START),
+    "another kind": ([START], {"kind": "edit"}, {**START, "kind": "edit"}),
+    "other files": ([START], {"locations": [{"path": "/etc"}]}, {**START, "locations": [{"path": "/etc"}]}),
+    "null": ([START], {"title": None, "kind": None}, START),
+    "an unknown id": ([START], {"toolCallId": "2"}, {"toolCallId": "2"}),
+    "an id that is used again": ([{**START, "status": "completed"}], {}, {"toolCallId": "1"}),
+    "nothing": ([], {"title": "Read b"}, {"toolCallId": "1", "title": "Read b"}),
+    "keys that are named like fields of Python": ([{**START, "raw_input": 3}], {"meta": 3}, {**START, "meta": 3}),
+}
+
+
+@pytest.mark.parametrize("case", REQUESTS)
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_request_has_what_the_session_knows_of_its_tool_call(case: str, is_open: bool) -> None:
+    known, sent, seen = REQUESTS[case]
+    asked: list[Any] = []
+
+    async def user(request: v1.RequestPermissionRequest) -> str:
+        asked.append(request.tool_call.model_dump(mode="json", by_alias=True, exclude_unset=True))
+        return "yes"
+
+    async with opened() as session:
+        for each in known:
+            session.state.apply(v1.SessionUpdateToolCall.model_validate({"sessionUpdate": "tool_call", **each}))
+        client: Any = session.agent.handler
+        client.permissions = PermissionPolicy(allow(kinds={"delete"}), ask=user)
+        request = {"toolCall": {"toolCallId": "1", **sent}, "sessionId": session.id if is_open else "a subagent's"}
+        options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+        parsed = v1.RequestPermissionRequest.model_validate({**request, "options": options})
+        answer = await client.session_request_permission(parsed)
+    assert answer.outcome.option_id == "yes"
+    assert asked == [seen if is_open else request["toolCall"]]
+
+
+async def test_a_request_for_a_session_that_nobody_opened_is_answered() -> None:
+    async def act(turn: Any) -> None:
+        options = [v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
+        call = v1.ToolCallUpdate(tool_call_id="1", kind="read")
+        client = turn.session.client
+        answer = await client.session_request_permission(session_id="subagent", tool_call=call, options=options)
+        await turn.say(answer.outcome.option_id)
+
+    async with opened(act) as session:
+        handler: Any = session.agent.handler
+        handler.permissions = PermissionPolicy(allow(kinds={"read"}))
+        assert await session.ask("go") == "yes"
+        assert not session.state.tool_calls

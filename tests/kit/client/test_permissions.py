@@ -12,12 +12,10 @@ import pytest
 from acp_bindings.v1 import (
     PermissionOption,
     RequestPermissionRequest,
-    SessionUpdateToolCall,
-    SessionUpdateToolCallUpdate,
     ToolCallLocation,
     ToolCallUpdate,
 )
-from acp_kit.client import PermissionPolicy, SessionState, allow, ask, reject
+from acp_kit.client import PermissionPolicy, allow, ask, reject
 from acp_kit.client.permissions import Rule
 
 ALL = "allow_once allow_always reject_once reject_always"
@@ -99,13 +97,6 @@ async def test_without_a_choice_of_the_user_the_tool_call_is_rejected(
     assert await _answer(policy, _request()) == "reject_once"
     assert ("did not offer" in caplog.text) == (answer is not None)
     assert await _answer(policy, _request()) == "allow_once"
-
-
-async def test_a_tool_call_that_can_not_be_looked_up_is_rejected(caplog: pytest.LogCaptureFixture) -> None:
-    states: dict[str, SessionState] = {}
-    policy = PermissionPolicy(allow(), known_tool_call=lambda session, id: states[session].tool_calls.get(id))
-    assert await _answer(policy, _request()) == "reject_once"
-    assert "known_tool_call failed" in caplog.text
 
 
 async def test_a_question_that_fails_rejects_the_tool_call(caplog: pytest.LogCaptureFixture) -> None:
@@ -288,56 +279,6 @@ async def test_questions_about_several_tools_are_open_together() -> None:
     policy = PermissionPolicy(ask=user)
     answers = await asyncio.gather(*(_answer(policy, _request(name=name)) for name in "ab"))
     assert answers == ["allow_once", "allow_once"]
-
-
-async def test_a_tool_call_is_completed_by_what_is_known_of_it() -> None:
-    state = SessionState()
-    state.apply(
-        SessionUpdateToolCall(
-            tool_call_id="1", title="Read a", kind="read", locations=[ToolCallLocation(path="/root/a")]
-        )
-    )
-    policy = PermissionPolicy(
-        allow(kinds={"read"}, under="/root"), known_tool_call=lambda _, id: state.tool_calls.get(id)
-    )
-    bare: dict[str, Any] = {"kind": None, "title": None}
-    assert await _answer(policy, _request(**bare)) == "allow_once"
-    assert await _answer(policy, _request(**bare, locations=[ToolCallLocation(path="/etc/passwd")])) == "reject_once"
-    assert await _answer(policy, _request(**{**bare, "kind": "edit"})) == "reject_once"
-    assert await _answer(policy, _request(**bare, tool_call_id="2")) == "reject_once"
-    state.apply(SessionUpdateToolCallUpdate(tool_call_id="1", status="completed"))
-    assert await _answer(policy, _request(**bare)) == "reject_once", "the id is used again"
-
-
-async def test_the_user_is_shown_what_is_known_of_the_tool_call() -> None:
-    state = SessionState()
-    state.apply(SessionUpdateToolCall(tool_call_id="1", title="Read a", raw_input={"path": "a"}))
-    shown: list[ToolCallUpdate] = []
-
-    async def user(request: RequestPermissionRequest) -> str:
-        shown.append(request.tool_call)
-        return "allow_once"
-
-    policy = PermissionPolicy(ask=user, known_tool_call=lambda _, id: state.tool_calls.get(id))
-    assert await _answer(policy, _request(title=None, kind="edit")) == "allow_once"
-    assert shown == [ToolCallUpdate(tool_call_id="1", title="Read a", kind="edit", raw_input={"path": "a"})]
-
-
-async def test_an_unknown_key_that_is_named_like_a_field_of_python_is_not_shown_as_that_field() -> None:
-    state = SessionState()
-    known = {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "Read a", "raw_input": 3}
-    state.apply(SessionUpdateToolCall.model_validate(known))
-    shown: list[ToolCallUpdate] = []
-
-    async def user(request: RequestPermissionRequest) -> str:
-        shown.append(request.tool_call)
-        return "allow_once"
-
-    policy = PermissionPolicy(ask=user, known_tool_call=lambda _, id: state.tool_calls.get(id))
-    tool_call = ToolCallUpdate.model_validate({"toolCallId": "1", "kind": "read", "meta": 3})
-    request = RequestPermissionRequest(session_id="s", tool_call=tool_call, options=_options(ALL))
-    assert await _answer(policy, request) == "allow_once"
-    assert (shown[0].title, shown[0].kind, shown[0].raw_input, shown[0].meta) == ("Read a", "read", None, None)
 
 
 async def test_a_dialog_that_is_cancelled_by_itself_is_cancelled() -> None:

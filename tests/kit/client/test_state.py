@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,17 @@ def test_tool_calls_of_a_snapshot_can_be_read_while_the_session_goes_on() -> Non
         state.apply(v1.SessionUpdateToolCall(tool_call_id="2", title="t"))
     assert list(calls) == ["1"]
     assert (len(calls), "2" in calls, len(state.tool_calls)) == (1, False, 2)
+
+
+def test_a_tool_call_is_read_without_a_copy_of_the_others() -> None:
+    state = state_of([v1.SessionUpdateToolCall(tool_call_id=str(each), title="t") for each in range(5000)])
+    tracemalloc.start()
+    for number in range(10):
+        state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id="1", title=str(number)))
+        assert state.tool_calls["1"].title == str(number)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 50_000, "a dict of 5,000 tool calls has more bytes"
 
 
 def test_modes_and_options_come_from_the_response_that_opened_the_session() -> None:

@@ -295,6 +295,57 @@ async def test_a_turn_that_was_cancelled_and_left_sends_one_cancellation() -> No
         assert (turn.stop_reason, turn.cancelled) == ("end_turn", True)
 
 
+@asynccontextmanager
+async def waiting_turn() -> AsyncIterator[tuple[ClientSession, Peer, Any, Any]]:
+    """A turn that waits for the answer to the cancelled one before it, and how to give that answer."""
+    async with session_with_a_raw_agent() as (session, peer):
+        async with session.prompt("first", cancel_deadline=0):
+            first = await peer.receive()
+        assert (await peer.receive())["method"] == "session/cancel"
+        await peer.until_quiet()
+        turn = session.prompt("second")
+
+        async def answer() -> None:
+            await peer.send({"id": first["id"], "result": {"stopReason": "cancelled"}})
+
+        yield session, peer, turn, answer
+
+
+async def test_a_turn_that_is_left_before_its_prompt_was_sent_sends_nothing() -> None:
+    async with waiting_turn() as (session, peer, turn, answer):
+        async with turn:
+            assert not turn.cancelled
+            await peer.send(update("s", "late text of the first"))
+            await peer.until_quiet()
+            assert (turn.cancelled, turn.text, session.state.text) == (False, "", "late text of the first")
+        assert (turn.cancelled, turn.stop_reason) == (True, "cancelled")
+        await answer()
+        assert await peer.until_quiet() == []
+
+
+async def test_a_question_that_is_cancelled_before_it_was_sent_is_unfinished() -> None:
+    async with waiting_turn() as (_, peer, turn, answer):
+        async with turn:
+            await turn.cancel()
+            await turn.cancel()
+            assert (await turn.wait()).stop_reason == "cancelled"
+        await answer()
+        assert await peer.until_quiet() == []
+
+
+async def test_a_turn_that_has_waited_is_cancelled_as_any_other() -> None:
+    async with waiting_turn() as (_, peer, turn, answer):
+        async with turn:
+            await answer()
+            second = await peer.receive()
+            assert (second["method"], turn.cancelled) == ("session/prompt", False)
+            await turn.cancel()
+            assert turn.cancelled
+            assert (await peer.receive())["method"] == "session/cancel"
+            await peer.send({"id": second["id"], "result": {"stopReason": "end_turn"}})
+        assert (turn.cancelled, turn.stop_reason) == (True, "end_turn")
+
+
 async def test_a_turn_that_the_application_cancels_is_unfinished_whatever_the_agent_answers() -> None:
     async with session_with_a_raw_agent() as (session, peer):
         for cancels in True, False:

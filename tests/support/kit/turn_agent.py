@@ -76,10 +76,11 @@ FORMS: dict[str, Any] = {
 }
 
 
-async def elicit(turn: Turn, name: str, **options: Any) -> None:
-    """Show a form, and say what the user did."""
+async def elicit(turn: Turn, name: str, tool_call_id: str | None = None) -> None:
+    """Show a form, perhaps for a tool call, and say what the user did."""
+    call = tool_call_id and await turn.tool_call("Order", tool_call_id=tool_call_id).start()
     try:
-        result = await turn.elicit("Please choose.", FORMS[name], **options)
+        result = await turn.elicit("Please choose.", FORMS[name], call=call or None)
     except Exception as error:
         await turn.say(f"{type(error).__name__}: {error}")
     else:

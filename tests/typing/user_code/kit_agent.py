@@ -92,7 +92,7 @@ class KitAgent(v1.Agent):
             answer = await turn.elicit("Which?", v1.ElicitationSchema())
             if answer.action == "decline":
                 assert_type(answer.values, dict[str, Any] | None)
-            opened: str = await turn.elicit_url("Where?", "https://example.com", tool_call_id=call.id)
+            opened: str = await turn.elicit_url("Where?", "https://example.com", call=call)
             assert opened
             await asyncio.to_thread(self.work, from_thread(self.client), turn)
             turn.stop_reason = "max_tokens"

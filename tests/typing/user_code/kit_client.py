@@ -37,9 +37,7 @@ class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, Elicitation
             allow(kinds={"read", "search"}, under=root),
             ask(kinds=["edit"]),
             ask=self.dialog,
-            known_tool_call=lambda session_id, tool_call_id: self.state.tool_calls.get(tool_call_id),
         )
-
         self.elicitations = Elicitations(fill_in=self.form, open_url=self.link, on_complete=print)
 
     async def form(self, request: v1.CreateElicitationRequestForm) -> dict[str, Any] | Literal["decline", "cancel"]:
