@@ -47,44 +47,27 @@ class OutsideRoots(InvalidPath):
     def __init__(self, path: str, roots: Iterable[Path]) -> None:
         self.roots: tuple[Path, ...] = tuple(roots)
         super().__init__(path, f"is outside of {', '.join(map(str, self.roots))}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.path, self.roots)
+        self.args = path, self.roots  # a copy is made of them
 
 
-class NotARegularFile(OSError):
-    """A folder, a FIFO, a device or a socket is where a file is expected. It was not opened.
-
-    Args:
-        path: its path.
-        mode: its type and permissions, as `os.stat` gives them.
-    """
-
-    def __init__(self, path: str, mode: int) -> None:
-        super().__init__(EINVAL, f"is {_KINDS.get(stat.S_IFMT(mode), 'no regular file')}, not a file", path)
-        self.mode = mode
-
+class _Unusable(OSError):
     def __str__(self) -> str:
         return f"{printable(str(self.filename))!r} {self.strerror}."
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.filename, self.mode)
+
+class NotARegularFile(_Unusable):
+    """A folder, a FIFO, a device or a socket is where a file is expected. It was not opened."""
 
 
-class FileTooLarge(OSError):
-    """A file, or what should be written to it, is larger than the limit.
+class FileTooLarge(_Unusable):
+    """A file, or what should be written to it, is larger than the limit."""
 
-    Args:
-        path: its path.
-        limit: the limit in bytes.
-    """
 
-    def __init__(self, path: str, limit: int) -> None:
-        super().__init__(EFBIG, f"is larger than the limit of {limit} bytes", path)
-        self.limit = limit
+def not_regular(path: str, mode: int) -> NotARegularFile:
+    """Return the error for what is no file. The mode is its type and permissions, as `os.stat` gives them."""
+    return NotARegularFile(EINVAL, f"is {_KINDS.get(stat.S_IFMT(mode), 'no regular file')}, not a file", path)
 
-    def __str__(self) -> str:
-        return f"{printable(str(self.filename))!r} {self.strerror}."
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.filename, self.limit)
+def too_large(path: str, limit: int) -> FileTooLarge:
+    """Return the error for a file with more bytes than the limit."""
+    return FileTooLarge(EFBIG, f"is larger than the limit of {limit} bytes", path)

@@ -11,7 +11,7 @@ from errno import ELOOP, ENOTDIR, ETXTBSY
 from pathlib import Path
 from typing import TypeVar
 
-from acp_kit.local.confined.errors import FileTooLarge, NotARegularFile
+from acp_kit.local.confined.errors import FileTooLarge, NotARegularFile, not_regular, too_large
 from acp_kit.local.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
 from acp_kit.local.confined.paths import check_file, locate, resolve_roots
 
@@ -93,14 +93,14 @@ class ConfinedFiles:
             OSError: if it can't be written, for example because it is read-only. The file is unchanged then.
         """
         if len(data) > self.max_bytes:
-            raise FileTooLarge(path, self.max_bytes)
+            raise too_large(path, self.max_bytes)
         self._in_folder(path, lambda folder, name: _replace(folder, name, path, data), create=True)
 
     def _locate(self, path: str) -> tuple[Path, tuple[str, ...]]:
         """Return the root of a file, and the names below it."""
         root, names = locate(path, self.roots)
         if not names:
-            raise NotARegularFile(path, stat.S_IFDIR)
+            raise not_regular(path, stat.S_IFDIR)
         check_file(path, root, names)
         return root, names
 
@@ -127,12 +127,12 @@ class ConfinedFiles:
             _check_regular(found, path)
             limit = self.max_bytes if first is None else first
             if first is None and found.st_size > limit:
-                raise FileTooLarge(path, limit)
+                raise too_large(path, limit)
             data = _read_up_to(fd, limit + (first is None))
         finally:
             os.close(fd)
         if len(data) > limit:  # it grew, or it is one of /proc, which have no size
-            raise FileTooLarge(path, limit)
+            raise too_large(path, limit)
         return data
 
 
@@ -140,7 +140,7 @@ def _check_regular(found: os.stat_result, path: str) -> None:
     if stat.S_ISLNK(found.st_mode):  # it was none when the path was resolved
         raise OSError(ELOOP, os.strerror(ELOOP), path)
     if not stat.S_ISREG(found.st_mode):
-        raise NotARegularFile(path, found.st_mode)
+        raise not_regular(path, found.st_mode)
 
 
 def _read_up_to(fd: int, limit: int) -> bytes:

@@ -14,7 +14,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from errno import ELOOP, ENOTDIR
 from pathlib import Path
-from typing import TypeAlias
 
 # Constants that some systems don't have. With O_PATH, the permission to enter a folder is enough.
 _PATH: int = getattr(os, "O_PATH", os.O_RDONLY)
@@ -23,9 +22,6 @@ _FOLDER: int = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | ge
 _FILE: int = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 
 HAS_DESCRIPTORS: bool = {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
-
-
-Folder: TypeAlias = "OpenFolder | _NamedFolder"
 
 
 @contextmanager
@@ -38,7 +34,7 @@ def open_folder(root: Path, names: Sequence[str], *, create: bool, descriptors: 
         create: whether to create folders that are missing. They stay, even if writing fails.
         descriptors: whether to open each folder through the one before.
     """
-    folder: Folder = OpenFolder(os.open(root, _PATH | _FOLDER)) if descriptors else _NamedFolder(root)
+    folder = Folder(root, os.open(root, _PATH | _FOLDER) if descriptors else None)
     try:
         for name in names:
             inner = _enter(folder, name, create)
@@ -60,68 +56,46 @@ def _enter(folder: Folder, name: str, create: bool) -> Folder:
     return folder.enter(name)
 
 
-class OpenFolder:
-    """A folder below a root by its descriptor. All names are those of its members."""
+class Folder:
+    """A folder below a root. All names are those of its members.
 
-    def __init__(self, fd: int) -> None:
+    Args:
+        path: its resolved path.
+        fd: its descriptor; None if its members are reached by its path.
+    """
+
+    def __init__(self, path: Path, fd: int | None) -> None:
+        self._path = path
         self._fd = fd
+        self._check()
 
-    def enter(self, name: str) -> OpenFolder:
+    def enter(self, name: str) -> Folder:
         """Open a folder in it."""
-        return OpenFolder(os.open(name, _PATH | _FOLDER, dir_fd=self._fd))
+        path = self._path / name
+        if self._fd is not None:
+            return Folder(path, os.open(name, _PATH | _FOLDER, dir_fd=self._fd))
+        if not stat.S_ISDIR(self.status(name).st_mode):
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), name)
+        return Folder(path, None)
 
     def make(self, name: str) -> None:
         """Create a folder in it."""
-        os.mkdir(name, dir_fd=self._fd)
+        self._check()
+        os.mkdir(self._member(name), dir_fd=self._fd)
+        self._check()
 
     def status(self, name: str) -> os.stat_result:
         """Return what a member is. Symbolic links are not followed."""
-        return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
-
-    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
-        """Open a file in it, and return the descriptor."""
-        return os.open(name, flags | _FILE, mode, dir_fd=self._fd)
-
-    def replace(self, name: str, by: str) -> None:
-        """Rename a file, over another one if that exists."""
-        os.replace(by, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
-
-    def remove(self, name: str) -> None:
-        """Remove a file."""
-        os.unlink(name, dir_fd=self._fd)
-
-    def close(self) -> None:
-        """Release the folder."""
-        os.close(self._fd)
-
-
-class _NamedFolder:
-    """A folder by its path, for systems without the calls that take a descriptor."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._check()
-
-    def enter(self, name: str) -> _NamedFolder:
-        if not stat.S_ISDIR(self.status(name).st_mode):
-            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), name)
-        return _NamedFolder(self._path / name)
-
-    def make(self, name: str) -> None:
-        self._check()
-        os.mkdir(self._path / name)
-        self._check()
-
-    def status(self, name: str) -> os.stat_result:
-        found = os.lstat(self._path / name)
+        found = os.stat(self._member(name), dir_fd=self._fd, follow_symlinks=False)
         self._check()
         return found
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        """Open a file in it, and return the descriptor."""
         self._check()
-        fd = os.open(self._path / name, flags | _FILE, mode)
+        fd = os.open(self._member(name), flags | _FILE, mode, dir_fd=self._fd)
         try:
-            if not os.path.samestat(self.status(name), os.fstat(fd)):
+            if self._fd is None and not os.path.samestat(self.status(name), os.fstat(fd)):
                 raise OSError(ELOOP, os.strerror(ELOOP), name)
         except BaseException:
             os.close(fd)
@@ -132,15 +106,22 @@ class _NamedFolder:
         return fd
 
     def replace(self, name: str, by: str) -> None:
+        """Rename a file, over another one if that exists."""
         self._check()
-        os.replace(self._path / by, self._path / name)
+        os.replace(self._member(by), self._member(name), src_dir_fd=self._fd, dst_dir_fd=self._fd)
 
     def remove(self, name: str) -> None:
-        os.unlink(self._path / name)
+        """Remove a file."""
+        os.unlink(self._member(name), dir_fd=self._fd)
 
     def close(self) -> None:
-        pass
+        """Release the folder."""
+        if self._fd is not None:
+            os.close(self._fd)
+
+    def _member(self, name: str) -> str | Path:
+        return name if self._fd is not None else self._path / name
 
     def _check(self) -> None:
-        if Path(os.path.realpath(self._path)) != self._path:
+        if self._fd is None and Path(os.path.realpath(self._path)) != self._path:
             raise OSError(ELOOP, os.strerror(ELOOP), str(self._path))

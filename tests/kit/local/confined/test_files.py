@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.local.confined import ConfinedFiles, FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
+from acp_kit.local.confined import ConfinedFiles, InvalidPath, OutsideRoots
+from acp_kit.local.confined.errors import not_regular, too_large
 from tests.kit.local.confined.conftest import SECRET, Place
 from tests.support.async_tests import no_leaks
 from tests.support.scale import count
@@ -146,10 +147,11 @@ def test_errors_can_be_copied(place: Place) -> None:
     for error in (
         InvalidPath("a", "b"),
         OutsideRoots("a", [place.root]),
-        NotARegularFile("a", 1),
-        FileTooLarge("a", 1),
+        not_regular("a", 1),
+        too_large("a", 1),
     ):
-        assert str(pickle.loads(pickle.dumps(error))) == str(copy.copy(error)) == str(error)
+        assert repr(pickle.loads(pickle.dumps(error))) == repr(copy.copy(error)) == repr(error)
+        assert str(copy.copy(error)) == str(error)
 
 
 @pytest.mark.parametrize("end", ["/", "//", "/.", "/./", "/new/.."])
