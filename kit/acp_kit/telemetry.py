@@ -65,11 +65,8 @@ class Tracing:
 
     @contextmanager
     def _sending(self, message: InstrumentedMessage) -> Generator[Any]:
-        if message.id is None:
+        with self._span(message, SpanKind.CLIENT):
             yield _with_context(message)
-        else:
-            with self._span(message, SpanKind.CLIENT):
-                yield _with_context(message)
 
     @contextmanager
     def _handling(self, message: InstrumentedMessage) -> Generator[None]:
@@ -81,16 +78,16 @@ class Tracing:
             received = extract(carrier)
         token = attach(received)
         try:
-            if message.id is None:
+            with self._span(message, SpanKind.SERVER):
                 yield
-            else:
-                with self._span(message, SpanKind.SERVER):
-                    yield
         finally:
             detach(token)
 
     @contextmanager
     def _span(self, message: InstrumentedMessage, kind: SpanKind) -> Generator[None]:
+        if message.id is None:
+            yield
+            return
         span: Span = trace.INVALID_SPAN
         with _logging_errors():
             attributes = {

@@ -128,7 +128,7 @@ def call_in(
                 f"The event loop of the connection has not run for {start_deadline:g} seconds. Is it waiting for this "
                 "thread? Wait for threads with `await asyncio.to_thread(...)`. Nothing was sent."
             )
-        return _result(call, loop)
+        return wait_for(call, loop)
     except BaseException:
         if not call.cancel() and not call.done() and loop.is_running():
             loop.call_soon_threadsafe(stop)
@@ -143,12 +143,13 @@ def _settle(call: Future[R], task: asyncio.Task[R]) -> None:
         call.set_exception(error)
 
 
-def _result(call: Future[R], loop: asyncio.AbstractEventLoop) -> R:
+def wait_for(call: Future[R], loop: asyncio.AbstractEventLoop | None = None) -> R:
+    """Return the result of a call. Raise RuntimeError if the event loop that it runs in stops before."""
     while True:
         try:
             return call.result(_LOOK)
         except NotYet:
             if call.done():
                 return call.result()  # a TimeoutError of the method itself
-            if not loop.is_running():
+            if loop is not None and not loop.is_running():
                 raise RuntimeError("The event loop of the connection stopped before the method returned.") from None

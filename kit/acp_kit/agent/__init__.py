@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from acp_kit.agent.mcp_servers import McpServers as McpServers
     from acp_kit.agent.model_tools import call_tool as call_tool
     from acp_kit.agent.permissions import Decision as Decision, PermissionMemory as PermissionMemory, ask as ask
-    from acp_kit.agent.session import Session as Session
-    from acp_kit.agent.sessions import Sessions as Sessions
+    from acp_kit.agent.sessions import Session as Session, Sessions as Sessions
     from acp_kit.agent.settings import Settings as Settings, select as select, toggle as toggle
     from acp_kit.agent.terminals import Terminal as Terminal, TerminalResult as TerminalResult
     from acp_kit.agent.tool_calls import ToolCall as ToolCall
@@ -45,8 +44,7 @@ else:
             "mcp_servers": ("McpServers",),
             "model_tools": ("call_tool",),
             "permissions": ("Decision", "PermissionMemory", "ask"),
-            "session": ("Session",),
-            "sessions": ("Sessions",),
+            "sessions": ("Session", "Sessions"),
             "settings": ("Settings", "select", "toggle"),
             "terminals": ("Terminal", "TerminalResult"),
             "tool_calls": ("ToolCall",),

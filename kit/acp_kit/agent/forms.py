@@ -103,9 +103,9 @@ def _checked(field: object, name: str) -> CoreSchema:
         case ElicitationPropertySchemaString():
             checked = _text(field)
         case ElicitationPropertySchemaNumber(minimum=low, maximum=high):
-            checked = core_schema.float_schema(allow_inf_nan=False, **_given({"ge": low, "le": high}))
+            checked = core_schema.float_schema(allow_inf_nan=False, ge=low, le=high)
         case ElicitationPropertySchemaInteger(minimum=low, maximum=high):
-            checked = core_schema.int_schema(**_given({"ge": low, "le": high}))
+            checked = core_schema.int_schema(ge=low, le=high)
         case ElicitationPropertySchemaBoolean():
             checked = core_schema.bool_schema()
         case ElicitationPropertySchemaArray():
@@ -122,8 +122,7 @@ def _text(field: ElicitationPropertySchemaString) -> CoreSchema:
         return core_schema.literal_schema([*field.enum])
     if field.one_of is not None:
         return core_schema.literal_schema([each.const for each in field.one_of])
-    limits = {"min_length": field.min_length, "max_length": field.max_length, "pattern": field.pattern}
-    return core_schema.str_schema(**_given(limits))
+    return core_schema.str_schema(min_length=field.min_length, max_length=field.max_length, pattern=field.pattern)
 
 
 def _several(field: ElicitationPropertySchemaArray) -> CoreSchema | None:
@@ -134,8 +133,8 @@ def _several(field: ElicitationPropertySchemaArray) -> CoreSchema | None:
             choices = [each.const for each in options]
         case _:
             return None
-    limits = _given({"min_length": field.min_items, "max_length": field.max_items})
-    return core_schema.list_schema(core_schema.literal_schema([*choices]), **limits)
+    choice = core_schema.literal_schema([*choices])
+    return core_schema.list_schema(choice, min_length=field.min_items, max_length=field.max_items)
 
 
 def _refusal(name: object) -> ValueError:
@@ -143,7 +142,3 @@ def _refusal(name: object) -> ValueError:
         f"The field {name!r} can't be in a form. Fields are texts, numbers, booleans, choices between texts, and lists "
         "of such choices."
     )
-
-
-def _given(limits: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in limits.items() if value is not None}

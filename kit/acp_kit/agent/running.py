@@ -49,9 +49,7 @@ class CommandRun:
         self, session: SessionBase, command: str, args: tuple[str, ...], call: ToolCall | None
     ) -> TerminalResult:
         limit = self.output_byte_limit
-        terminal = Terminal(
-            session.client, session.id, command, args, cwd=self.cwd, env=self.env, output_byte_limit=limit
-        )
+        terminal = Terminal(session.client, session.id, command, args, self.cwd, self.env, limit)
         async with terminal:
             if call is not None:
                 call.output(terminal.content)

@@ -1,18 +1,39 @@
-"""The sessions of an agent, by id."""
+"""The sessions of an agent: where each works, and what the user permitted in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from acp_bindings.v1 import RemoteClient
-from acp_kit.agent.session import Session
-from acp_kit.agent.session_base import Record
+from acp_bindings.v1 import ContentBlock, RemoteClient
+from acp_kit.agent.session_base import Record, SessionBase
+from acp_kit.agent.turns import Turn
 from acp_runtime import ResourceNotFound
 
 
-class Sessions:
+class Session(SessionBase):
+    """One session of an agent: where it works, and what the user permitted in it.
+
+    Attributes:
+        id: its id.
+        client: the proxy of the client that it belongs to.
+        cwd: its working directory.
+        roots: its working directory and the additional ones. Tools should not touch files elsewhere.
+        permissions: what the user decided for the rest of the session.
+        files: its text files, in the client's editor or on the disk.
+    """
+
+    def turn(self, prompt: Sequence[ContentBlock] = ()) -> Turn:
+        """Begin a turn: `async with session.turn(request.prompt) as turn`.
+
+        Args:
+            prompt: the user's message, for the history. It is not sent.
+        """
+        return Turn(self, prompt)
+
+
+class Sessions(dict[str, Session]):
     """The sessions of an agent, by id.
 
     Getting an id that is unknown raises `ResourceNotFound`, which is what the client should be told.
@@ -24,8 +45,8 @@ class Sessions:
         Args:
             record: is awaited with a session's id and each update before that is sent, to keep a history.
         """
+        super().__init__()
         self._record = record
-        self._sessions: dict[str, Session] = {}
 
     def create(
         self,
@@ -52,28 +73,12 @@ class Sessions:
             record=self._record,
             continued=session_id is not None,
         )
-        self._sessions[session.id] = session
+        self[session.id] = session
         return session
 
     def remove(self, session_id: str) -> None:
         """Forget a session. An id that is unknown is no error."""
-        self._sessions.pop(session_id, None)
+        self.pop(session_id, None)
 
-    def __getitem__(self, session_id: str) -> Session:
-        found = self._sessions.get(session_id)
-        if found is None:
-            raise ResourceNotFound(f"There is no session {session_id!r}", data={"sessionId": session_id})
-        return found
-
-    def get(self, session_id: str) -> Session | None:
-        """Return a session; None if the id is unknown."""
-        return self._sessions.get(session_id)
-
-    def __contains__(self, session_id: object) -> bool:
-        return session_id in self._sessions
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sessions)
-
-    def __len__(self) -> int:
-        return len(self._sessions)
+    def __missing__(self, session_id: str) -> Session:
+        raise ResourceNotFound(f"There is no session {session_id!r}", data={"sessionId": session_id})

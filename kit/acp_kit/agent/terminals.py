@@ -55,7 +55,6 @@ class Terminal:
         session_id: str,
         command: str,
         args: Sequence[str],
-        *,
         cwd: str,
         env: Mapping[str, str],
         output_byte_limit: int | None,

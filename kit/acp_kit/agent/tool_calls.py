@@ -67,7 +67,6 @@ class ToolCall:
         self,
         turn: _Turn,
         title: str,
-        *,
         kind: ToolKind,
         tool: str | None,
         locations: Sequence[str | Path | ToolCallLocation],

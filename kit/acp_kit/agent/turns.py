@@ -185,16 +185,7 @@ class Turn:
                 is `ToolCall.id` only if no other tool call of the session may have it. A session that was loaded or
                 resumed may have any.
         """
-        return ToolCall(
-            self,
-            title,
-            kind=kind,
-            tool=tool,
-            locations=locations,
-            raw_input=raw_input,
-            content=content,
-            tool_call_id=tool_call_id,
-        )
+        return ToolCall(self, title, kind, tool, locations, raw_input, content, tool_call_id)
 
     async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
         """Return the text of a file: through the client if it serves files, else from the disk.
@@ -235,15 +226,8 @@ class Turn:
         from acp_kit.agent.terminals import Terminal
 
         self.check()
-        return Terminal(
-            self.session.client,
-            self.session.id,
-            command,
-            args,
-            cwd=str(self.session.cwd / (cwd or "")),
-            env=env or {},
-            output_byte_limit=output_byte_limit,
-        )
+        cwd = str(self.session.cwd / (cwd or ""))
+        return Terminal(self.session.client, self.session.id, command, args, cwd, env or {}, output_byte_limit)
 
     async def run(
         self,

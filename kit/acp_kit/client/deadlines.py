@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from acp_runtime.escaping import printable, printable_lines
@@ -14,13 +14,8 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def answered_within(seconds: float | None, agent: RemoteAgent, method: str) -> AsyncGenerator[None]:
-    """Limit the time of a block that waits for an agent's answer to a method.
-
-    Raises:
-        TimeoutError: if the block takes longer. The message names the command of the agent, and has the end of its
-            stderr.
-    """
+async def limited(seconds: float | None, explain: Callable[[], str]) -> AsyncGenerator[None]:
+    """Limit the time of a block. `explain` returns the message of the TimeoutError if it takes longer."""
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
@@ -28,10 +23,23 @@ async def answered_within(seconds: float | None, agent: RemoteAgent, method: str
     except TimeoutError as error:
         if not limit.expired():
             raise
-        who, process = "The agent", agent.process
-        if process is not None:
-            who = f"The agent {printable(process.command)!r}"
+        raise TimeoutError(explain()) from error
+
+
+def answered_within(
+    seconds: float | None, agent: RemoteAgent, method: str
+) -> AbstractAsyncContextManager[None, bool | None]:
+    """Limit the time of a block that waits for an agent's answer to a method.
+
+    The message of the TimeoutError names the command of the agent, and has the end of its stderr.
+    """
+
+    def explain() -> str:
+        process = agent.process
+        who = "The agent" if process is None else f"The agent {printable(process.command)!r}"
         message = f"{who} did not answer `{method}` within {seconds:g} seconds."
         if process is not None and (tail := process.stderr_tail.strip()):
             message += f" The end of its stderr:\n{printable_lines(tail)}"
-        raise TimeoutError(message) from error
+        return message
+
+    return limited(seconds, explain)

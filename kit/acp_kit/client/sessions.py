@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from logging import getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from acp_bindings.v1 import (
     ContentBlock,
@@ -40,6 +40,9 @@ _CLOSE_SECONDS = 5.0
 _logger = getLogger(__name__)
 
 
+Prompt: TypeAlias = str | ContentBlock | Sequence[ContentBlock]
+
+
 class Supervisor(Protocol):
     """Starts the agent of a session again when it has ended."""
 
@@ -59,6 +62,7 @@ class ClientSession:
         state: what its updates say: messages, tool calls, plan, modes and so on.
         supervisor: what starts the agent again, such as `Supervised`; None without.
         opening: the keywords that the session was opened with, to open it again.
+        is_closed: whether the block of `open_session` has been left, after which there are no further turns.
     """
 
     def __init__(self, agent: RemoteAgent, session_id: str, opening: Mapping[str, Any]) -> None:
@@ -68,22 +72,16 @@ class ClientSession:
         self.supervisor: Supervisor | None = None
         self.opening = opening
         self._turn: Turn | None = None
-        self._is_closed = False
+        self.is_closed: bool = False
 
     def __repr__(self) -> str:
         state = self.state
-        closed = ", closed" if self._is_closed else ""
+        closed = ", closed" if self.is_closed else ""
         return (
             f"<ClientSession {self.id!r}: {len(state.messages)} messages, {len(state.tool_calls)} tool calls{closed}>"
         )
 
-    def prompt(
-        self,
-        prompt: str | ContentBlock | Sequence[ContentBlock],
-        *,
-        cancel_deadline: float = 10.0,
-        settle: float = 0.0,
-    ) -> Turn:
+    def prompt(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> Turn:
         """Send a prompt: `async with session.prompt("hello") as turn`.
 
         The updates of the turn are read with `async for`. Leaving the block before the turn has ended cancels it, and
@@ -99,13 +97,7 @@ class ClientSession:
         """
         return Turn(self, self._blocks(prompt), cancel_deadline, settle)
 
-    async def ask(
-        self,
-        prompt: str | ContentBlock | Sequence[ContentBlock],
-        *,
-        cancel_deadline: float = 10.0,
-        settle: float = 0.0,
-    ) -> str:
+    async def ask(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> str:
         """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `Turn.text`.
 
         A cancellation of this call, such as that by `asyncio.timeout`, cancels the turn and waits for its end.
@@ -187,7 +179,7 @@ class ClientSession:
 
     async def ready(self) -> None:
         """Wait until the session can be used: at once, unless its agent is being started again."""
-        if self.supervisor is not None and not self._is_closed:
+        if self.supervisor is not None and not self.is_closed:
             await self.supervisor.ready(self)
 
     def lost(self, agent: RemoteAgent) -> None:
@@ -203,7 +195,7 @@ class ClientSession:
 
     def begin(self, turn: Turn) -> None:
         """Let a turn receive the updates. A turn calls this when its block is entered."""
-        if self._is_closed:
+        if self.is_closed:
             raise RuntimeError("The session is closed. Open it again with `open_session(..., load=session.id)`.")
         if self._turn is not None:
             raise RuntimeError(
@@ -221,7 +213,7 @@ class ClientSession:
             self._warn_of_no_updates()
         self._turn = None
         self.state.end_message()
-        if self._is_closed:
+        if self.is_closed:
             self.forget()
 
     def _warn_of_no_updates(self) -> None:
@@ -236,21 +228,12 @@ class ClientSession:
             )
         sessions.has_updates = True
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the block of `open_session` has been left."""
-        return self._is_closed
-
-    def close(self) -> None:
-        """Refuse further turns. `open_session` calls this at the end of its block."""
-        self._is_closed = True
-
     def forget(self) -> None:
         """Receive no more updates, unless a turn still runs in another task: then at its end."""
         if self._turn is None:
             forget(self)
 
-    def _blocks(self, prompt: str | ContentBlock | Sequence[ContentBlock]) -> list[ContentBlock]:
+    def _blocks(self, prompt: Prompt) -> list[ContentBlock]:
         if isinstance(prompt, str):
             return [like(self.agent, ContentBlockText)(text=prompt)]
         return [*prompt] if isinstance(prompt, Sequence) else [prompt]
@@ -305,7 +288,7 @@ async def open_session(
     try:
         method = "session/new" if known_id is None else "session/resume" if load is None else "session/load"
         async with answered_within(timeout, agent, method):
-            response = await _opened(session, load, resume)
+            response = await _opened(session, method)
         if isinstance(response, like(agent, NewSessionResponse)):
             # Without an await since the response, so before the first update is handled.
             if response.session_id in sessions:
@@ -317,7 +300,7 @@ async def open_session(
         try:
             yield session
         finally:
-            session.close()
+            session.is_closed = True
             await _close(session)
     finally:
         session.forget()
@@ -331,13 +314,14 @@ def find_session(agent: RemoteAgent, session_id: str) -> ClientSession | None:
     return cast("ClientSession | None", sessions_of(agent).get(session_id))
 
 
-async def reopen_session(session: ClientSession, agent: RemoteAgent) -> None:
+async def reopen_session(session: ClientSession, agent: RemoteAgent, timeout: float) -> None:
     """Load a session with another agent, such as one that was started again, or resume it if the agent can't load.
 
     If it is loaded, the history that the agent sends is merged into its state. If this raises, the session is as
     before.
 
     Raises:
+        TimeoutError: if the agent doesn't answer within `timeout` seconds.
         CapabilityError: if the agent can neither load nor resume sessions.
         RemoteError: if the agent refuses.
     """
@@ -348,7 +332,9 @@ async def reopen_session(session: ClientSession, agent: RemoteAgent) -> None:
     sessions[session.id] = again
     try:
         with session.state.replayed() if is_loaded else nullcontext():
-            response = await _opened(again, *((session.id, None) if is_loaded else (None, session.id)))
+            method = "session/load" if is_loaded else "session/resume"
+            async with answered_within(timeout, agent, method):
+                response = await _opened(again, method)
         session.state.opened(response)
         session.state.end_message()
         if session.is_closed:
@@ -360,12 +346,12 @@ async def reopen_session(session: ClientSession, agent: RemoteAgent) -> None:
 
 
 async def _opened(
-    session: ClientSession, load: str | None, resume: str | None
+    session: ClientSession, method: str
 ) -> NewSessionResponse | LoadSessionResponse | ResumeSessionResponse:
-    if load is not None:
-        return await session.agent.session_load(session_id=load, **session.opening)
-    if resume is not None:
-        return await session.agent.session_resume(session_id=resume, **session.opening)
+    if method == "session/load":
+        return await session.agent.session_load(session_id=session.id, **session.opening)
+    if method == "session/resume":
+        return await session.agent.session_resume(session_id=session.id, **session.opening)
     return await session.agent.session_new(**session.opening)
 
 

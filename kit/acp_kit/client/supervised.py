@@ -13,6 +13,7 @@ from typing import Literal
 
 from acp_bindings.v1 import McpServer, RemoteAgent
 from acp_kit._uninterrupted import uninterrupted
+from acp_kit.client.deadlines import limited
 from acp_kit.client.sessions import ClientSession, open_session, reopen_session
 from acp_runtime import ConnectionClosed
 
@@ -234,15 +235,9 @@ class Supervised:
         return loop.time() - began, error
 
     async def _started(self, stack: AsyncExitStack) -> RemoteAgent:
-        limit = asyncio.timeout(self._start_deadline)
-        try:
-            async with limit:
-                return await stack.enter_async_context(self._start())
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            message = f"The agent could not be used after {self._start_deadline:g} seconds (Supervised.start_deadline)."
-            raise TimeoutError(message) from error
+        late = f"The agent could not be used after {self._start_deadline} seconds (Supervised.start_deadline)."
+        async with limited(self._start_deadline, lambda: late):
+            return await stack.enter_async_context(self._start())
 
     async def _open_again(self, agent: RemoteAgent, ready: asyncio.Future[None]) -> None:
         self._notify()
@@ -258,12 +253,9 @@ class Supervised:
     async def _reopen(self, session: ClientSession, agent: RemoteAgent) -> None:
         failure: Exception | None = None
         try:
-            async with asyncio.timeout(self._reopen_deadline):
-                await reopen_session(session, agent)
+            await reopen_session(session, agent, self._reopen_deadline)
         except ConnectionClosed:
             self.lost(agent)
-        except TimeoutError:
-            failure = TimeoutError(f"The agent has not answered within {self._reopen_deadline} seconds.")
         except Exception as error:
             failure = error
         if session in self._sessions:

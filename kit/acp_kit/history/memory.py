@@ -10,6 +10,7 @@ from acp_kit._sequences import not_a_text
 from acp_kit._timeline import Timeline
 from acp_kit.history.errors import SessionExists, UnknownSession
 from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
+from acp_kit.history.store import HistoryStore
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class _History:
     timeline: Timeline = field(default_factory=lambda: Timeline(keeps_unknown=True))
 
 
-class MemoryHistory:
+class MemoryHistory(HistoryStore):
     """A `HistoryStore` in memory."""
 
     def __init__(self) -> None:
@@ -74,12 +75,6 @@ class MemoryHistory:
         sessions = [await self.info(session_id) for _, session_id in keys[:limit]]
         next_cursor = cursor_after(*keys[limit - 1]) if len(keys) > limit else ABSENT
         return ListSessionsResponse(sessions=sessions, next_cursor=next_cursor)
-
-    async def rename(self, session_id: str, title: str | None) -> None:
-        """See `HistoryStore.rename`."""
-        from acp_bindings.v1 import SessionUpdateSessionInfoUpdate
-
-        await self.append(session_id, SessionUpdateSessionInfoUpdate(title=title))
 
     async def delete(self, session_id: str) -> None:
         """See `HistoryStore.delete`."""

@@ -21,6 +21,7 @@ from acp_kit.history import sqlite
 from acp_kit.history.bodies import Bodies
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
 from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
+from acp_kit.history.store import HistoryStore
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
 from acp_kit.history.writer import SessionWriter, check_id, locked
 from acp_runtime import ABSENT
@@ -35,7 +36,7 @@ _PAGE = 32
 _BATCH = 500
 
 
-class SqlHistory:
+class SqlHistory(HistoryStore):
     """A `HistoryStore` in a database.
 
     It opens the database on first use. Several processes may use one, also for the same session: nothing is kept in
@@ -131,12 +132,6 @@ class SqlHistory:
         next_cursor = ABSENT if last is None else cursor_after(last["updated_at"], last["session_id"])
         return ListSessionsResponse(sessions=[*map(self._info, rows[:limit])], next_cursor=next_cursor)
 
-    async def rename(self, session_id: str, title: str | None) -> None:
-        """See `HistoryStore.rename`."""
-        from acp_bindings.v1 import SessionUpdateSessionInfoUpdate
-
-        await self.append(session_id, SessionUpdateSessionInfoUpdate(title=title))
-
     async def delete(self, session_id: str) -> None:
         """See `HistoryStore.delete`."""
         with suppress(UnknownSession):
@@ -158,7 +153,8 @@ class SqlHistory:
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
         rows = len(updates) + len(batches)  # each may take a place more for the message that it continues
         async with self._write() as connection:
-            writer = await SessionWriter.lock(connection, session_id, self._bodies, new_rows=rows)
+            session = await locked(connection, session_id, rows)
+            writer = SessionWriter(connection, session, self._bodies, session["next_position"] - rows)
             for batch in batches:
                 await writer.append(batch)
             await writer.save()
@@ -168,7 +164,8 @@ class SqlHistory:
         if (await self._session(session_id))["open_key"] is None:
             return
         async with self._write() as connection:
-            writer = await SessionWriter.lock(connection, session_id, self._bodies)
+            session = await locked(connection, session_id)
+            writer = SessionWriter(connection, session, self._bodies, session["next_position"])
             await writer.merge_message()
             await writer.save()
 

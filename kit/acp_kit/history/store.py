@@ -85,7 +85,9 @@ class HistoryStore(Protocol):
         Raises:
             UnknownSession: there is no such session.
         """
-        ...
+        from acp_bindings.v1 import SessionUpdateSessionInfoUpdate
+
+        await self.append(session_id, SessionUpdateSessionInfoUpdate(title=title))
 
     async def delete(self, session_id: str) -> None:
         """Delete a session with its history. Does nothing if there is no such session."""

@@ -29,8 +29,9 @@ class SessionWriter:
 
     Args:
         connection: the connection, in a transaction.
-        session: the session's row.
+        session: the session's row, from `locked`.
         bodies: reads updates from rows.
+        next_position: the position of the next entry.
     """
 
     def __init__(self, connection: AsyncConnection, session: RowMapping, bodies: Bodies, next_position: int) -> None:
@@ -42,24 +43,6 @@ class SessionWriter:
         self._open_key: str | None = session["open_key"]
         self._changed: dict[str, Any] = {}
         self._new_rows: list[dict[str, Any]] = []
-
-    @classmethod
-    async def lock(
-        cls, connection: AsyncConnection, session_id: str, bodies: Bodies, *, new_rows: int = 0
-    ) -> SessionWriter:
-        """Return a writer for a session, after changing the session's row so that nobody else can.
-
-        Args:
-            connection: a connection without changes.
-            session_id: the session.
-            bodies: reads updates from rows.
-            new_rows: how many entries will be appended at most. If there are any, the session is changed now.
-
-        Raises:
-            UnknownSession: there is no such session.
-        """
-        session = await locked(connection, session_id, new_rows)
-        return cls(connection, session, bodies, session["next_position"] - new_rows)
 
     async def append(self, updates: Sequence[Any]) -> None:
         """Append updates: load what they change, merge them into it, and save what has changed."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import atexit
 from collections.abc import Awaitable, Callable
-from concurrent.futures import CancelledError, Future, TimeoutError as NotYet
+from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, suppress
 from threading import Lock, Thread, current_thread
 from typing import Generic, ParamSpec, TypeVar
 
 from acp_kit._blocking import refuse_event_loop
-from acp_kit.threads import call_in
+from acp_kit.threads import call_in, wait_for
 from acp_runtime import ConnectionClosed
 
 P = ParamSpec("P")
@@ -47,7 +47,7 @@ class EventLoopThread(Generic[T]):
         self._thread = Thread(target=self._run, args=[context], name="acp-sync", daemon=True)
         self._thread.start()
         try:
-            self.value: T = _result(self._entered)
+            self.value: T = wait_for(self._entered)
         except BaseException:
             self.close()
             raise
@@ -151,15 +151,6 @@ class EventLoopThread(Generic[T]):
         finally:
             with self._lock:  # the runner cancels the calls that have begun before
                 self._has_ended = True
-
-
-def _result(future: Future[T]) -> T:
-    while True:
-        try:
-            return future.result(_LOOK)
-        except NotYet:
-            if future.done():
-                return future.result()  # a TimeoutError of the context manager
 
 
 def _closed() -> ConnectionClosed:

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from acp_kit.client import ClientSession, Snapshot
+from acp_kit.client.sessions import Prompt
 from acp_kit.client.turns import finished_text
 from acp_kit.sync.callbacks import Callbacks
 from acp_kit.sync.event_loop import EventLoopThread
@@ -14,7 +15,7 @@ from acp_kit.sync.turns import SyncTurn
 from acp_runtime import ConnectionClosed
 
 if TYPE_CHECKING:
-    from acp_bindings.v1 import ContentBlock, SessionConfigOption
+    from acp_bindings.v1 import SessionConfigOption
 
 
 class OpenedSession:
@@ -70,12 +71,7 @@ class SyncSession:
         return self._thread.read(self._opened.session.state.snapshot)
 
     def ask(
-        self,
-        prompt: str | ContentBlock | Sequence[ContentBlock],
-        *,
-        timeout: float | None = None,
-        cancel_deadline: float = 10.0,
-        settle: float = 0.0,
+        self, prompt: Prompt, *, timeout: float | None = None, cancel_deadline: float = 10.0, settle: float = 0.0
     ) -> str:
         """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `SyncTurn.text`.
 
@@ -99,13 +95,7 @@ class SyncSession:
             turn.wait(timeout)
         return finished_text(turn)
 
-    def prompt(
-        self,
-        prompt: str | ContentBlock | Sequence[ContentBlock],
-        *,
-        cancel_deadline: float = 10.0,
-        settle: float = 0.0,
-    ) -> SyncTurn:
+    def prompt(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> SyncTurn:
         """Send a prompt: `with session.prompt("hello") as turn`.
 
         Args:

@@ -158,7 +158,7 @@ async def test_a_session_that_the_agent_never_opens_again_is_lost_after_a_deadli
     ):
         (tmp_path / "stuck").write_text(stuck.id)
         await die(stuck)
-        with pytest.raises(SessionLost, match=r"not answered within 0\.5 seconds"):
+        with pytest.raises(SessionLost, match=r"did not answer `session/load` within 0\.5 seconds"):
             await prompted(stuck, "go on")
         assert [*(await changes.until("running")).lost] == [stuck.id]
         async with agents.open_session(cwd=tmp_path) as another:
