@@ -10,6 +10,7 @@ from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, ParamSpec, TypeVar
 
+from acp_kit._blocking import refuse_event_loop
 from acp_runtime import Remote
 
 P = ParamSpec("P")
@@ -56,21 +57,10 @@ class FromThread:
                 sent.
             CancelledError: The event loop ended before the method returned.
         """
-        self._refuse_deadlock()
-        return call_in(self._loop, lambda: method(*args, **keywords), self._start_deadline)
-
-    def _refuse_deadlock(self) -> None:
-        try:
-            running = asyncio.get_running_loop()
-        except RuntimeError:
-            running = None
-        if running is not None:
-            raise RuntimeError(
-                "This thread runs an event loop, which would stop while this call waits. Await the method instead, or "
-                "call from a thread without one: await asyncio.to_thread(...)."
-            )
+        refuse_event_loop("Await the method instead, or call from a thread without one: await asyncio.to_thread(...).")
         if not self._loop.is_running():
             raise RuntimeError("The event loop of the connection does not run any more. Nothing was sent.")
+        return call_in(self._loop, lambda: method(*args, **keywords), self._start_deadline)
 
 
 def from_thread(proxy: Remote, *, start_deadline: float = 30.0) -> FromThread:

@@ -114,9 +114,6 @@ class Commands:
         Returns:
             Whether it was a command.
         """
-        found = self.find(prompt)
-        if found is None:
-            return False
-        command, text = found
-        await command.run(turn, text)
-        return True
+        if (found := self.find(prompt)) is not None:
+            await found[0].run(turn, found[1])
+        return found is not None

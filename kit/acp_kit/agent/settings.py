@@ -186,10 +186,7 @@ class Settings:
         option = self._mode_option()
         if option is None:
             raise InvalidParams("This session has no modes", {"modeId": request.mode_id})
-        try:
-            self._change(option.id, request.mode_id)
-        except ValueError as error:
-            raise InvalidParams(str(error), {"modeId": request.mode_id}) from error
+        self._change_for_client(option.id, request.mode_id, {"modeId": request.mode_id})
         await self.session.send(self._options_update())
         await self.session.record(self._mode_update())
         return like(request, SetSessionModeResponse)()
@@ -200,14 +197,17 @@ class Settings:
         Raises:
             InvalidParams: There is no such option, or the value is not one of its own.
         """
-        try:
-            self._change(request.config_id, request.value)
-        except ValueError as error:
-            raise InvalidParams(str(error), {"configId": request.config_id}) from error
+        self._change_for_client(request.config_id, request.value, {"configId": request.config_id})
         if self._is_mode(request.config_id):
             await self.session.send(self._mode_update())
         await self.session.record(self._options_update())
         return like(request, SetSessionConfigOptionResponse)(config_options=self.config_options)
+
+    def _change_for_client(self, config_id: str, value: str | bool, data: dict[str, str]) -> None:
+        try:
+            self._change(config_id, value)
+        except ValueError as error:
+            raise InvalidParams(str(error), data) from error
 
     def _change(self, config_id: str, value: str | bool) -> None:
         self._check(config_id, value)

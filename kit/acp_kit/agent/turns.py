@@ -288,7 +288,7 @@ class Turn:
         from acp_kit.agent.elicitation import elicit
 
         self.check()
-        client, id, call_id = self.session.client, self.session.id, call and call.id
+        client, id, call_id = self.session.client, self.session.id, call.id if call else None
         answer: ElicitationResult[Any] = await elicit(client, id, message, form, tool_call_id=call_id)
         return answer
 
@@ -306,7 +306,7 @@ class Turn:
         from acp_kit.agent.elicitation import elicit_url
 
         self.check()
-        ids = {"elicitation_id": elicitation_id, "tool_call_id": call and call.id}
+        ids = {"elicitation_id": elicitation_id, "tool_call_id": call.id if call else None}
         return await elicit_url(self.session.client, self.session.id, message, url, **ids)
 
     async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:

@@ -153,7 +153,7 @@ class SessionState(Shown):
         return self._snapshot
 
     def _tool_calls_now(self) -> _ToolCalls:
-        found = self._tool_calls and self._tool_calls()
+        found = None if self._tool_calls is None else self._tool_calls()
         if found is None:
             found = _ToolCalls(self._timeline.tool_calls)
             self._tool_calls = ref(found)

@@ -30,19 +30,6 @@ class _Session(Protocol):
     def end(self) -> None: ...
 
 
-class _Turn(Protocol):
-    """A turn that has ended, or one of `acp_kit.sync`."""
-
-    @property
-    def cancelled(self) -> bool: ...
-
-    @property
-    def stop_reason(self) -> StopReason | None: ...
-
-    @property
-    def text(self) -> str: ...
-
-
 class UnfinishedTurn(Exception):
     """A turn ended for another reason than `end_turn`, so that the agent's reply may be incomplete.
 
@@ -58,18 +45,6 @@ class UnfinishedTurn(Exception):
 
     def __str__(self) -> str:
         return f"The agent ended the turn with the stop reason {self.stop_reason!r}"
-
-
-def finished_text(turn: _Turn) -> str:
-    """Return the text of a turn that the agent has ended by itself.
-
-    Raises:
-        UnfinishedTurn: if the stop reason is another one than `end_turn`, or this side has cancelled the turn.
-    """
-    stop_reason = "cancelled" if turn.cancelled else turn.stop_reason
-    if stop_reason is not None and stop_reason != "end_turn":
-        raise UnfinishedTurn(stop_reason, turn.text)
-    return turn.text
 
 
 class Turn:
@@ -259,3 +234,15 @@ class Turn:
             # Without an answer in time, or if this task is cancelled itself. A late answer is ignored.
             if prompt.cancel():
                 await asyncio.wait({prompt})
+
+
+def finished_text(turn: Turn) -> str:
+    """Return the text of a turn that the agent has ended by itself.
+
+    Raises:
+        UnfinishedTurn: if the stop reason is another one than `end_turn`, or this side has cancelled the turn.
+    """
+    stop_reason = "cancelled" if turn.cancelled else turn.stop_reason
+    if stop_reason is not None and stop_reason != "end_turn":
+        raise UnfinishedTurn(stop_reason, turn.text)
+    return turn.text

@@ -244,7 +244,6 @@ class SqlHistory(HistoryStore):
             # Connections that the server has closed meanwhile, such as by a restart, are replaced.
             engine = create_async_engine(self._url, pool_pre_ping=True)
         else:
-            await asyncio.to_thread(sqlite.check_file, self._path)
             await asyncio.to_thread(sqlite.prepare_file, self._path)
             engine = sqlite.engine_for(self._path)
         try:

@@ -39,33 +39,16 @@ def lock(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def check_file(path: Path) -> None:
-    """Check a file without writing to it.
-
-    Raises:
-        HistoryDamaged: it is damaged, or no database.
-        HistoryError: it can't be read.
-    """
-    try:
-        if not path.is_file() or path.stat().st_size == 0:
-            return
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)) as file:
-            (found,) = file.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        raise explained(path, error) from error
-    except OSError as error:
-        raise HistoryError(f"The history {path} can't be opened: {error.strerror}") from error
-    if found != "ok":
-        raise HistoryDamaged(f"The history {path} is damaged: {' '.join(found.split())}")
-
-
 def prepare_file(path: Path) -> None:
-    """Create a file that only its owner can read, unless it exists, and let it be read while it is written.
+    """Check a file without writing to it, create one that only its owner can read, and let it be read while written.
 
     Raises:
-        HistoryError: it can't be created or written.
+        HistoryDamaged: it is damaged, or no database. It is unchanged.
+        HistoryError: it can't be read, created or written.
     """
     try:
+        if path.is_file() and path.stat().st_size:
+            _check(f"{path.absolute().as_uri()}?mode=ro", path)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         with closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
@@ -74,6 +57,13 @@ def prepare_file(path: Path) -> None:
         raise explained(path, error) from error
     except OSError as error:
         raise HistoryError(f"The history {path} can't be opened: {error.strerror}") from error
+
+
+def _check(uri: str, path: Path) -> None:
+    with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as file:
+        (found,) = file.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise HistoryDamaged(f"The history {path} is damaged: {' '.join(found.split())}")
 
 
 def explained(path: Path, error: BaseException) -> HistoryError:

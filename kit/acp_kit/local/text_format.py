@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 
 # UTF-32 first: its mark begins with that of UTF-16.
 _MARKS = (
@@ -16,51 +15,38 @@ _MARKS = (
 MARK_BYTES = 4
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How the text of a file is stored.
+def decode(data: bytes, default: str) -> str:
+    """Return the text of a file without its byte order mark. Without one, it has the default encoding.
 
-    Attributes:
-        encoding: the name of the codec.
-        mark: the byte order mark, which is not part of the text.
+    Raises:
+        NotText: if the bytes are not valid in the encoding.
     """
+    mark, encoding = _format(data, default)
+    try:
+        return data[len(mark) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        offset = len(mark) + error.start
+        raise NotText(f"is not {encoding} text: {error.reason} at byte {offset}") from error
 
-    encoding: str
-    mark: bytes = b""
 
-    @staticmethod
-    def of(data: bytes, default: str) -> TextFormat:
-        """Return the format of a file that starts with some bytes. Without a byte order mark it is the default."""
-        for mark, encoding in _MARKS:
-            if data.startswith(mark):
-                return TextFormat(encoding, mark)
-        return TextFormat(default)
+def encode(text: str, start: bytes, default: str) -> bytes:
+    """Return the bytes of a text, with the byte order mark and the encoding of a file that begins with `start`.
 
-    def decode(self, data: bytes) -> str:
-        """Return the text.
+    Raises:
+        NotText: if the encoding lacks a character of the text.
+    """
+    mark, encoding = _format(start, default)
+    if mark:
+        text = text.removeprefix("\ufeff")
+    try:
+        return mark + text.encode(encoding)
+    except UnicodeEncodeError as error:
+        char = f"U+{ord(text[error.start]):04X}"
+        raise NotText(f"can't hold the content, because {char} can't be stored as {encoding}") from error
 
-        Raises:
-            NotText: if the bytes are not valid in the encoding.
-        """
-        try:
-            return data[len(self.mark) :].decode(self.encoding)
-        except UnicodeDecodeError as error:
-            offset = len(self.mark) + error.start
-            raise NotText(f"is not {self.encoding} text: {error.reason} at byte {offset}") from error
 
-    def encode(self, text: str) -> bytes:
-        """Return the bytes.
-
-        Raises:
-            NotText: if the encoding lacks a character of the text.
-        """
-        if self.mark:
-            text = text.removeprefix("\ufeff")
-        try:
-            return self.mark + text.encode(self.encoding)
-        except UnicodeEncodeError as error:
-            char = f"U+{ord(text[error.start]):04X}"
-            raise NotText(f"can't hold the content, because {char} can't be stored as {self.encoding}") from error
+def _format(start: bytes, default: str) -> tuple[bytes, str]:
+    return next(((mark, encoding) for mark, encoding in _MARKS if start.startswith(mark)), (b"", default))
 
 
 class NotText(ValueError):

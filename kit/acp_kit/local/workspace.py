@@ -36,7 +36,7 @@ from acp_kit._profiles import like
 from acp_kit._uninterrupted import uninterrupted
 from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.file_errors import answering_file_errors
-from acp_kit.local.text_format import MARK_BYTES, TextFormat
+from acp_kit.local.text_format import MARK_BYTES, decode, encode
 from acp_runtime import MethodNotFound
 
 ReadBuffer: TypeAlias = Callable[[Path], str | Awaitable[str | None] | None]
@@ -153,8 +153,7 @@ class Workspace:
         return await text if isawaitable(text) else text
 
     def _read(self, path: str) -> str:
-        data = self._files.read(path)
-        return TextFormat.of(data, self._encoding).decode(data)
+        return decode(self._files.read(path), self._encoding)
 
     async def _write(self, path: str, text: str) -> None:
         real = await asyncio.to_thread(self._replace, path, text)
@@ -169,7 +168,7 @@ class Workspace:
             start = self._files.read(path, first=MARK_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             start = b""
-        self._files.write(path, TextFormat.of(start, self._encoding).encode(text))
+        self._files.write(path, encode(text, start, self._encoding))
         return real
 
 

@@ -91,9 +91,10 @@ class SyncSession:
             ConnectionClosed: if the agent has gone.
             RuntimeError: if the last turn has not ended, or the session is closed.
         """
-        with self.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle) as turn:
-            turn.wait(timeout)
-        return finished_text(turn)
+        turn = self._opened.session.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle)
+        with SyncTurn(self._thread, self._opened.callbacks, turn) as waiting:
+            waiting.wait(timeout)
+        return self._thread.read(lambda: finished_text(turn))
 
     def prompt(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> SyncTurn:
         """Send a prompt: `with session.prompt("hello") as turn`.
