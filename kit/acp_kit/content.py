@@ -7,19 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mimetypes import guess_type
 from pathlib import Path
 
-from acp_bindings.v1 import (
-    BlobResourceContents,
-    ContentBlock,
-    ContentBlockAudio,
-    ContentBlockImage,
-    ContentBlockResource,
-    ContentBlockResourceLink,
-    ContentBlockText,
-    PromptCapabilities,
-    RemoteAgent,
-    TextResourceContents,
-    ToolCallContentDiff,
-)
+from acp_bindings import v1
 from acp_kit._profiles import converted
 
 _UNKNOWN = "application/octet-stream"
@@ -32,17 +20,17 @@ class UnsupportedContent(ValueError):
         blocks: those blocks.
     """
 
-    def __init__(self, blocks: Sequence[ContentBlock], reason: str) -> None:
+    def __init__(self, blocks: Sequence[v1.ContentBlock], reason: str) -> None:
         super().__init__(reason)
-        self.blocks: list[ContentBlock] = [*blocks]
+        self.blocks: list[v1.ContentBlock] = [*blocks]
 
 
-def text(value: str) -> ContentBlockText:
+def text(value: str) -> v1.ContentBlockText:
     """Return a block of text."""
-    return ContentBlockText(text=value)
+    return v1.ContentBlockText(text=value)
 
 
-def image(source: str | Path | bytes, mime_type: str | None = None) -> ContentBlockImage:
+def image(source: str | Path | bytes, mime_type: str | None = None) -> v1.ContentBlockImage:
     """Return an image.
 
     Args:
@@ -53,10 +41,10 @@ def image(source: str | Path | bytes, mime_type: str | None = None) -> ContentBl
         OSError: if the file can't be read.
         ValueError: if the type is not known from the name.
     """
-    return ContentBlockImage(data=_encoded(source), mime_type=mime_type or _media_type(source, "image"))
+    return v1.ContentBlockImage(data=_encoded(source), mime_type=mime_type or _media_type(source, "image"))
 
 
-def audio(source: str | Path | bytes, mime_type: str | None = None) -> ContentBlockAudio:
+def audio(source: str | Path | bytes, mime_type: str | None = None) -> v1.ContentBlockAudio:
     """Return a sound.
 
     Args:
@@ -67,10 +55,10 @@ def audio(source: str | Path | bytes, mime_type: str | None = None) -> ContentBl
         OSError: if the file can't be read.
         ValueError: if the type is not known from the name.
     """
-    return ContentBlockAudio(data=_encoded(source), mime_type=mime_type or _media_type(source, "audio"))
+    return v1.ContentBlockAudio(data=_encoded(source), mime_type=mime_type or _media_type(source, "audio"))
 
 
-def resource(path: str | Path, mime_type: str | None = None) -> ContentBlockResource:
+def resource(path: str | Path, mime_type: str | None = None) -> v1.ContentBlockResource:
     """Return a file with its content: as text if it is UTF-8 without NUL, else as bytes.
 
     Raises:
@@ -83,15 +71,15 @@ def resource(path: str | Path, mime_type: str | None = None) -> ContentBlockReso
     except UnicodeDecodeError:
         decoded = None
     if decoded is None:
-        contents: TextResourceContents | BlobResourceContents = BlobResourceContents(
+        contents: v1.TextResourceContents | v1.BlobResourceContents = v1.BlobResourceContents(
             uri=file.as_uri(), blob=b64encode(data).decode(), mime_type=kind or _UNKNOWN
         )
     else:
-        contents = TextResourceContents(uri=file.as_uri(), text=decoded, mime_type=kind)
-    return ContentBlockResource(resource=contents)
+        contents = v1.TextResourceContents(uri=file.as_uri(), text=decoded, mime_type=kind)
+    return v1.ContentBlockResource(resource=contents)
 
 
-def link(path: str | Path, name: str | None = None) -> ContentBlockResourceLink:
+def link(path: str | Path, name: str | None = None) -> v1.ContentBlockResourceLink:
     """Return a link to a file, which every agent takes. The file need not exist.
 
     Args:
@@ -101,10 +89,12 @@ def link(path: str | Path, name: str | None = None) -> ContentBlockResourceLink:
     file = Path(path).absolute()
     kind = _guessed_type(file)
     size = file.stat().st_size if file.is_file() else None
-    return ContentBlockResourceLink(uri=file.as_uri(), name=name or file.name or str(file), mime_type=kind, size=size)
+    return v1.ContentBlockResourceLink(
+        uri=file.as_uri(), name=name or file.name or str(file), mime_type=kind, size=size
+    )
 
 
-def diff(path: str | Path, old: str | None, new: str) -> ToolCallContentDiff:
+def diff(path: str | Path, old: str | None, new: str) -> v1.ToolCallContentDiff:
     """Return a change of a file, for a tool call.
 
     Args:
@@ -112,10 +102,10 @@ def diff(path: str | Path, old: str | None, new: str) -> ToolCallContentDiff:
         old: its content before; None for a new file.
         new: its content after.
     """
-    return ToolCallContentDiff(path=str(path), old_text=old, new_text=new)
+    return v1.ToolCallContentDiff(path=str(path), old_text=old, new_text=new)
 
 
-def to_text(blocks: Iterable[ContentBlock]) -> str:
+def to_text(blocks: Iterable[v1.ContentBlock]) -> str:
     """Return blocks as one text, for models that take nothing else. No block is dropped.
 
     Links become `[name](uri)`, embedded text is put between tags with its URI, and of images, sounds and other data the
@@ -124,7 +114,7 @@ def to_text(blocks: Iterable[ContentBlock]) -> str:
     return "\n".join(map(_as_text, blocks))
 
 
-def prompt_for(agent: RemoteAgent, blocks: Iterable[ContentBlock]) -> list[ContentBlock]:
+def prompt_for(agent: v1.RemoteAgent, blocks: Iterable[v1.ContentBlock]) -> list[v1.ContentBlock]:
     """Return the blocks of a prompt if the agent can take all of them, as blocks of the agent's profile.
 
     Raises:
@@ -132,7 +122,7 @@ def prompt_for(agent: RemoteAgent, blocks: Iterable[ContentBlock]) -> list[Conte
     """
     found = [converted(agent, block) for block in blocks]
     capabilities = agent.capabilities and agent.capabilities.prompt_capabilities
-    refused = [*_refused(found, capabilities or PromptCapabilities())]
+    refused = [*_refused(found, capabilities or v1.PromptCapabilities())]
     if refused:
         kinds = ", ".join(dict.fromkeys(block.type for block in refused))
         raise UnsupportedContent(
@@ -142,7 +132,7 @@ def prompt_for(agent: RemoteAgent, blocks: Iterable[ContentBlock]) -> list[Conte
     return found
 
 
-def _refused(blocks: Iterable[ContentBlock], capabilities: PromptCapabilities) -> Iterator[ContentBlock]:
+def _refused(blocks: Iterable[v1.ContentBlock], capabilities: v1.PromptCapabilities) -> Iterator[v1.ContentBlock]:
     taken = {
         "image": capabilities.image,
         "audio": capabilities.audio,
@@ -151,7 +141,7 @@ def _refused(blocks: Iterable[ContentBlock], capabilities: PromptCapabilities) -
     return (block for block in blocks if not taken.get(block.type, True))
 
 
-def _as_text(block: ContentBlock) -> str:
+def _as_text(block: v1.ContentBlock) -> str:
     if block.type == "text":
         return block.text
     if block.type == "resource_link":

@@ -6,12 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from acp_bindings.v1 import (
-    AvailableCommand,
-    ContentBlock,
-    SessionUpdateAvailableCommandsUpdate,
-    UnstructuredCommandInput,
-)
+from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit.content import to_text
 from acp_runtime import ABSENT
@@ -84,9 +79,9 @@ class Commands:
     async def advertise(self, session: SessionBase) -> None:
         """Tell the client which commands there are. It may be called before the session's id was answered."""
         client = session.client
-        available = like(client, AvailableCommand)
-        takes = like(client, UnstructuredCommandInput)
-        update = like(client, SessionUpdateAvailableCommandsUpdate)(
+        available = like(client, v1.AvailableCommand)
+        takes = like(client, v1.UnstructuredCommandInput)
+        update = like(client, v1.SessionUpdateAvailableCommandsUpdate)(
             available_commands=[
                 available(
                     name=each.name,
@@ -98,7 +93,7 @@ class Commands:
         )
         await client.session_update(session_id=session.id, update=update)
 
-    def find(self, prompt: Sequence[ContentBlock]) -> tuple[Command, str] | None:
+    def find(self, prompt: Sequence[v1.ContentBlock]) -> tuple[Command, str] | None:
         """Return the command that a prompt begins with, and the text after its name; None if it is no command.
 
         Further blocks are part of that text, as `acp_kit.content.to_text` writes them. A slash with another name is no
@@ -108,7 +103,7 @@ class Commands:
         command = self._commands.get(word[1:]) if word.startswith("/") else None
         return None if command is None else (command, "".join(rest).strip())
 
-    async def run(self, turn: Turn, prompt: Sequence[ContentBlock]) -> bool:
+    async def run(self, turn: Turn, prompt: Sequence[v1.ContentBlock]) -> bool:
         """Run the command that a prompt begins with.
 
         Returns:

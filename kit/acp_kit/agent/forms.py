@@ -9,19 +9,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import CoreSchema, SchemaError, SchemaValidator, core_schema, to_json
 
-from acp_bindings.v1 import (
-    ElicitationPropertySchemaArray,
-    ElicitationPropertySchemaBoolean,
-    ElicitationPropertySchemaInteger,
-    ElicitationPropertySchemaNumber,
-    ElicitationPropertySchemaString,
-    ElicitationSchema,
-    MultiSelectItemsString,
-    TitledMultiSelectItems,
-)
+from acp_bindings import v1
 
 
-def shown(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any]) -> ElicitationSchema:
+def shown(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any]) -> v1.ElicitationSchema:
     """Return what the client gets of a form.
 
     Raises:
@@ -31,7 +22,7 @@ def shown(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any]) -> Elic
     if isinstance(schema, Mapping) and (kind := cast("Any", schema).get("type", "object")) != "object":
         raise ValueError(f"This is no form, which is an object with named fields, but of the type {kind!r}.")
     try:
-        found = ElicitationSchema.model_validate(schema)
+        found = v1.ElicitationSchema.model_validate(schema)
     except ValidationError as error:
         names = {each["loc"][1] for each in error.errors() if each["loc"][0] == "properties" and len(each["loc"]) > 1}
         if names:
@@ -45,7 +36,7 @@ def shown(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any]) -> Elic
     return found
 
 
-def checked(form: type[BaseModel] | ElicitationSchema | Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+def checked(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any], values: Mapping[str, Any]) -> Any:
     """Return the values of a form: as a model if it is one, else as a dict.
 
     Raises:
@@ -100,15 +91,15 @@ def _checked(field: object, name: str) -> CoreSchema:
     """Return what checks the value of a field."""
     checked: CoreSchema | None = None
     match field:
-        case ElicitationPropertySchemaString():
+        case v1.ElicitationPropertySchemaString():
             checked = _text(field)
-        case ElicitationPropertySchemaNumber(minimum=low, maximum=high):
+        case v1.ElicitationPropertySchemaNumber(minimum=low, maximum=high):
             checked = core_schema.float_schema(allow_inf_nan=False, ge=low, le=high)
-        case ElicitationPropertySchemaInteger(minimum=low, maximum=high):
+        case v1.ElicitationPropertySchemaInteger(minimum=low, maximum=high):
             checked = core_schema.int_schema(ge=low, le=high)
-        case ElicitationPropertySchemaBoolean():
+        case v1.ElicitationPropertySchemaBoolean():
             checked = core_schema.bool_schema()
-        case ElicitationPropertySchemaArray():
+        case v1.ElicitationPropertySchemaArray():
             checked = _several(field)
         case _:
             pass
@@ -117,7 +108,7 @@ def _checked(field: object, name: str) -> CoreSchema:
     return checked
 
 
-def _text(field: ElicitationPropertySchemaString) -> CoreSchema:
+def _text(field: v1.ElicitationPropertySchemaString) -> CoreSchema:
     if field.enum is not None:
         return core_schema.literal_schema([*field.enum])
     if field.one_of is not None:
@@ -125,11 +116,11 @@ def _text(field: ElicitationPropertySchemaString) -> CoreSchema:
     return core_schema.str_schema(min_length=field.min_length, max_length=field.max_length, pattern=field.pattern)
 
 
-def _several(field: ElicitationPropertySchemaArray) -> CoreSchema | None:
+def _several(field: v1.ElicitationPropertySchemaArray) -> CoreSchema | None:
     match field.items:
-        case MultiSelectItemsString(enum=choices):
+        case v1.MultiSelectItemsString(enum=choices):
             pass
-        case TitledMultiSelectItems(any_of=options):
+        case v1.TitledMultiSelectItems(any_of=options):
             choices = [each.const for each in options]
         case _:
             return None

@@ -7,16 +7,11 @@ from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from acp_bindings.v1 import (
-    PermissionOption,
-    PermissionOptionKind,
-    RemoteClient,
-    ToolCallUpdate,
-)
+from acp_bindings import v1
 from acp_kit._profiles import converted, like
 from acp_kit.agent.errors import TurnCancelled
 
-_NAMES: Mapping[PermissionOptionKind, str] = {
+_NAMES: Mapping[v1.PermissionOptionKind, str] = {
     "allow_once": "Allow",
     "allow_always": "Always allow",
     "reject_once": "Reject",
@@ -70,20 +65,20 @@ class PermissionMemory:
             self._decided.pop(tool, None)
 
 
-def default_options(client: RemoteClient) -> list[PermissionOption]:
+def default_options(client: v1.RemoteClient) -> list[v1.PermissionOption]:
     """Return the four options of the protocol: allow or reject, once or always."""
-    option = like(client, PermissionOption)
+    option = like(client, v1.PermissionOption)
     return [option(option_id=kind, name=name, kind=kind) for kind, name in _NAMES.items()]
 
 
 async def ask(
-    client: RemoteClient,
+    client: v1.RemoteClient,
     session_id: str,
-    tool_call: ToolCallUpdate,
+    tool_call: v1.ToolCallUpdate,
     *,
     tool: str | None,
     memory: PermissionMemory,
-    options: Sequence[PermissionOption] | None = None,
+    options: Sequence[v1.PermissionOption] | None = None,
 ) -> Decision:
     """Ask the user whether a tool may run, unless they have decided for the whole session.
 
@@ -105,12 +100,12 @@ async def ask(
 
 
 async def decide(
-    client: RemoteClient,
+    client: v1.RemoteClient,
     session_id: str,
-    tool_call: ToolCallUpdate,
+    tool_call: v1.ToolCallUpdate,
     tool: str | None,
     memory: PermissionMemory,
-    options: Sequence[PermissionOption] | None,
+    options: Sequence[v1.PermissionOption] | None,
 ) -> Decision:
     """Do what `ask` does, for callers that hold `memory.asking(tool)`."""
     remembered = None if tool is None else memory.get(tool)
@@ -126,7 +121,9 @@ async def decide(
     return _decision(response.outcome.option_id, offered, tool, memory)
 
 
-def _decision(option_id: str, offered: list[PermissionOption], tool: str | None, memory: PermissionMemory) -> Decision:
+def _decision(
+    option_id: str, offered: list[v1.PermissionOption], tool: str | None, memory: PermissionMemory
+) -> Decision:
     """Find the chosen option. One that was not offered allows nothing."""
     kind = next((option.kind for option in offered if option.option_id == option_id), None)
     allowed = kind in _ALLOWING

@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from acp_bindings.v1 import (
-    CreateTerminalRequest,
-    EnvVariable,
-    KillTerminalRequest,
-    TerminalOutputRequest,
-    WaitForTerminalExitRequest,
-)
+from acp_bindings import v1
 from acp_kit.agent.terminals import Terminal, TerminalResult
 from acp_kit.local.output_tail import OutputTail
 from acp_kit.local.terminals import Terminals, in_shell
@@ -60,19 +54,21 @@ class CommandRun:
         return replace(result, output=tail.text, truncated=True) if tail.truncated else result
 
     async def _locally(self, session_id: str, command: str, args: tuple[str, ...]) -> TerminalResult:
-        env = [EnvVariable(name=name, value=value) for name, value in self.env.items()]
+        env = [v1.EnvVariable(name=name, value=value) for name, value in self.env.items()]
         timed_out = False
         async with Terminals(max_output_bytes=self.output_byte_limit, keep_released=0) as terminals:
-            create = CreateTerminalRequest(session_id=session_id, command=command, args=[*args], cwd=self.cwd, env=env)
+            create = v1.CreateTerminalRequest(
+                session_id=session_id, command=command, args=[*args], cwd=self.cwd, env=env
+            )
             id = (await terminals.terminal_create(create)).terminal_id
             try:
                 async with asyncio.timeout(self.timeout):
-                    wait = WaitForTerminalExitRequest(session_id=session_id, terminal_id=id)
+                    wait = v1.WaitForTerminalExitRequest(session_id=session_id, terminal_id=id)
                     await terminals.terminal_wait_for_exit(wait)
             except TimeoutError:
                 timed_out = True
-                await terminals.terminal_kill(KillTerminalRequest(session_id=session_id, terminal_id=id))
-            found = await terminals.terminal_output(TerminalOutputRequest(session_id=session_id, terminal_id=id))
+                await terminals.terminal_kill(v1.KillTerminalRequest(session_id=session_id, terminal_id=id))
+            found = await terminals.terminal_output(v1.TerminalOutputRequest(session_id=session_id, terminal_id=id))
         status = found.exit_status
         return TerminalResult(
             exit_code=status.exit_code if status else None,

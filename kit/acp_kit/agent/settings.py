@@ -6,21 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from acp_bindings.v1 import (
-    SessionConfigOption,
-    SessionConfigOptionBoolean,
-    SessionConfigOptionCategory,
-    SessionConfigOptionSelect,
-    SessionConfigSelectOption,
-    SessionMode,
-    SessionModeState,
-    SessionUpdateConfigOptionUpdate,
-    SessionUpdateCurrentModeUpdate,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-)
+from acp_bindings import v1
 from acp_kit._config_options import check_value, values_of
 from acp_kit._profiles import converted, like
 from acp_runtime import ABSENT, InvalidParams
@@ -32,12 +18,12 @@ if TYPE_CHECKING:
 def select(
     id: str,
     name: str,
-    values: Mapping[str, str] | Sequence[SessionConfigSelectOption],
+    values: Mapping[str, str] | Sequence[v1.SessionConfigSelectOption],
     *,
     current: str | None = None,
-    category: SessionConfigOptionCategory | None = None,
+    category: v1.SessionConfigOptionCategory | None = None,
     description: str | None = None,
-) -> SessionConfigOptionSelect:
+) -> v1.SessionConfigOptionSelect:
     """Return an option with a fixed set of values.
 
     Args:
@@ -54,10 +40,10 @@ def select(
     if not values:
         raise ValueError(f"The option {id!r} needs at least one value")
     if isinstance(values, Mapping):
-        options = [SessionConfigSelectOption(value=value, name=text) for value, text in values.items()]
+        options = [v1.SessionConfigSelectOption(value=value, name=text) for value, text in values.items()]
     else:
         options = [*values]
-    return SessionConfigOptionSelect(
+    return v1.SessionConfigOptionSelect(
         id=id,
         name=name,
         options=options,
@@ -72,9 +58,9 @@ def toggle(
     name: str,
     *,
     current: bool = False,
-    category: SessionConfigOptionCategory | None = None,
+    category: v1.SessionConfigOptionCategory | None = None,
     description: str | None = None,
-) -> SessionConfigOptionBoolean:
+) -> v1.SessionConfigOptionBoolean:
     """Return an option that is on or off. Clients that don't know such options are not told of it.
 
     Args:
@@ -84,7 +70,7 @@ def toggle(
         category: what it is about.
         description: more for the user.
     """
-    return SessionConfigOptionBoolean(
+    return v1.SessionConfigOptionBoolean(
         id=id, name=name, current_value=current, category=_given(category), description=_given(description)
     )
 
@@ -107,7 +93,7 @@ class Settings:
     def __init__(
         self,
         session: SessionBase,
-        options: Iterable[SessionConfigOption],
+        options: Iterable[v1.SessionConfigOption],
         *,
         current: Mapping[str, str | bool] | None = None,
     ) -> None:
@@ -123,7 +109,7 @@ class Settings:
             ValueError: if two options have the same id, or a value is not one of the option's own.
         """
         self.session: SessionBase = session
-        self._options: dict[str, SessionConfigOption] = {}
+        self._options: dict[str, v1.SessionConfigOption] = {}
         for option in options:
             if option.id in self._options:
                 raise ValueError(f"Two options have the id {option.id!r}")
@@ -147,14 +133,14 @@ class Settings:
         return None if option is None else option.current_value
 
     @property
-    def modes(self) -> SessionModeState | None:
+    def modes(self) -> v1.SessionModeState | None:
         """The modes, for clients that know no config options. None if no option has the category `mode`."""
         option = self._mode_option()
         if option is None:
             return None
         client = self.session.client
-        mode = like(client, SessionMode)
-        return like(client, SessionModeState)(
+        mode = like(client, v1.SessionMode)
+        return like(client, v1.SessionModeState)(
             current_mode_id=option.current_value,
             available_modes=[
                 mode(id=each.value, name=each.name, description=_given(each.description)) for each in values_of(option)
@@ -162,7 +148,7 @@ class Settings:
         )
 
     @property
-    def config_options(self) -> list[SessionConfigOption]:
+    def config_options(self) -> list[v1.SessionConfigOption]:
         """All options with their current values, except those that the client doesn't know."""
         return [option for option in self._options.values() if option.type == "select" or self._knows_booleans()]
 
@@ -177,7 +163,7 @@ class Settings:
         if self._is_mode(config_id):
             await self.session.send(self._mode_update())
 
-    async def set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+    async def set_mode(self, request: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
         """Answer `session/set_mode`.
 
         Raises:
@@ -189,9 +175,9 @@ class Settings:
         self._change_for_client(option.id, request.mode_id, {"modeId": request.mode_id})
         await self.session.send(self._options_update())
         await self.session.record(self._mode_update())
-        return like(request, SetSessionModeResponse)()
+        return like(request, v1.SetSessionModeResponse)()
 
-    async def set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+    async def set_config_option(self, request: v1.SetSessionConfigOptionRequest) -> v1.SetSessionConfigOptionResponse:
         """Answer `session/set_config_option`.
 
         Raises:
@@ -201,7 +187,7 @@ class Settings:
         if self._is_mode(request.config_id):
             await self.session.send(self._mode_update())
         await self.session.record(self._options_update())
-        return like(request, SetSessionConfigOptionResponse)(config_options=self.config_options)
+        return like(request, v1.SetSessionConfigOptionResponse)(config_options=self.config_options)
 
     def _change_for_client(self, config_id: str, value: str | bool, data: dict[str, str]) -> None:
         try:
@@ -219,7 +205,7 @@ class Settings:
             raise ValueError(f"There is no option {config_id!r}. There are: {', '.join(self._options) or 'none'}")
         check_value(option, value)
 
-    def _mode_option(self) -> SessionConfigOptionSelect | None:
+    def _mode_option(self) -> v1.SessionConfigOptionSelect | None:
         for option in self._options.values():
             if option.type == "select" and option.category == "mode":
                 return option
@@ -235,9 +221,9 @@ class Settings:
         options = session and session.config_options
         return bool(options and options.boolean is not None)
 
-    def _options_update(self) -> SessionUpdateConfigOptionUpdate:
-        cls = like(self.session.client, SessionUpdateConfigOptionUpdate)
+    def _options_update(self) -> v1.SessionUpdateConfigOptionUpdate:
+        cls = like(self.session.client, v1.SessionUpdateConfigOptionUpdate)
         return cls(config_options=self.config_options)
 
-    def _mode_update(self) -> SessionUpdateCurrentModeUpdate:
-        return like(self.session.client, SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")
+    def _mode_update(self) -> v1.SessionUpdateCurrentModeUpdate:
+        return like(self.session.client, v1.SessionUpdateCurrentModeUpdate)(current_mode_id=self.mode or "")

@@ -9,22 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from acp_bindings.v1 import (
-    ContentBlock,
-    ContentBlockText,
-    PermissionOption,
-    SessionUpdate,
-    SessionUpdateToolCall,
-    SessionUpdateToolCallUpdate,
-    StopReason,
-    ToolCallContent,
-    ToolCallContentContent,
-    ToolCallContentDiff,
-    ToolCallLocation,
-    ToolCallStatus,
-    ToolCallUpdate,
-    ToolKind,
-)
+from acp_bindings import v1
 from acp_kit._profiles import converted, like
 from acp_kit._sequences import not_a_text
 from acp_kit._uninterrupted import uninterrupted
@@ -35,19 +20,19 @@ from acp_runtime import RequestError
 if TYPE_CHECKING:
     from acp_kit.agent.session_base import SessionBase
 
-Output: TypeAlias = str | ContentBlock | ToolCallContent
+Output: TypeAlias = str | v1.ContentBlock | v1.ToolCallContent
 
 
 class _Turn(Protocol):
     """The turn that a tool call belongs to."""
 
     session: SessionBase
-    stop_reason: StopReason
+    stop_reason: v1.StopReason
     unfinished: list[ToolCall]
 
     def check(self) -> None: ...
 
-    async def send(self, update: SessionUpdate) -> None: ...
+    async def send(self, update: v1.SessionUpdate) -> None: ...
 
 
 class ToolCall:
@@ -67,9 +52,9 @@ class ToolCall:
         self,
         turn: _Turn,
         title: str,
-        kind: ToolKind,
+        kind: v1.ToolKind,
         tool: str | None,
-        locations: Sequence[str | Path | ToolCallLocation],
+        locations: Sequence[str | Path | v1.ToolCallLocation],
         raw_input: Any,
         content: Sequence[Output],
         tool_call_id: str | None,
@@ -77,7 +62,7 @@ class ToolCall:
         self._turn = turn
         self._client = turn.session.client
         self._tool = tool
-        self._content: list[ToolCallContent] = []
+        self._content: list[v1.ToolCallContent] = []
         self._result: dict[str, Any] = {}
         self._has_begun = False
         self._has_ended = False
@@ -117,7 +102,7 @@ class ToolCall:
 
     async def __aenter__(self) -> ToolCall:
         self._has_begun = True
-        started = like(self._client, SessionUpdateToolCall)
+        started = like(self._client, v1.SessionUpdateToolCall)
         try:
             await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._shown_so_far()))
         except asyncio.CancelledError as error:  # perhaps after it was sent
@@ -144,7 +129,7 @@ class ToolCall:
         return False
 
     async def ask(
-        self, options: Sequence[PermissionOption] | None = None, *, remember: str | bool = True
+        self, options: Sequence[v1.PermissionOption] | None = None, *, remember: str | bool = True
     ) -> str | None:
         """Ask the user whether the tool may run. An answer for "always" holds for the tool in this session.
 
@@ -164,7 +149,7 @@ class ToolCall:
         """
         self._refuse_before_start()
         session, tool = self._turn.session, self._remembered_for(remember)
-        shown = like(self._client, ToolCallUpdate)(tool_call_id=self.id, status="pending", **self._shown_so_far())
+        shown = like(self._client, v1.ToolCallUpdate)(tool_call_id=self.id, status="pending", **self._shown_so_far())
         async with session.permissions.asking(tool):
             self._check()
             try:
@@ -203,7 +188,7 @@ class ToolCall:
             old: its content before; None for a new file.
             new: its content after.
         """
-        self.output(like(self._client, ToolCallContentDiff)(path=self._absolute(path), old_text=old, new_text=new))
+        self.output(like(self._client, v1.ToolCallContentDiff)(path=self._absolute(path), old_text=old, new_text=new))
 
     async def change(self, path: str | Path, new: str) -> None:
         """Add the change that the tool call will make to a file. Call it before the file is written, and before `ask`.
@@ -231,8 +216,8 @@ class ToolCall:
         self,
         *,
         title: str | None = None,
-        kind: ToolKind | None = None,
-        locations: Sequence[str | Path | ToolCallLocation] | None = None,
+        kind: v1.ToolKind | None = None,
+        locations: Sequence[str | Path | v1.ToolCallLocation] | None = None,
         raw_input: Any = None,
     ) -> None:
         """Send the output so far and changed fields at once. The arguments are those of `Turn.tool_call`.
@@ -276,13 +261,13 @@ class ToolCall:
     def _is_own_rejection(self, error: BaseException) -> bool:
         return isinstance(error, Rejected) and error.tool_call_id in (None, self.id, self.given_id)
 
-    async def _end(self, status: ToolCallStatus, **fields: Any) -> None:
+    async def _end(self, status: v1.ToolCallStatus, **fields: Any) -> None:
         """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""
         self._has_ended = True
         self._turn.unfinished[:] = [each for each in self._turn.unfinished if each is not self]
         await uninterrupted(self._send_end(self._update(status=status, **fields)))
 
-    async def _send_end(self, update: SessionUpdate) -> None:
+    async def _send_end(self, update: v1.SessionUpdate) -> None:
         session = self._turn.session
         try:
             await session.send(update)
@@ -295,14 +280,14 @@ class ToolCall:
     async def _send(self, **fields: Any) -> None:
         await self._turn.session.send(self._update(**fields))
 
-    def _update(self, **fields: Any) -> SessionUpdate:
+    def _update(self, **fields: Any) -> v1.SessionUpdate:
         if self._content:
             fields["content"] = [*self._content]
-        return like(self._client, SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
+        return like(self._client, v1.SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
 
-    def _located(self, locations: Sequence[str | Path | ToolCallLocation]) -> list[ToolCallLocation]:
+    def _located(self, locations: Sequence[str | Path | v1.ToolCallLocation]) -> list[v1.ToolCallLocation]:
         not_a_text("locations", locations)
-        location = like(self._client, ToolCallLocation)
+        location = like(self._client, v1.ToolCallLocation)
         return [
             location(path=self._absolute(each)) if isinstance(each, (str, Path)) else converted(self._client, each)
             for each in locations
@@ -311,15 +296,15 @@ class ToolCall:
     def _absolute(self, path: str | Path) -> str:
         return str(self._turn.session.cwd / path)
 
-    def _shown(self, content: Output) -> ToolCallContent:
+    def _shown(self, content: Output) -> v1.ToolCallContent:
         if isinstance(content, str):
-            content = like(self._client, ContentBlockText)(text=content)
+            content = like(self._client, v1.ContentBlockText)(text=content)
         else:
             content = converted(self._client, content)
         # Type checkers follow single comparisons only.
         if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
             return content
-        return like(self._client, ToolCallContentContent)(content=content)
+        return like(self._client, v1.ToolCallContentContent)(content=content)
 
 
 def _reason(error: BaseException) -> str:

@@ -9,20 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
-from acp_bindings.v1 import (
-    ContentBlock,
-    ContentBlockText,
-    PlanEntry,
-    PromptResponse,
-    SessionUpdate,
-    SessionUpdateAgentMessageChunk,
-    SessionUpdateAgentThoughtChunk,
-    SessionUpdatePlan,
-    SessionUpdateUserMessageChunk,
-    StopReason,
-    ToolCallLocation,
-    ToolKind,
-)
+from acp_bindings import v1
 from acp_kit._profiles import converted, like
 from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.tool_calls import Output, ToolCall
@@ -31,7 +18,6 @@ from acp_runtime import current_request
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from acp_bindings.v1 import ElicitationSchema
     from acp_kit.agent.elicitation import ElicitationAction, ElicitationResult
     from acp_kit.agent.session_base import SessionBase
     from acp_kit.agent.terminals import Terminal, TerminalResult
@@ -53,23 +39,23 @@ class Turn:
             as failed.
     """
 
-    def __init__(self, session: SessionBase, prompt: Sequence[ContentBlock] = ()) -> None:
+    def __init__(self, session: SessionBase, prompt: Sequence[v1.ContentBlock] = ()) -> None:
         self.session = session
-        self.stop_reason: StopReason = "end_turn"
+        self.stop_reason: v1.StopReason = "end_turn"
         self.unfinished: list[ToolCall] = []
         self._prompt = prompt
         self._runs: set[asyncio.Task[TerminalResult]] = set()
         self._has_ended = False
         self._speaking: type[Any] | None = None
         self._message_id = ""
-        self._text = like(session.client, ContentBlockText)
-        self._message = like(session.client, SessionUpdateAgentMessageChunk)
-        self._thought = like(session.client, SessionUpdateAgentThoughtChunk)
+        self._text = like(session.client, v1.ContentBlockText)
+        self._message = like(session.client, v1.SessionUpdateAgentMessageChunk)
+        self._thought = like(session.client, v1.SessionUpdateAgentThoughtChunk)
 
     @property
-    def response(self) -> PromptResponse:
+    def response(self) -> v1.PromptResponse:
         """The response to the prompt."""
-        return like(self.session.client, PromptResponse)(stop_reason=self.stop_reason)
+        return like(self.session.client, v1.PromptResponse)(stop_reason=self.stop_reason)
 
     @property
     def open_calls(self) -> Mapping[str, ToolCall]:
@@ -80,7 +66,7 @@ class Turn:
         return {id: call for call in reversed(self.unfinished) for id in (call.given_id, call.id) if id is not None}
 
     async def __aenter__(self) -> Turn:
-        chunk = like(self.session.client, SessionUpdateUserMessageChunk)
+        chunk = like(self.session.client, v1.SessionUpdateUserMessageChunk)
         message_id = uuid4().hex
         for block in self._prompt:
             await self.session.record(chunk(content=block, message_id=message_id))
@@ -119,7 +105,7 @@ class Turn:
         if failure is not None:
             raise failure
 
-    async def say(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
+    async def say(self, content: str | v1.ContentBlock, *, message_id: str | None = None) -> None:
         """Send a chunk of the agent's message.
 
         Args:
@@ -129,16 +115,16 @@ class Turn:
         """
         await self._chunk(self._message, content, message_id)
 
-    async def think(self, content: str | ContentBlock, *, message_id: str | None = None) -> None:
+    async def think(self, content: str | v1.ContentBlock, *, message_id: str | None = None) -> None:
         """Send a chunk of the agent's thoughts. The arguments are those of `say`."""
         await self._chunk(self._thought, content, message_id)
 
-    async def plan(self, *entries: PlanEntry) -> None:
+    async def plan(self, *entries: v1.PlanEntry) -> None:
         """Send the plan. It replaces the earlier one, so pass all entries each time."""
         client = self.session.client
-        await self.send(like(client, SessionUpdatePlan)(entries=[converted(client, entry) for entry in entries]))
+        await self.send(like(client, v1.SessionUpdatePlan)(entries=[converted(client, entry) for entry in entries]))
 
-    async def send(self, update: SessionUpdate) -> None:
+    async def send(self, update: v1.SessionUpdate) -> None:
         """Send any update. What the agent says afterwards is a new message.
 
         Raises:
@@ -165,9 +151,9 @@ class Turn:
         self,
         title: str,
         *,
-        kind: ToolKind = "other",
+        kind: v1.ToolKind = "other",
         tool: str | None = None,
-        locations: Sequence[str | Path | ToolCallLocation] = (),
+        locations: Sequence[str | Path | v1.ToolCallLocation] = (),
         raw_input: Any = None,
         content: Sequence[Output] = (),
         tool_call_id: str | None = None,
@@ -275,7 +261,7 @@ class Turn:
     async def elicit(self, message: str, form: type[M], *, call: ToolCall | None = None) -> ElicitationResult[M]: ...
     @overload
     async def elicit(
-        self, message: str, form: ElicitationSchema | Mapping[str, Any], *, call: ToolCall | None = None
+        self, message: str, form: v1.ElicitationSchema | Mapping[str, Any], *, call: ToolCall | None = None
     ) -> ElicitationResult[dict[str, Any]]: ...
     async def elicit(self, message: str, form: Any, *, call: ToolCall | None = None) -> ElicitationResult[Any]:
         """Let the user fill in a form. The arguments and errors are those of `acp_kit.agent.elicit`.
@@ -309,7 +295,7 @@ class Turn:
         ids = {"elicitation_id": elicitation_id, "tool_call_id": call.id if call else None}
         return await elicit_url(self.session.client, self.session.id, message, url, **ids)
 
-    async def _chunk(self, kind: type[Any], content: str | ContentBlock, message_id: str | None) -> None:
+    async def _chunk(self, kind: type[Any], content: str | v1.ContentBlock, message_id: str | None) -> None:
         self.check()
         if content == "":
             return

@@ -16,27 +16,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from logging import getLogger
 from typing import Any, Literal, TypeAlias, cast
 
-from acp_bindings.v1 import (
-    CompleteElicitationNotification,
-    CreateElicitationRequest,
-    CreateElicitationRequestForm,
-    CreateElicitationRequestUrl,
-    CreateElicitationResponse,
-    CreateElicitationResponseAccept,
-    CreateElicitationResponseCancel,
-    CreateElicitationResponseDecline,
-    ElicitationCapabilities,
-    ElicitationFormCapabilities,
-    ElicitationUrlCapabilities,
-)
+from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_runtime import ABSENT, InvalidParams
 from acp_runtime.escaping import printable
 
 Refusal: TypeAlias = Literal["decline", "cancel"]
-ShowForm: TypeAlias = Callable[[CreateElicitationRequestForm], Awaitable[Mapping[str, Any] | Refusal]]
-OpenUrl: TypeAlias = Callable[[CreateElicitationRequestUrl], Awaitable[Literal["accept"] | Refusal]]
+ShowForm: TypeAlias = Callable[[v1.CreateElicitationRequestForm], Awaitable[Mapping[str, Any] | Refusal]]
+OpenUrl: TypeAlias = Callable[[v1.CreateElicitationRequestUrl], Awaitable[Literal["accept"] | Refusal]]
 
 _logger = getLogger(__name__)
 
@@ -69,14 +57,14 @@ class Elicitations:
         self._open_url = open_url
         self._on_complete = on_complete
 
-    def capabilities(self) -> ElicitationCapabilities:
+    def capabilities(self) -> v1.ElicitationCapabilities:
         """Return what to advertise in `initialize`, as `client_capabilities.elicitation`."""
-        return ElicitationCapabilities(
-            form=ElicitationFormCapabilities() if self._fill_in else ABSENT,
-            url=ElicitationUrlCapabilities() if self._open_url else ABSENT,
+        return v1.ElicitationCapabilities(
+            form=v1.ElicitationFormCapabilities() if self._fill_in else ABSENT,
+            url=v1.ElicitationUrlCapabilities() if self._open_url else ABSENT,
         )
 
-    async def elicitation_create(self, request: CreateElicitationRequest) -> CreateElicitationResponse:
+    async def elicitation_create(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
         """Return what the user did.
 
         Raises:
@@ -95,22 +83,22 @@ class Elicitations:
             _logger.exception("Asking the user failed. The agent is told that the user cancelled.")
         return _response(request, "cancel")
 
-    async def elicitation_complete(self, notification: CompleteElicitationNotification) -> None:
+    async def elicitation_complete(self, notification: v1.CompleteElicitationNotification) -> None:
         """Call `on_complete`."""
         self._on_complete(notification.elicitation_id)
 
 
-def _response(request: CreateElicitationRequest, answer: object) -> CreateElicitationResponse:
+def _response(request: v1.CreateElicitationRequest, answer: object) -> v1.CreateElicitationResponse:
     match answer:
         case "accept" if request.mode == "url":
-            return like(request, CreateElicitationResponseAccept)()
+            return like(request, v1.CreateElicitationResponseAccept)()
         case "decline":
-            return like(request, CreateElicitationResponseDecline)()
+            return like(request, v1.CreateElicitationResponseDecline)()
         case "cancel":
-            return like(request, CreateElicitationResponseCancel)()
+            return like(request, v1.CreateElicitationResponseCancel)()
         case Mapping() if request.mode == "form":
             values = cast("Mapping[str, Any]", answer).items()
             given = {name: value for name, value in values if value is not None}
-            return like(request, CreateElicitationResponseAccept)(content=given)
+            return like(request, v1.CreateElicitationResponseAccept)(content=given)
         case _:
             raise TypeError(f"Return the values of the form, 'decline' or 'cancel', not {type(answer).__name__}.")

@@ -22,15 +22,7 @@ from logging import getLogger
 from typing import TypeAlias, cast
 from weakref import WeakValueDictionary
 
-from acp_bindings.v1 import (
-    PermissionOption,
-    PermissionOptionKind,
-    RequestPermissionOutcomeCancelled,
-    RequestPermissionOutcomeSelected,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    ToolCallUpdate,
-)
+from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
@@ -38,12 +30,12 @@ from acp_runtime.escaping import printable
 
 __all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]
 
-Ask: TypeAlias = Callable[[RequestPermissionRequest], Awaitable[str | None]]
+Ask: TypeAlias = Callable[[v1.RequestPermissionRequest], Awaitable[str | None]]
 
-_ALLOW: Sequence[PermissionOptionKind] = ("allow_once",)
-_ALLOW_ALWAYS: Sequence[PermissionOptionKind] = ("allow_always", "allow_once")
-_ALLOW_AGAIN: Sequence[PermissionOptionKind] = ("allow_once", "allow_always")
-_REJECT: Sequence[PermissionOptionKind] = ("reject_once", "reject_always")
+_ALLOW: Sequence[v1.PermissionOptionKind] = ("allow_once",)
+_ALLOW_ALWAYS: Sequence[v1.PermissionOptionKind] = ("allow_always", "allow_once")
+_ALLOW_AGAIN: Sequence[v1.PermissionOptionKind] = ("allow_once", "allow_always")
+_REJECT: Sequence[v1.PermissionOptionKind] = ("reject_once", "reject_always")
 
 # An agent may send any text as a kind.
 _MAX_KINDS = 20
@@ -113,7 +105,7 @@ class PermissionPolicy:
         """Forget what the user decided always in a session. Call it when the session has ended."""
         self._always.pop(session_id, None)
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         """Return the decision about a tool call.
 
         Many agents send only the id of the tool call. `PermissionHandlers` completes it; so does
@@ -127,18 +119,18 @@ class PermissionPolicy:
         is_always = rule.always and rule.under is None and self._all_allow
         return _response(request, _ALLOW_ALWAYS if is_always else _ALLOW)
 
-    async def _rule(self, call: ToolCallUpdate) -> Rule | None:
+    async def _rule(self, call: v1.ToolCallUpdate) -> Rule | None:
         """Return the first rule that matches, in a thread if it may have to look at the disk."""
         if any(rule.under is not None for rule in self._rules):
             return await asyncio.to_thread(self._first_match, call)
         return self._first_match(call)
 
-    def _first_match(self, call: ToolCallUpdate) -> Rule | None:
+    def _first_match(self, call: v1.ToolCallUpdate) -> Rule | None:
         return next((rule for rule in self._rules if rule.matches(call)), None)
 
     async def _asked(
-        self, request: RequestPermissionRequest, tool: str | None, rule: Rule | None
-    ) -> RequestPermissionResponse:
+        self, request: v1.RequestPermissionRequest, tool: str | None, rule: Rule | None
+    ) -> v1.RequestPermissionResponse:
         if self._ask is None:
             self._log_rejection(request.tool_call)
             return _response(request, _REJECT)
@@ -151,8 +143,8 @@ class PermissionPolicy:
             try:
                 chosen = await answer_of(self._ask, request)
             except DialogCancelled:
-                return like(request, RequestPermissionResponse)(
-                    outcome=like(request, RequestPermissionOutcomeCancelled)()
+                return like(request, v1.RequestPermissionResponse)(
+                    outcome=like(request, v1.RequestPermissionOutcomeCancelled)()
                 )
             except EOFError:  # from `input`, if stdin is a pipe or a file
                 _logger.warning("The input ended before the user chose an option. The tool call is rejected.")
@@ -165,7 +157,7 @@ class PermissionPolicy:
     def _remembered_as(self, tool: str, rule: Rule | None) -> str:
         return tool if rule is None else f"{tool}, asked by rule {self._rules.index(rule) + 1}"
 
-    def _log_rejection(self, call: ToolCallUpdate) -> None:
+    def _log_rejection(self, call: v1.ToolCallUpdate) -> None:
         """Log, once for each kind of tool, that a tool call is rejected because nothing decides about it."""
         if call.kind not in self._rejected_kinds and len(self._rejected_kinds) < _MAX_KINDS:
             self._rejected_kinds.add(call.kind)
@@ -173,8 +165,8 @@ class PermissionPolicy:
             _logger.warning("Rejected %s: no rule of the PermissionPolicy matches it, and it has no `ask`", what)
 
     def _answered(
-        self, request: RequestPermissionRequest, chosen: str | None, remembered: str | None
-    ) -> RequestPermissionResponse:
+        self, request: v1.RequestPermissionRequest, chosen: str | None, remembered: str | None
+    ) -> v1.RequestPermissionResponse:
         """Answer with the option that the user chose, and remember "always"."""
         if chosen is None:
             return _response(request, _REJECT)
@@ -195,14 +187,14 @@ class PermissionPolicy:
         return _selected(request, answer)
 
 
-def _tool(call: ToolCallUpdate) -> str | None:
+def _tool(call: v1.ToolCallUpdate) -> str | None:
     """Return what an answer for "always" holds for; None if nothing is known of the tool."""
     if call.name:
         return f"name {call.name}"
     return f"kind {call.kind} {call.title}" if call.title else None
 
 
-def _once(request: RequestPermissionRequest, option: PermissionOption) -> PermissionOption | None:
+def _once(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> v1.PermissionOption | None:
     """Return an option that doesn't stop the agent from asking; None if it isn't clear which one is meant."""
     if option.kind != "allow_always":
         return option
@@ -210,15 +202,17 @@ def _once(request: RequestPermissionRequest, option: PermissionOption) -> Permis
     return once[0] if len(once) == 1 else None
 
 
-def _response(request: RequestPermissionRequest, kinds: Sequence[PermissionOptionKind]) -> RequestPermissionResponse:
+def _response(
+    request: v1.RequestPermissionRequest, kinds: Sequence[v1.PermissionOptionKind]
+) -> v1.RequestPermissionResponse:
     """Choose the first option of the first kind that is offered; else reject, and else cancel."""
     for kind in (*kinds, *_REJECT):
         for option in request.options:
             if option.kind == kind:
                 return _selected(request, option)
-    return like(request, RequestPermissionResponse)(outcome=like(request, RequestPermissionOutcomeCancelled)())
+    return like(request, v1.RequestPermissionResponse)(outcome=like(request, v1.RequestPermissionOutcomeCancelled)())
 
 
-def _selected(request: RequestPermissionRequest, option: PermissionOption) -> RequestPermissionResponse:
-    outcome = like(request, RequestPermissionOutcomeSelected)(option_id=option.option_id)
-    return like(request, RequestPermissionResponse)(outcome=outcome)
+def _selected(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> v1.RequestPermissionResponse:
+    outcome = like(request, v1.RequestPermissionOutcomeSelected)(option_id=option.option_id)
+    return like(request, v1.RequestPermissionResponse)(outcome=outcome)

@@ -7,21 +7,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from logging import getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
-from acp_bindings.v1 import (
-    ContentBlock,
-    ContentBlockText,
-    LoadSessionResponse,
-    McpServer,
-    NewSessionResponse,
-    RemoteAgent,
-    ResumeSessionResponse,
-    SessionNotification,
-    SessionUpdateConfigOptionUpdate,
-    SessionUpdateCurrentModeUpdate,
-    SessionUpdateUserMessageChunk,
-)
+from acp_bindings import v1
 from acp_kit._config_options import check_mode, check_value, find_option, not_offered
 from acp_kit._profiles import like
 from acp_kit._sequences import not_a_text
@@ -31,16 +19,13 @@ from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, finished_text
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
-if TYPE_CHECKING:
-    from acp_bindings.v1 import SessionConfigOption
-
 # How long an agent may take to close a session.
 _CLOSE_SECONDS = 5.0
 
 _logger = getLogger(__name__)
 
 
-Prompt: TypeAlias = str | ContentBlock | Sequence[ContentBlock]
+Prompt: TypeAlias = str | v1.ContentBlock | Sequence[v1.ContentBlock]
 
 
 class Supervisor(Protocol):
@@ -49,7 +34,7 @@ class Supervisor(Protocol):
     async def ready(self, session: ClientSession) -> None:
         """Wait until the session can be used."""
 
-    def lost(self, agent: RemoteAgent) -> None:
+    def lost(self, agent: v1.RemoteAgent) -> None:
         """Note that an agent has ended."""
 
 
@@ -65,7 +50,7 @@ class ClientSession:
         is_closed: whether the block of `open_session` has been left, after which there are no further turns.
     """
 
-    def __init__(self, agent: RemoteAgent, session_id: str, opening: Mapping[str, Any]) -> None:
+    def __init__(self, agent: v1.RemoteAgent, session_id: str, opening: Mapping[str, Any]) -> None:
         self.agent = agent
         self.id = session_id
         self.state: SessionState = SessionState()
@@ -126,9 +111,9 @@ class ClientSession:
         """
         await self.ready()
         await self.agent.session_set_mode(session_id=self.id, mode_id=mode_id)
-        self.state.apply(like(self.agent, SessionUpdateCurrentModeUpdate)(current_mode_id=mode_id))
+        self.state.apply(like(self.agent, v1.SessionUpdateCurrentModeUpdate)(current_mode_id=mode_id))
 
-    async def set_config_option(self, config_id: str, value: str | bool) -> Sequence[SessionConfigOption]:
+    async def set_config_option(self, config_id: str, value: str | bool) -> Sequence[v1.SessionConfigOption]:
         """Change an option of the session, here and in `state`.
 
         Returns:
@@ -145,7 +130,7 @@ class ClientSession:
         else:
             response = await self.agent.session_set_config_option(session_id=self.id, config_id=config_id, value=value)
         options = response.config_options
-        self.state.apply(like(self.agent, SessionUpdateConfigOptionUpdate)(config_options=options))
+        self.state.apply(like(self.agent, v1.SessionUpdateConfigOptionUpdate)(config_options=options))
         return options
 
     async def choose(self, setting: str, value: str | bool) -> None:
@@ -182,12 +167,12 @@ class ClientSession:
         if self.supervisor is not None and not self.is_closed:
             await self.supervisor.ready(self)
 
-    def lost(self, agent: RemoteAgent) -> None:
+    def lost(self, agent: v1.RemoteAgent) -> None:
         """Tell the supervisor that an agent has ended. A turn calls this."""
         if self.supervisor is not None:
             self.supervisor.lost(agent)
 
-    def apply(self, notification: SessionNotification) -> None:
+    def apply(self, notification: v1.SessionNotification) -> None:
         """Merge an update into the state, and pass it on to the turn. `deliver_update` calls this."""
         self.state.apply(notification.update)
         if self._turn is not None:
@@ -201,7 +186,7 @@ class ClientSession:
             raise RuntimeError(
                 "The last turn of this session has not ended. Leave its block first, or open another session."
             )
-        chunks = [like(self.agent, SessionUpdateUserMessageChunk)(content=block) for block in turn.blocks]
+        chunks = [like(self.agent, v1.SessionUpdateUserMessageChunk)(content=block) for block in turn.blocks]
         self._turn = turn
         for each in chunks:
             self.state.apply(each)
@@ -233,18 +218,18 @@ class ClientSession:
         if self._turn is None:
             forget(self)
 
-    def _blocks(self, prompt: Prompt) -> list[ContentBlock]:
+    def _blocks(self, prompt: Prompt) -> list[v1.ContentBlock]:
         if isinstance(prompt, str):
-            return [like(self.agent, ContentBlockText)(text=prompt)]
+            return [like(self.agent, v1.ContentBlockText)(text=prompt)]
         return [*prompt] if isinstance(prompt, Sequence) else [prompt]
 
 
 @asynccontextmanager
 async def open_session(
-    agent: RemoteAgent,
+    agent: v1.RemoteAgent,
     *,
     cwd: str | Path,
-    mcp_servers: Sequence[McpServer] = (),
+    mcp_servers: Sequence[v1.McpServer] = (),
     additional_directories: Sequence[str | Path] = (),
     load: str | None = None,
     resume: str | None = None,
@@ -289,7 +274,7 @@ async def open_session(
         method = "session/new" if known_id is None else "session/resume" if load is None else "session/load"
         async with answered_within(timeout, agent, method):
             response = await _opened(session, method)
-        if isinstance(response, like(agent, NewSessionResponse)):
+        if isinstance(response, like(agent, v1.NewSessionResponse)):
             # Without an await since the response, so before the first update is handled.
             if response.session_id in sessions:
                 raise InvalidResponse("session/new", "its session id is that of a session that is open already")
@@ -306,7 +291,7 @@ async def open_session(
         session.forget()
 
 
-def find_session(agent: RemoteAgent, session_id: str) -> ClientSession | None:
+def find_session(agent: v1.RemoteAgent, session_id: str) -> ClientSession | None:
     """Return a session that `open_session` has opened; None if there is none with this id.
 
     For handlers of a client, which only get the id: to show a dialog in the right window, for example.
@@ -314,7 +299,7 @@ def find_session(agent: RemoteAgent, session_id: str) -> ClientSession | None:
     return cast("ClientSession | None", sessions_of(agent).get(session_id))
 
 
-async def reopen_session(session: ClientSession, agent: RemoteAgent, timeout: float) -> None:
+async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout: float) -> None:
     """Load a session with another agent, such as one that was started again, or resume it if the agent can't load.
 
     If it is loaded, the history that the agent sends is merged into its state. If this raises, the session is as
@@ -347,7 +332,7 @@ async def reopen_session(session: ClientSession, agent: RemoteAgent, timeout: fl
 
 async def _opened(
     session: ClientSession, method: str
-) -> NewSessionResponse | LoadSessionResponse | ResumeSessionResponse:
+) -> v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse:
     if method == "session/load":
         return await session.agent.session_load(session_id=session.id, **session.opening)
     if method == "session/resume":

@@ -30,19 +30,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from acp_bindings.v1 import (
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    KillTerminalRequest,
-    KillTerminalResponse,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
-    TerminalExitStatus,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-)
+from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.confined.paths import check_text
@@ -56,7 +44,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _logger = getLogger(__name__)
-S = TypeVar("S", TerminalExitStatus, WaitForTerminalExitResponse)
+S = TypeVar("S", v1.TerminalExitStatus, v1.WaitForTerminalExitResponse)
 
 
 class Terminals:
@@ -102,7 +90,7 @@ class Terminals:
         self._grace = grace
         self._commands: dict[str, tuple[str, RunningCommand]] = {}
         self._ending: dict[str, tuple[str, RunningCommand]] = {}
-        self._released: dict[str, tuple[str, TerminalOutputResponse]] = {}  # the oldest first
+        self._released: dict[str, tuple[str, v1.TerminalOutputResponse]] = {}  # the oldest first
         self._is_closed = False
         self._has_logged_line = False
 
@@ -126,7 +114,7 @@ class Terminals:
             for id in [id for id, (session, _) in self._released.items() if session == session_id]:
                 del self._released[id]
 
-    def output(self, terminal_id: str) -> TerminalOutputResponse | None:
+    def output(self, terminal_id: str) -> v1.TerminalOutputResponse | None:
         """Return what to show of a terminal: the end of its output so far, and the exit status of an exited command.
 
         A tool call goes on showing its terminals after the agent has released them, so their outputs are kept, also
@@ -140,7 +128,7 @@ class Terminals:
             return _output(known[1])
         return self._released.get(terminal_id, (None, None))[1]
 
-    async def terminal_create(self, request: CreateTerminalRequest) -> CreateTerminalResponse:
+    async def terminal_create(self, request: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
         """Start a command, and return the id of its terminal.
 
         Raises:
@@ -174,9 +162,9 @@ class Terminals:
             raise _refusal(error, request.command) from error
         terminal_id = f"terminal-{secrets.token_hex(8)}"
         self._commands[terminal_id] = request.session_id, started
-        return like(request, CreateTerminalResponse)(terminal_id=terminal_id)
+        return like(request, v1.CreateTerminalResponse)(terminal_id=terminal_id)
 
-    async def terminal_output(self, request: TerminalOutputRequest) -> TerminalOutputResponse:
+    async def terminal_output(self, request: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
         """Return the end of the output so far, and the exit status if the command has exited.
 
         Raises:
@@ -187,7 +175,7 @@ class Terminals:
         await command.read_available()
         return _output(command, request)
 
-    async def terminal_wait_for_exit(self, request: WaitForTerminalExitRequest) -> WaitForTerminalExitResponse:
+    async def terminal_wait_for_exit(self, request: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
         """Wait until the command has exited. Its output is complete then, except for that of its descendants.
 
         Raises:
@@ -199,9 +187,9 @@ class Terminals:
         status = command.exit_status
         if status is None:
             raise InternalError(f"The system could not end process {command.pid}.")
-        return _status(like(request, WaitForTerminalExitResponse), status)
+        return _status(like(request, v1.WaitForTerminalExitResponse), status)
 
-    async def terminal_kill(self, request: KillTerminalRequest) -> KillTerminalResponse:
+    async def terminal_kill(self, request: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
         """End the command and its descendants. The terminal stays, with its output and exit status.
 
         Raises:
@@ -209,9 +197,9 @@ class Terminals:
             InvalidParams: it belongs to another session.
         """
         await RunningCommand.end([self._command(request.session_id, request.terminal_id)], self._grace)
-        return like(request, KillTerminalResponse)()
+        return like(request, v1.KillTerminalResponse)()
 
-    async def terminal_release(self, request: ReleaseTerminalRequest) -> ReleaseTerminalResponse:
+    async def terminal_release(self, request: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
         """End the command and its descendants, and forget the terminal. `output` still has its output.
 
         Raises:
@@ -220,7 +208,7 @@ class Terminals:
         """
         self._command(request.session_id, request.terminal_id)
         await self._release([request.terminal_id])
-        return like(request, ReleaseTerminalResponse)()
+        return like(request, v1.ReleaseTerminalResponse)()
 
     async def _release(self, terminal_ids: Iterable[str], also: Iterable[RunningCommand] = ()) -> None:
         ending = {id: self._commands.pop(id) for id in terminal_ids}
@@ -259,7 +247,7 @@ class Terminals:
         return folder
 
 
-def _is_line_of_shell(error: OSError, request: CreateTerminalRequest) -> bool:
+def _is_line_of_shell(error: OSError, request: v1.CreateTerminalRequest) -> bool:
     """Whether a command can't be started because it is a whole line, whose program a shell finds."""
     if request.args or error.errno not in (ENOENT, ENAMETOOLONG):
         return False
@@ -273,11 +261,11 @@ def _refusal(error: OSError, command: str) -> RequestError:
     return ResourceNotFound(message, data) if error.errno == ENOENT else InternalError(message, data)
 
 
-def _output(command: RunningCommand, request: TerminalOutputRequest | None = None) -> TerminalOutputResponse:
-    cls, output, status = like(request, TerminalOutputResponse), command.output, command.exit_status
+def _output(command: RunningCommand, request: v1.TerminalOutputRequest | None = None) -> v1.TerminalOutputResponse:
+    cls, output, status = like(request, v1.TerminalOutputResponse), command.output, command.exit_status
     if status is None:
         return cls(output=output.text, truncated=output.truncated)
-    exit_status = _status(like(request, TerminalExitStatus), status)
+    exit_status = _status(like(request, v1.TerminalExitStatus), status)
     return cls(output=output.text, truncated=output.truncated, exit_status=exit_status)
 
 

@@ -25,13 +25,7 @@ from pathlib import Path
 from typing import TypeAlias
 from weakref import WeakValueDictionary
 
-from acp_bindings.v1 import (
-    FileSystemCapabilities,
-    ReadTextFileRequest,
-    ReadTextFileResponse,
-    WriteTextFileRequest,
-    WriteTextFileResponse,
-)
+from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit._uninterrupted import uninterrupted
 from acp_kit.local.confined import ConfinedFiles
@@ -91,15 +85,15 @@ class Workspace:
         """The roots with symbolic links resolved, without those that are inside of others."""
         return self._files.roots
 
-    def capabilities(self, agent: object = None) -> FileSystemCapabilities:
+    def capabilities(self, agent: object = None) -> v1.FileSystemCapabilities:
         """Return what to advertise in `initialize`, as `client_capabilities.fs`.
 
         Args:
             agent: the proxy of the agent. Only needed if its profile is not `acp_bindings.v1`.
         """
-        return like(agent, FileSystemCapabilities)(read_text_file=self._can_read, write_text_file=self._can_write)
+        return like(agent, v1.FileSystemCapabilities)(read_text_file=self._can_read, write_text_file=self._can_write)
 
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+    async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         """Return the text of a file, or some lines of it, without its byte order mark.
 
         Lines end with LF, CRLF or CR, and keep these ends. Line 0, which some agents ask for, means the
@@ -122,9 +116,9 @@ class Workspace:
                     content = _lines(text, line, limit)
                 else:
                     content = await asyncio.to_thread(lambda: _lines(self._read(path), line, limit))
-        return like(request, ReadTextFileResponse)(content=content)
+        return like(request, v1.ReadTextFileResponse)(content=content)
 
-    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+    async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
         """Replace the text of a file, or create it and the folders that it is in.
 
         The file keeps its permissions, and its encoding and byte order mark if it has one. Line ends are written as
@@ -141,7 +135,7 @@ class Workspace:
         with answering_file_errors(request.path):
             async with self._lock(request.path):
                 await uninterrupted(self._write(request.path, request.content))
-        return like(request, WriteTextFileResponse)()
+        return like(request, v1.WriteTextFileResponse)()
 
     def _lock(self, path: str) -> asyncio.Lock:
         return self._locks.setdefault(path, asyncio.Lock())
