@@ -1,7 +1,8 @@
-"""Refuses a text where a sequence of texts is needed. Type checkers don't: a text is a sequence of its letters."""
+"""Refuses a text where a sequence is needed. Type checkers don't: a text is a sequence of its letters."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -15,8 +16,8 @@ def not_a_text(name: str, value: T) -> T:
         value: what was passed.
 
     Raises:
-        TypeError: if it is a text. The message says what to write instead.
+        TypeError: if it is a text, bytes or a mapping. The message says what to write instead.
     """
-    if isinstance(value, str):
+    if isinstance(value, (str, bytes, Mapping)):
         raise TypeError(f"{name} must be a list, such as [{value!r}], not {value!r}.")
     return value

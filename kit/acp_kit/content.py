@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from mimetypes import guess_type
 from pathlib import Path
 
@@ -121,8 +121,9 @@ def prompt_for(agent: v1.RemoteAgent, blocks: Iterable[v1.ContentBlock]) -> list
         UnsupportedContent: if it can't. The message says which and why; `link` always works.
     """
     found = [converted(agent, block) for block in blocks]
-    capabilities = agent.capabilities and agent.capabilities.prompt_capabilities
-    refused = [*_refused(found, capabilities or v1.PromptCapabilities())]
+    able = (agent.capabilities and agent.capabilities.prompt_capabilities) or v1.PromptCapabilities()
+    taken = {"image": able.image, "audio": able.audio, "resource": able.embedded_context}
+    refused = [block for block in found if not taken.get(block.type, True)]
     if refused:
         kinds = ", ".join(dict.fromkeys(block.type for block in refused))
         raise UnsupportedContent(
@@ -130,15 +131,6 @@ def prompt_for(agent: v1.RemoteAgent, blocks: Iterable[v1.ContentBlock]) -> list
             f"This agent takes no blocks of the kind {kinds} in a prompt. It takes text and links to resources.",
         )
     return found
-
-
-def _refused(blocks: Iterable[v1.ContentBlock], capabilities: v1.PromptCapabilities) -> Iterator[v1.ContentBlock]:
-    taken = {
-        "image": capabilities.image,
-        "audio": capabilities.audio,
-        "resource": capabilities.embedded_context,
-    }
-    return (block for block in blocks if not taken.get(block.type, True))
 
 
 def _as_text(block: v1.ContentBlock) -> str:

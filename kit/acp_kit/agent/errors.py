@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable
 from typing import cast
 
@@ -32,6 +33,17 @@ class TurnCancelled(Exception):
 
     def __init__(self) -> None:
         super().__init__("The user cancelled the turn")
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what to tell of an error, or of the first one in a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, Rejected):
+        return "Rejected by the user"
+    if isinstance(error, (TurnCancelled, CancelledError)):
+        return "Cancelled"
+    return str(error) or type(error).__name__
 
 
 def is_only(error: BaseException | None, condition: Callable[[BaseException], bool]) -> bool:

@@ -13,14 +13,14 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
-from acp_bindings.v1 import McpCapabilities, McpServer, McpServerStdio
+from acp_bindings.v1 import McpCapabilities, McpServer
 from acp_kit._extras import require
+from acp_kit.agent.errors import reason_of
 from acp_runtime import InternalError, InvalidParams
 
 if TYPE_CHECKING:
     import mcp
     from mcp.types import Tool
-    from typing_extensions import TypeIs  # a part of type checkers
 
 
 # How long a server may take to accept a request, and to send the next part of a stream.
@@ -28,7 +28,7 @@ _HTTP_SECONDS = 30.0
 _STREAM_SECONDS = 300.0
 
 
-class McpServers:
+class McpServers(Mapping[str, "mcp.ClientSession"]):
     """The connections to the MCP servers of one session.
 
     `connect` may be called in one handler and `close` in another: each connection belongs to a task of its own, which
@@ -110,9 +110,6 @@ class McpServers:
         """Return the session with a server, to call its tools. Raises KeyError if there is no such server."""
         return self._connections[name].session
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._connections
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._connections)
 
@@ -182,7 +179,7 @@ class _Connection:
         except asyncio.CancelledError as error:
             self._failed(error, "it was closed")
         except Exception as error:
-            self._failed(error, _reason(error))
+            self._failed(error, reason_of(error))
 
     def _failed(self, error: BaseException, why: str) -> None:
         """Report why the server can't be used. When it is in use, its session reports errors itself."""
@@ -201,14 +198,14 @@ async def _close_all(connections: Mapping[str, _Connection]) -> None:
 
 
 @asynccontextmanager
-async def _transport(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
+async def _transport(server: Any) -> AsyncGenerator[tuple[Any, Any]]:
     """Open the streams to a server. Version 1 of `mcp` yields a third value for some."""
     import mcp
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
 
     async with AsyncExitStack() as stack:
-        if _is_stdio(server):
+        if not hasattr(server, "type"):
             parameters = mcp.StdioServerParameters(
                 command=server.command,
                 args=server.args,
@@ -234,10 +231,6 @@ def _http_client(headers: dict[str, str]) -> Any:
     return http.AsyncClient(headers=headers, timeout=timeout, follow_redirects=True)
 
 
-def _is_stdio(server: McpServer) -> TypeIs[McpServerStdio]:
-    return not hasattr(server, "type")
-
-
 async def _all_tools(session: mcp.ClientSession) -> list[Tool]:
     """Return the tools of a server, page by page."""
     from mcp.types import PaginatedRequestParams
@@ -248,10 +241,3 @@ async def _all_tools(session: mcp.ClientSession) -> list[Tool]:
         listed = await cast("Any", session).list_tools(params=PaginatedRequestParams(cursor=cursor))
         tools += listed.tools
     return tools
-
-
-def _reason(error: BaseException) -> str:
-    """Return the sentence of an error, that of the first one in a group."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return str(error) or type(error).__name__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import ItemsView, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -34,24 +34,19 @@ class Decision:
     option_id: str | None
 
 
-class PermissionMemory:
-    """What the user decided for the rest of a session ("always"), by tool. It belongs to one session."""
+class PermissionMemory(dict[str, bool]):
+    """What the user decided for the rest of a session ("always"): tools, and whether they are allowed.
+
+    It belongs to one session. Its `items` can be shown or kept.
+    """
 
     def __init__(self) -> None:
-        self._decided: dict[str, bool] = {}
+        super().__init__()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    def get(self, tool: str) -> bool | None:
-        """Return whether the user always allows a tool; None if they have not decided that."""
-        return self._decided.get(tool)
 
     def remember(self, tool: str, *, allowed: bool) -> None:
         """Decide for the rest of the session."""
-        self._decided[tool] = allowed
-
-    def items(self) -> ItemsView[str, bool]:
-        """Return all decisions, to show or to keep them: tools, and whether the user always allows them."""
-        return self._decided.items()
+        self[tool] = allowed
 
     def asking(self, tool: str | None) -> asyncio.Lock:
         """Return the lock to hold while the user is asked, so that "always" also holds for parallel calls of a tool."""
@@ -60,9 +55,9 @@ class PermissionMemory:
     def forget(self, tool: str | None = None) -> None:
         """Forget the decision about a tool, or all decisions. The user is asked again then."""
         if tool is None:
-            self._decided.clear()
+            self.clear()
         else:
-            self._decided.pop(tool, None)
+            self.pop(tool, None)
 
 
 def default_options(client: v1.RemoteClient) -> list[v1.PermissionOption]:

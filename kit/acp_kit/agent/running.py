@@ -69,11 +69,4 @@ class CommandRun:
                 timed_out = True
                 await terminals.terminal_kill(v1.KillTerminalRequest(session_id=session_id, terminal_id=id))
             found = await terminals.terminal_output(v1.TerminalOutputRequest(session_id=session_id, terminal_id=id))
-        status = found.exit_status
-        return TerminalResult(
-            exit_code=status.exit_code if status else None,
-            signal=status.signal if status else None,
-            output=found.output,
-            truncated=found.truncated,
-            timed_out=timed_out,
-        )
+        return TerminalResult.of(found.exit_status, found, timed_out=timed_out)

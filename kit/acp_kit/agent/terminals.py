@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
+from typing import TypeAlias
 
-from acp_bindings.v1 import EnvVariable, RemoteClient, ToolCallContentTerminal, WaitForTerminalExitResponse
+from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit._sequences import not_a_text
 from acp_kit._uninterrupted import finished_soon
@@ -17,6 +18,9 @@ from acp_runtime import ABSENT
 # How long the client may take, in seconds: to end a command whose time is over; and at the end of a block to release
 # the terminal, or to create it if the turn was cancelled before it did.
 _DEADLINE = 5.0
+
+
+Exited: TypeAlias = v1.WaitForTerminalExitResponse | v1.TerminalExitStatus
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,12 @@ class TerminalResult:
     truncated: bool
     timed_out: bool
 
+    @classmethod
+    def of(cls, exited: Exited | None, output: v1.TerminalOutputResponse, *, timed_out: bool) -> TerminalResult:
+        """Return the end of a command from the client's answers."""
+        code, signal = (exited.exit_code, exited.signal) if exited else (None, None)
+        return cls(code, signal, output.output, output.truncated, timed_out)
+
 
 class Terminal:
     """A command in a terminal of the client. Use it as an async context manager.
@@ -51,7 +61,7 @@ class Terminal:
 
     def __init__(
         self,
-        client: RemoteClient,
+        client: v1.RemoteClient,
         session_id: str,
         command: str,
         args: Sequence[str],
@@ -89,9 +99,9 @@ class Terminal:
             error.add_note(f"The terminal {self.terminal_id!r} could not be released: {failure}")
 
     @property
-    def content(self) -> ToolCallContentTerminal:
+    def content(self) -> v1.ToolCallContentTerminal:
         """The terminal as content of a tool call, which shows its output live."""
-        return like(self._client, ToolCallContentTerminal)(terminal_id=self.terminal_id)
+        return like(self._client, v1.ToolCallContentTerminal)(terminal_id=self.terminal_id)
 
     async def wait(self, timeout: float | None = None) -> TerminalResult:
         """Wait until the command has exited. Kill it when the time is over.
@@ -109,13 +119,7 @@ class Terminal:
                     await self.kill()
                     exited = await self._exited(None)
         output = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
-        return TerminalResult(
-            exit_code=exited.exit_code if exited else None,
-            signal=exited.signal if exited else None,
-            output=output.output,
-            truncated=output.truncated,
-            timed_out=timed_out,
-        )
+        return TerminalResult.of(exited, output, timed_out=timed_out)
 
     async def output(self) -> str:
         """Return what the command has written so far, or the end of that."""
@@ -126,7 +130,7 @@ class Terminal:
         """Kill the command. Its output stays, and `wait` returns."""
         await self._client.terminal_kill(session_id=self._session_id, terminal_id=self.terminal_id)
 
-    async def _exited(self, timeout: float | None) -> WaitForTerminalExitResponse | None:
+    async def _exited(self, timeout: float | None) -> v1.WaitForTerminalExitResponse | None:
         """Wait for the exit; return None if the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
@@ -136,7 +140,7 @@ class Terminal:
         return None
 
     async def _create(self) -> str:
-        variable = like(self._client, EnvVariable)
+        variable = like(self._client, v1.EnvVariable)
         created = await self._client.terminal_create(
             session_id=self._session_id,
             command=self._command,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from acp_bindings import v1
 from acp_kit._profiles import converted, like
 from acp_kit._sequences import not_a_text
 from acp_kit._uninterrupted import uninterrupted
-from acp_kit.agent.errors import Rejected, TurnCancelled, is_only
+from acp_kit.agent.errors import Rejected, TurnCancelled, is_only, reason_of
 from acp_kit.agent.permissions import decide
 from acp_runtime import RequestError
 
@@ -106,7 +106,7 @@ class ToolCall:
         try:
             await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._shown_so_far()))
         except asyncio.CancelledError as error:  # perhaps after it was sent
-            self.output(_reason(error))
+            self.output(reason_of(error))
             await self._end("failed", **self._about)
             raise
         return self
@@ -117,7 +117,7 @@ class ToolCall:
         if error is None:
             await self._end("completed", **self._result)
             return False
-        self.output(_reason(error))
+        self.output(reason_of(error))
         if is_only(error, self._is_own_rejection):
             self.rejected = True
             await self._end("failed", **self._result)
@@ -272,7 +272,7 @@ class ToolCall:
         try:
             await session.send(update)
         except Exception as error:  # the history failed, or the output is not JSON or too large
-            self._content = [self._shown(_reason(error))]
+            self._content = [self._shown(reason_of(error))]
             with suppress(Exception):
                 await self._client.session_update(session_id=session.id, update=self._update(status="failed"))
             raise
@@ -305,13 +305,3 @@ class ToolCall:
         if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
             return content
         return like(self._client, v1.ToolCallContentContent)(content=content)
-
-
-def _reason(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    if isinstance(error, Rejected):
-        return "Rejected by the user"
-    if isinstance(error, (TurnCancelled, asyncio.CancelledError)):
-        return "Cancelled"
-    return str(error) or type(error).__name__

@@ -18,6 +18,7 @@ from acp_kit.local.confined import InvalidPath, OutsideRoots
 from acp_kit.local.confined.paths import check_text, locate
 
 Decision: TypeAlias = Literal["allow", "reject", "ask"]
+Folder: TypeAlias = str | os.PathLike[str]
 
 _KINDS: tuple[ToolKind, ...] = get_args(ToolKind)
 
@@ -60,9 +61,7 @@ class Rule:
         return any(each is not False for each in inside)
 
 
-def allow(
-    *, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[str] | None = None, always: bool = False
-) -> Rule:
+def allow(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None, always: bool = False) -> Rule:
     """Allow tool calls without asking.
 
     Args:
@@ -75,10 +74,10 @@ def allow(
         ValueError: if a kind is unknown, or the folder is not an absolute path.
         TypeError: if `kinds` is a single kind.
     """
-    return _rule("allow", kinds, under, always=always)
+    return _rule("allow", kinds, under, always)
 
 
-def reject(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[str] | None = None) -> Rule:
+def reject(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None) -> Rule:
     """Reject tool calls without asking.
 
     Args:
@@ -92,7 +91,7 @@ def reject(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLik
     return _rule("reject", kinds, under)
 
 
-def ask(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[str] | None = None) -> Rule:
+def ask(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None) -> Rule:
     """Ask the user about tool calls.
 
     Args:
@@ -106,13 +105,7 @@ def ask(*, kinds: Collection[ToolKind] | None = None, under: str | os.PathLike[s
     return _rule("ask", kinds, under)
 
 
-def _rule(
-    decision: Decision,
-    kinds: Collection[ToolKind] | None,
-    under: str | os.PathLike[str] | None,
-    *,
-    always: bool = False,
-) -> Rule:
+def _rule(decision: Decision, kinds: Collection[ToolKind] | None, under: Folder | None, always: bool = False) -> Rule:
     only = None if kinds is None else frozenset(not_a_text("kinds", kinds))
     for kind in only or ():
         if kind not in _KINDS:

@@ -111,19 +111,16 @@ class PermissionPolicy:
         Many agents send only the id of the tool call. `PermissionHandlers` completes it; so does
         `SessionState.update_tool_call`.
         """
-        rule = await self._rule(request.tool_call)
+        if any(rule.under is not None for rule in self._rules):
+            rule = await asyncio.to_thread(self._first_match, request.tool_call)  # it may look at the disk
+        else:
+            rule = self._first_match(request.tool_call)
         if rule is None or rule.decision == "ask":
             return await self._asked(request, _tool(request.tool_call), rule)
         if rule.decision == "reject":
             return _response(request, _REJECT)
         is_always = rule.always and rule.under is None and self._all_allow
         return _response(request, _ALLOW_ALWAYS if is_always else _ALLOW)
-
-    async def _rule(self, call: v1.ToolCallUpdate) -> Rule | None:
-        """Return the first rule that matches, in a thread if it may have to look at the disk."""
-        if any(rule.under is not None for rule in self._rules):
-            return await asyncio.to_thread(self._first_match, call)
-        return self._first_match(call)
 
     def _first_match(self, call: v1.ToolCallUpdate) -> Rule | None:
         return next((rule for rule in self._rules if rule.matches(call)), None)
@@ -136,7 +133,9 @@ class PermissionPolicy:
             return _response(request, _REJECT)
         key = request.session_id, tool or f"id {request.tool_call.tool_call_id}"
         async with self._locks.setdefault(key, asyncio.Lock()):
-            remembered = None if tool is None else self._remembered_as(tool, rule)
+            remembered = tool
+            if tool is not None and rule is not None:
+                remembered = f"{tool}, asked by rule {self._rules.index(rule) + 1}"
             allowed = self._always.get(request.session_id, {}).get(remembered or "")
             if allowed is not None:
                 return _response(request, (_ALLOW_AGAIN if self._all_allow else _ALLOW) if allowed else _REJECT)
@@ -153,9 +152,6 @@ class PermissionPolicy:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
                 return _response(request, _REJECT)
             return self._answered(request, chosen, remembered)
-
-    def _remembered_as(self, tool: str, rule: Rule | None) -> str:
-        return tool if rule is None else f"{tool}, asked by rule {self._rules.index(rule) + 1}"
 
     def _log_rejection(self, call: v1.ToolCallUpdate) -> None:
         """Log, once for each kind of tool, that a tool call is rejected because nothing decides about it."""

@@ -262,7 +262,7 @@ async def open_session(
     sessions = sessions_of(agent)
     if known_id is not None and known_id in sessions:
         raise ValueError(f"The session {known_id!r} is open already.")
-    opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": mcp_servers}
+    opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": [*mcp_servers]}
     opening["additional_directories"] = [
         *map(str, not_a_text("additional_directories", additional_directories))
     ] or ABSENT

@@ -220,7 +220,9 @@ class Supervised:
         loop, began = asyncio.get_running_loop(), inf
         try:
             async with AsyncExitStack() as stack:
-                agent = await self._started(stack)
+                late = f"The agent could not be used after {self._start_deadline} seconds (Supervised.start_deadline)."
+                async with limited(self._start_deadline, lambda: late):
+                    agent = await stack.enter_async_context(self._start())
                 began = loop.time()
                 self._agent = agent
                 await self._open_again(agent, ready)
@@ -233,11 +235,6 @@ class Supervised:
         finally:
             self._agent = None
         return loop.time() - began, error
-
-    async def _started(self, stack: AsyncExitStack) -> RemoteAgent:
-        late = f"The agent could not be used after {self._start_deadline} seconds (Supervised.start_deadline)."
-        async with limited(self._start_deadline, lambda: late):
-            return await stack.enter_async_context(self._start())
 
     async def _open_again(self, agent: RemoteAgent, ready: asyncio.Future[None]) -> None:
         self._notify()

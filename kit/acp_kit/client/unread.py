@@ -23,12 +23,12 @@ class Unread:
         self._changed = asyncio.Event()
         self._closed = False
 
-    def put(self, update: SessionUpdate) -> None:
+    def put(self, update: Any) -> None:
         """Add an update."""
-        text = _chunk_text(update)
+        text = plain_text(update) if isinstance(TABLE.get(update.session_update), Says) else None
         if text is not None and self._updates:
             last, texts = self._updates[-1]
-            if texts and (last.session_update, last.message_id) == _key(update):
+            if texts and (last.session_update, last.message_id) == (update.session_update, update.message_id):
                 texts.append(text)
                 return
         self._updates.append((update, [] if text is None else [text]))
@@ -49,12 +49,3 @@ class Unread:
         update, texts = self._updates.popleft()
         found: SessionUpdate = with_text(update, "".join(texts)) if len(texts) > 1 else update
         return found
-
-
-def _key(update: Any) -> tuple[str, str | None]:
-    return update.session_update, update.message_id
-
-
-def _chunk_text(update: SessionUpdate) -> str | None:
-    """Return the text of a chunk of a message that is nothing but text."""
-    return plain_text(update) if isinstance(TABLE.get(update.session_update), Says) else None

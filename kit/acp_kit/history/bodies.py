@@ -38,21 +38,15 @@ class Bodies:
         Raises:
             HistoryDamaged: it is not JSON.
         """
-        line = f'{{"sessionId":"","update":{body}}}'.encode()
-        try:
-            return self._notification.model_validate_json(line).update  # type: ignore[no-any-return]
-        except ValidationError:
-            return self._load_unusual(line)
-
-    def _load_unusual(self, line: bytes) -> SessionUpdate | None:
-        """Return an update with lone surrogates."""
         from acp_runtime.jsonrpc import parse, read
 
+        line = f'{{"sessionId":"","update":{body}}}'.encode()
+        try:
+            return read(self._notification.model_validate_json, line).update  # type: ignore[no-any-return]
+        except ValidationError:
+            pass
         try:
             parse(line)
         except ValueError as error:
             raise HistoryDamaged(f"{self._history} is damaged: an update in it is not JSON") from error
-        try:
-            return read(self._notification.model_validate_json, line).update  # type: ignore[no-any-return]
-        except ValidationError:
-            return None
+        return None

@@ -58,8 +58,8 @@ class SqlHistory(HistoryStore):
     """
 
     def __init__(self, url_or_path: str | Path, *, profile: ModuleType | None = None) -> None:
-        self._path, self._url = _path_and_url(url_or_path)
-        self._name = "The history" if self._path is None else f"The history {self._path}"
+        self._place = _path_or_url(url_or_path)
+        self._name = f"The history {self._place}" if isinstance(self._place, Path) else "The history"
         self._bodies = Bodies(profile or import_module("acp_bindings.v1"), self._name)
         self._engine: AsyncEngine | None = None
         self._opening = asyncio.Lock()
@@ -229,9 +229,9 @@ class SqlHistory(HistoryStore):
             yield
         except (SQLAlchemyError, OSError) as error:  # OSError: a server can't be reached
             cause = getattr(error, "orig", None) or error
-            if self._path is None:
-                raise HistoryError(f"{self._name} can't be used: {cause}") from error
-            raise sqlite.explained(self._path, cause) from error
+            if isinstance(self._place, Path):
+                raise sqlite.explained(self._place, cause) from error
+            raise HistoryError(f"{self._name} can't be used: {cause}") from error
 
     async def _opened(self) -> AsyncEngine:
         async with self._opening:
@@ -240,12 +240,12 @@ class SqlHistory(HistoryStore):
             return self._engine
 
     async def _open(self) -> AsyncEngine:
-        if self._path is None:
-            # Connections that the server has closed meanwhile, such as by a restart, are replaced.
-            engine = create_async_engine(self._url, pool_pre_ping=True)
+        if isinstance(self._place, Path):
+            await asyncio.to_thread(sqlite.prepare_file, self._place)
+            engine = sqlite.engine_for(self._place)
         else:
-            await asyncio.to_thread(sqlite.prepare_file, self._path)
-            engine = sqlite.engine_for(self._path)
+            # Connections that the server has closed meanwhile, such as by a restart, are replaced.
+            engine = create_async_engine(self._place, pool_pre_ping=True)
         try:
             with self._explained():
                 try:
@@ -262,17 +262,16 @@ class SqlHistory(HistoryStore):
             await connection.run_sync(create_tables, self._name)
 
 
-def _path_and_url(url_or_path: str | Path) -> tuple[Path | None, URL]:
-    """Return the path if it is an SQLite file, and the URL."""
+def _path_or_url(url_or_path: str | Path) -> Path | URL:
+    """Return the path if it is an SQLite file, else the URL."""
     if isinstance(url_or_path, str) and "://" in url_or_path:
         url = make_url(url_or_path)
         if url.get_backend_name() != "sqlite":
-            return None, url
+            return url
         url_or_path = url.database or ":memory:"
     if str(url_or_path) == ":memory:":
         raise ValueError("SqlHistory needs a file or a database. Use MemoryHistory to keep histories in memory.")
-    path = Path(url_or_path).expanduser()
-    return path, URL.create("sqlite+aiosqlite", database=str(path))
+    return Path(url_or_path).expanduser()
 
 
 async def _add_session(connection: AsyncConnection, row: Mapping[str, Any]) -> None:

@@ -122,14 +122,9 @@ class OpenedAgent:
 
 
 class _DefaultClient(UpdateHandlers, PermissionHandlers, v1.Client):
-    def __init__(
-        self,
-        agent: v1.RemoteAgent,
-        rules: Sequence[Rule],
-        ask: Callable[[v1.RequestPermissionRequest], str | None] | None,
-    ) -> None:
+    def __init__(self, agent: v1.RemoteAgent, permissions: PermissionPolicy) -> None:
         self.agent = agent
-        self.permissions = PermissionPolicy(*rules, ask=in_waiting_thread(ask) if ask else None)
+        self.permissions = permissions
 
 
 def spawn_agent(
@@ -173,8 +168,9 @@ def spawn_agent(
     """
     if client is not None and (rules or ask):
         raise ValueError("Pass `client`, or `rules` and `ask`. A client answers permission requests itself.")
+    policy = PermissionPolicy(*rules, ask=in_waiting_thread(ask) if ask else None)
     spawned = v1.spawn_agent(
-        client or (lambda remote: _DefaultClient(remote, rules, ask)),
+        client or (lambda remote: _DefaultClient(remote, policy)),
         command,
         *args,
         cwd=cwd,
