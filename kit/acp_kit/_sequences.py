@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from acp_runtime import Model
+
 T = TypeVar("T")
 
 
@@ -16,8 +18,8 @@ def not_a_text(name: str, value: T) -> T:
         value: what was passed.
 
     Raises:
-        TypeError: if it is a text, bytes or a mapping. The message says what to write instead.
+        TypeError: if it is a text, bytes, a mapping or a single model. The message says what to write instead.
     """
-    if isinstance(value, (str, bytes, Mapping)):
+    if isinstance(value, (str, bytes, Mapping, Model)):
         raise TypeError(f"{name} must be a list, such as [{value!r}], not {value!r}.")
     return value

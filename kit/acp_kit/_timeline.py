@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args, runtime_checkable
 
 from acp_kit._updates import (
     PERMISSION,
@@ -231,16 +231,18 @@ class Timeline:
     def take_replay(self, replay: Timeline) -> None:
         """Take what the replay of an earlier part of the same session has and this lacks.
 
-        A replay may be split otherwise, and may have less. So between the entries that both have, those are kept that
-        say more.
+        A replay may be split otherwise, and may have less. If it has more, then between the entries that both have,
+        those are kept that say more.
         """
         self.end_message()
         replay.end_message()
         ours, theirs = [*self.entries.values()], [*replay.entries.values()]
-        entries: list[Any] = []
-        for kind, *ends in SequenceMatcher(None, _identities(ours), _identities(theirs)).get_opcodes():
-            mine, other = ours[ends[0] : ends[1]], theirs[ends[2] : ends[3]]
-            entries += map(_completed, mine, other) if kind == "equal" else max(mine, other, key=_weight)
+        entries = _merged_if_nothing_is_new(ours, theirs)
+        if entries is None:
+            entries = []
+            for kind, *ends in SequenceMatcher(None, _identities(ours), _identities(theirs)).get_opcodes():
+                mine, other = ours[ends[0] : ends[1]], theirs[ends[2] : ends[3]]
+                entries += map(_completed, mine, other) if kind == "equal" else max(mine, other, key=_weight)
         for known in (self.entries, self.tool_calls, self._places, self._questions):
             known.clear()
         for entry in entries:
@@ -286,6 +288,27 @@ def key_of(entry: Any) -> tuple[str, str] | None:
     """Return the field with the id of an entry or of an update, and the id; None if it has none."""
     effect = None if isinstance(entry, Message) else TABLE.get(tag_of(entry))
     return (effect.id, getattr(entry, effect.id)) if isinstance(effect, Changes) else None
+
+
+def _merged_if_nothing_is_new(ours: Sequence[Any], theirs: Sequence[Any]) -> list[Any] | None:
+    """Return our entries with how they ended by a replay; None if the replay has a text or an entry that we lack.
+
+    The newest ones are compared first, because an id may be used again.
+    """
+    for role in get_args(Role):
+        said = "".join(each.text for each in ours if isinstance(each, Message) and each.role == role)
+        end = len(said)
+        for each in reversed(theirs):
+            if isinstance(each, Message) and each.role == role and (end := said.rfind(each.text, 0, end)) < 0:
+                return None
+    entries, place = [*ours], len(ours)
+    for each in reversed(theirs):
+        if not isinstance(each, Message):
+            place = next((place for place in range(place - 1, -1, -1) if key_of(ours[place]) == key_of(each)), -1)
+            if place < 0:
+                return None
+            entries[place] = _completed(ours[place], each)
+    return entries
 
 
 def _identities(entries: Sequence[Any]) -> list[object]:

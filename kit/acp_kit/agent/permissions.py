@@ -113,15 +113,8 @@ async def decide(
     response = await client.session_request_permission(session_id=session_id, tool_call=tool_call, options=offered)
     if response.outcome.outcome == "cancelled":
         raise TurnCancelled
-    return _decision(response.outcome.option_id, offered, tool, memory)
-
-
-def _decision(
-    option_id: str, offered: list[v1.PermissionOption], tool: str | None, memory: PermissionMemory
-) -> Decision:
-    """Find the chosen option. One that was not offered allows nothing."""
-    kind = next((option.kind for option in offered if option.option_id == option_id), None)
-    allowed = kind in _ALLOWING
+    chosen = response.outcome.option_id
+    kind = next((option.kind for option in offered if option.option_id == chosen), None)  # None: it was not offered
     if kind in _LASTING and tool is not None:
-        memory.remember(tool, allowed=allowed)
-    return Decision(allowed, option_id)
+        memory.remember(tool, allowed=kind in _ALLOWING)
+    return Decision(kind in _ALLOWING, chosen)

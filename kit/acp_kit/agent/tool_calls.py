@@ -118,7 +118,8 @@ class ToolCall:
             await self._end("completed", **self._result)
             return False
         self.output(reason_of(error))
-        if is_only(error, self._is_own_rejection):
+        ids = None, self.id, self.given_id
+        if is_only(error, lambda each: isinstance(each, Rejected) and each.tool_call_id in ids):
             self.rejected = True
             await self._end("failed", **self._result)
             return True
@@ -257,9 +258,6 @@ class ToolCall:
         if isinstance(remember, str):
             return remember
         return (self._tool or self.title) if remember else None
-
-    def _is_own_rejection(self, error: BaseException) -> bool:
-        return isinstance(error, Rejected) and error.tool_call_id in (None, self.id, self.given_id)
 
     async def _end(self, status: v1.ToolCallStatus, **fields: Any) -> None:
         """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""

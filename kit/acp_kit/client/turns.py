@@ -61,12 +61,14 @@ class Turn:
 
     Attributes:
         blocks: the prompt.
+        response: the agent's response; None while the turn runs, or if there was none.
     """
 
     def __init__(
         self, session: _Session, blocks: Sequence[ContentBlock], cancel_deadline: float, settle: float
     ) -> None:
         self.blocks = blocks
+        self.response: PromptResponse | None = None
         self._session = session
         self._cancel_deadline = cancel_deadline
         self._settle = settle
@@ -81,18 +83,9 @@ class Turn:
         self._raised = False
 
     @property
-    def response(self) -> PromptResponse | None:
-        """The agent's response; None while the turn runs, or if there was none."""
-        prompt = self._prompt
-        if prompt is None or not prompt.done() or prompt.cancelled() or prompt.exception() is not None:
-            return None
-        return prompt.result()
-
-    @property
     def stop_reason(self) -> StopReason | None:
         """Why the turn ended; None while it runs, or if there was no response."""
-        response = self.response
-        return None if response is None else response.stop_reason
+        return None if self.response is None else self.response.stop_reason
 
     @property
     def cancelled(self) -> bool:
@@ -205,13 +198,14 @@ class Turn:
             if self._settle:
                 with suppress(asyncio.CancelledError):  # the block was left
                     await asyncio.sleep(self._settle)
-            return response
         except asyncio.CancelledError:
             if not self._is_withdrawn:
                 raise
-            return like(agent, PromptResponse)(stop_reason="cancelled")
+            response = like(agent, PromptResponse)(stop_reason="cancelled")
         finally:
             self._was_cancelled, self._has_ended = self.cancelled, True
+        self.response = response
+        return response
 
     def _on_end(self, prompt: asyncio.Task[PromptResponse], agent: RemoteAgent) -> None:
         self._unread.close()

@@ -63,7 +63,8 @@ class SessionWriter:
                 for position, each in enumerate(updates_of(entry), place):
                     self._add_row(each, position)
             elif entry is not known[place]:
-                await self._replace(place, entry)
+                row = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == place)
+                await self._connection.execute(update(ENTRIES).where(*row).values(body=dump(entry)))
             if place == continued != timeline.open_place:
                 await self.merge_message()
         if timeline.open_place != continued:
@@ -130,10 +131,6 @@ class SessionWriter:
             await self._connection.execute(delete(SETTINGS).where(*this))
             row = {"session_id": self._session_id, "tag": tag, "body": dump(value)}
             await self._connection.execute(insert(SETTINGS), [row])
-
-    async def _replace(self, position: int, value: Any) -> None:
-        this = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == position)
-        await self._connection.execute(update(ENTRIES).where(*this).values(body=dump(value)))
 
     def _rows(self) -> Select[Any, Any]:
         return select(ENTRIES.c.position, ENTRIES.c.body).where(ENTRIES.c.session_id == self._session_id)

@@ -115,7 +115,9 @@ class Workspace:
                 if text is not None:
                     content = _lines(text, line, limit)
                 else:
-                    content = await asyncio.to_thread(lambda: _lines(self._read(path), line, limit))
+                    content = await asyncio.to_thread(
+                        lambda: _lines(decode(self._files.read(path), self._encoding), line, limit)
+                    )
         return like(request, v1.ReadTextFileResponse)(content=content)
 
     async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
@@ -145,9 +147,6 @@ class Workspace:
             return None
         text = self._read_buffer(await asyncio.to_thread(self._files.resolve, path))
         return await text if isawaitable(text) else text
-
-    def _read(self, path: str) -> str:
-        return decode(self._files.read(path), self._encoding)
 
     async def _write(self, path: str, text: str) -> None:
         real = await asyncio.to_thread(self._replace, path, text)
