@@ -175,5 +175,11 @@ async def test_nobody_else_can_pass_a_text_as_a_sequence(parameter: str, tmp_pat
             await result
 
 
+@pytest.mark.parametrize("given", [b"/b", {"/b": 1}, AuthMethodTerminal(id="a", name="A", args=[], env={})], ids=repr)
+def test_nothing_else_that_is_no_list_counts_as_its_items(given: Any) -> None:
+    with pytest.raises(TypeError, match="additional_directories must be a list"):
+        Session(None, "a", cwd="/", additional_directories=given)  # type: ignore[arg-type]
+
+
 def test_every_public_parameter_is_tried() -> None:
     assert {*parameters()} == agent_uses().keys() | client_uses(Path()).keys()

@@ -211,12 +211,6 @@ async def test_a_context_of_the_caller_is_kept_and_nothing_is_added(link: Link) 
     assert (await requested(link, request, Traced()))["_meta"] == meta
 
 
-async def test_a_model_of_the_caller_is_not_changed(link: Link) -> None:
-    request = v1.NewSessionRequest(cwd="/work", mcp_servers=[])
-    assert set((await requested(link, request, Traced()))["_meta"]) == {"traceparent", "baggage"}
-    assert request == v1.NewSessionRequest(cwd="/work", mcp_servers=[])
-
-
 class Ping(Model):
     text: str
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -351,6 +352,18 @@ def test_a_replay_shows_nothing_twice_and_loses_nothing(case: str) -> None:
             state.apply(update)
     assert [getattr(each, "title", None) or getattr(each, "text", None) for each in state.timeline] == expected
     assert [each.content for each in state.timeline if isinstance(each, v1.ToolCall)] == [[DIFF], [DIFF]]
+
+
+def test_a_replay_of_any_part_shows_nothing_twice_and_loses_nothing() -> None:
+    kept = [each for number, each in enumerate(KEPT) if number != 6]
+    for length in range(len(kept) + 1):
+        for part in combinations(kept, length):
+            state = state_of(kept)
+            before = [(type(each), getattr(each, "text", None) or each.title) for each in state.timeline]
+            with state.replayed():
+                for update in part:
+                    state.apply(update)
+            assert [(type(each), getattr(each, "text", None) or each.title) for each in state.timeline] == before
 
 
 def test_a_replay_tells_how_a_tool_call_ended() -> None:

@@ -11,22 +11,14 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    ClientCapabilities,
-    FileSystemCapabilities,
-    ReadTextFileRequest,
-    ReadTextFileResponse,
-    RemoteAgent,
-    WriteTextFileRequest,
-    WriteTextFileResponse,
-)
+from acp_bindings import v1
 from acp_kit.agent import Turn
 from acp_runtime import InternalError, InvalidParams, RemoteError, RequestError, ResourceNotFound
 from tests.support.kit.turns import Conversation, KeepingClient, conversation
 
-SERVES_FILES = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=True))
-READS = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True))
-NO_FILES = ClientCapabilities()
+SERVES_FILES = v1.ClientCapabilities(fs=v1.FileSystemCapabilities(read_text_file=True, write_text_file=True))
+READS = v1.ClientCapabilities(fs=v1.FileSystemCapabilities(read_text_file=True))
+NO_FILES = v1.ClientCapabilities()
 ENOENT = InternalError(data={"details": "ENOENT: no such file or directory"})
 ANSWERS = [
     ENOENT,
@@ -41,22 +33,22 @@ REFUSED = InternalError(data={"details": "The user hides this file"})
 class Refusing(KeepingClient):
     """Answers reads, and writes unless `written` takes them, with an error."""
 
-    def __init__(self, agent: RemoteAgent, error: RequestError, written: dict[str, str] | None) -> None:
+    def __init__(self, agent: v1.RemoteAgent, error: RequestError, written: dict[str, str] | None) -> None:
         super().__init__(agent)
         self.error = error
         self.written = written
 
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+    async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         raise self.error
 
-    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+    async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
         if self.written is None:
             raise self.error
         self.written[request.path] = request.content
-        return WriteTextFileResponse()
+        return v1.WriteTextFileResponse()
 
 
-def refusing(error: RequestError, written: dict[str, str] | None = None) -> Callable[[RemoteAgent], KeepingClient]:
+def refusing(error: RequestError, written: dict[str, str] | None = None) -> Callable[[v1.RemoteAgent], KeepingClient]:
     return lambda agent: Refusing(agent, error, written)
 
 
@@ -181,19 +173,19 @@ async def test_a_file_that_exists_is_read_with_the_clients_own_error(tmp_path: P
 
 
 class Editor(KeepingClient):
-    def __init__(self, agent: RemoteAgent) -> None:
+    def __init__(self, agent: v1.RemoteAgent) -> None:
         super().__init__(agent)
         self.asked_for: list[Any] = []
 
-    async def fs_read_text_file(self, request: ReadTextFileRequest) -> ReadTextFileResponse:
+    async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         self.asked_for.append(request)
         if request.path.endswith("missing"):
             raise ResourceNotFound
-        return ReadTextFileResponse(content="unsaved")
+        return v1.ReadTextFileResponse(content="unsaved")
 
-    async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
+    async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
         self.asked_for.append(request)
-        return WriteTextFileResponse()
+        return v1.WriteTextFileResponse()
 
 
 async def test_a_client_that_serves_files_is_asked() -> None:

@@ -51,25 +51,6 @@ async def begun(folder: Path) -> None:
         await asyncio.sleep(0)
 
 
-@either
-async def test_what_a_command_leaves_in_the_background_ends_with_it(
-    marker: str, opening: Opened, tmp_path: Path
-) -> None:
-    async with opening(tmp_path) as session:
-        await session.ask(act("run", "sleep 1000 & sleep 1000 & true", shell=True))
-        assert not alive(marker)
-
-
-@pytest.mark.parametrize("stubborn", [False, True])
-async def test_a_cancelled_turn_ends_its_command(marker: str, stubborn: bool, tmp_path: Path) -> None:
-    prompt = act("run", line(tmp_path, stubborn=stubborn), shell=True)
-    async with opened(tmp_path) as session:
-        async with session.prompt(prompt) as turn:
-            await begun(tmp_path)
-        assert turn.stop_reason == "cancelled"
-        assert not alive(marker)
-
-
 @pytest.mark.parametrize("name", ["leave", "fail"])
 @either
 async def test_a_command_of_another_task_ends_with_the_turn(

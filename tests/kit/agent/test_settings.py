@@ -10,33 +10,22 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.v1 import (
-    BooleanConfigOptionCapabilities,
-    ClientCapabilities,
-    ClientSessionCapabilities,
-    NewSessionResponse,
-    RemoteAgent,
-    SessionConfigOptionsCapabilities,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    connect_in_process,
-)
 from acp_kit.agent import Session, Settings, select, toggle
 from acp_runtime import RemoteError
 from tests.support.kit.turns import AgentWithSettings, KeepingClient
 
-BOOLEANS = ClientCapabilities(
-    session=ClientSessionCapabilities(
-        config_options=SessionConfigOptionsCapabilities(boolean=BooleanConfigOptionCapabilities())
+BOOLEANS = v1.ClientCapabilities(
+    session=v1.ClientSessionCapabilities(
+        config_options=v1.SessionConfigOptionsCapabilities(boolean=v1.BooleanConfigOptionCapabilities())
     )
 )
 
 
 @dataclass
 class Talk:
-    agent: RemoteAgent
+    agent: v1.RemoteAgent
     settings: Settings
-    created: NewSessionResponse
+    created: v1.NewSessionResponse
     recorded: list[tuple[str, Any]]
 
     @property
@@ -59,7 +48,7 @@ class Talk:
 
 
 @asynccontextmanager
-async def connected(capabilities: ClientCapabilities = BOOLEANS) -> AsyncIterator[Talk]:
+async def connected(capabilities: v1.ClientCapabilities = BOOLEANS) -> AsyncIterator[Talk]:
     agents: list[AgentWithSettings] = []
     recorded: list[tuple[str, Any]] = []
 
@@ -67,7 +56,7 @@ async def connected(capabilities: ClientCapabilities = BOOLEANS) -> AsyncIterato
         agents.append(AgentWithSettings(client, [], recorded))
         return agents[0]
 
-    async with connect_in_process(make, KeepingClient) as agent:
+    async with v1.connect_in_process(make, KeepingClient) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         created = await agent.session_new(cwd="/work", mcp_servers=[])
         yield Talk(agent, agents[0].settings, created, recorded)
@@ -116,7 +105,7 @@ async def test_a_changed_mode_is_told_as_the_client_does_not_know_it_and_recorde
 
 
 async def test_a_client_without_booleans_is_not_told_of_toggles() -> None:
-    async with connected(ClientCapabilities()) as talk:
+    async with connected(v1.ClientCapabilities()) as talk:
         assert [option.id for option in talk.created.config_options or []] == ["mode", "model"]
         assert talk.settings["web"] is False
 
@@ -163,7 +152,9 @@ def session() -> Session:
 
 
 def test_values_in_groups_are_values() -> None:
-    groups = [SessionConfigSelectGroup(group="g", name="G", options=[SessionConfigSelectOption(value="a", name="A")])]
+    groups = [
+        v1.SessionConfigSelectGroup(group="g", name="G", options=[v1.SessionConfigSelectOption(value="a", name="A")])
+    ]
     option = v1.SessionConfigOptionSelect(id="x", name="X", options=groups, current_value="a", category="mode")
     modes = Settings(session(), [option]).modes
     assert modes is not None
@@ -195,7 +186,7 @@ def test_values_of_an_earlier_time_are_taken_if_they_are_still_offered() -> None
 
 
 def test_values_can_have_descriptions_and_nothing_is_sent_as_null() -> None:
-    value = SessionConfigSelectOption(value="a", name="A", description="the first")
+    value = v1.SessionConfigSelectOption(value="a", name="A", description="the first")
     option = select("x", "X", [value], category="mode")
     assert option.options == [value]
     assert "description" not in option.model_dump()

@@ -118,14 +118,6 @@ async def test_a_command_that_takes_too_long_is_killed() -> None:
     assert client.calls[-4:] == ["kill", "wait", "output", "release"]
 
 
-async def test_a_terminal_is_content_of_a_tool_call() -> None:
-    client = Client()
-    async with turn_with(client) as turn, turn.tool_call("Run true") as call, turn.terminal("true") as found:
-        call.output(found.content)
-        await call.update()
-    assert [each.terminal_id for each in client.updates[1].content] == ["t1"]
-
-
 async def test_a_client_without_terminals_is_not_asked_for_one() -> None:
     async def act(turn: Turn) -> None:
         with pytest.raises(CapabilityError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from acp_bindings.v1 import ContentBlockText
 from acp_kit.agent import Turn
-from tests.support.kit.turns import conversation, updates_of
+from tests.support.kit.turns import updates_of
 
 
 def texts(update: Any) -> list[str]:
@@ -67,34 +66,6 @@ async def test_paths_are_absolute_on_the_wire() -> None:
     assert (change.kind, change.raw_input) == ("edit", {"path": "d"})
     diffs = [(diff.path, diff.old_text, diff.new_text) for diff in end.content]
     assert diffs == [("/work/d", None, "new"), ("/work/e", "old", "new")]
-
-
-async def test_ids_of_tool_calls_are_unique() -> None:
-    async def act(turn: Turn) -> None:
-        for _ in range(3):
-            async with turn.tool_call("Read"):
-                pass
-
-    async with conversation() as talk:
-        await talk.prompt(act)
-        await talk.prompt(act)
-        assert len({update.tool_call_id for update in talk.updates}) == 6
-
-
-async def test_parallel_tool_calls_end_by_themselves() -> None:
-    async def run(turn: Turn, name: str) -> None:
-        async with turn.tool_call(name) as call:
-            await call.ask()
-            call.output(name)
-
-    async def act(turn: Turn) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for name in "abc":
-                tasks.create_task(run(turn, name))
-
-    updates = await updates_of(act, "allow_once", "reject_once", "allow_once")
-    last = {update.tool_call_id: update.status for update in updates}
-    assert sorted(last.values()) == ["completed", "completed", "failed"]
 
 
 async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:

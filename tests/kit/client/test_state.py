@@ -50,34 +50,11 @@ def _expected(updates: list[Any]) -> Any:
     return expected
 
 
-def test_chunks_of_a_message_are_merged_and_other_content_is_kept() -> None:
-    image = v1.ContentBlockImage(data="AA==", mime_type="image/png")
-    state = state_of([text_chunk("a"), text_chunk("b")])
-    state.apply(v1.SessionUpdateAgentMessageChunk(content=image))
-    state.apply(text_chunk("c"))
-    (message,) = state.messages
-    assert message.content == (v1.ContentBlockText(text="ab"), image, v1.ContentBlockText(text="c"))
-    assert (message.role, message.text, state.text) == ("agent", "abc", "abc")
-
-
 def test_a_message_that_was_ended_is_not_continued() -> None:
     state = state_of([text_chunk("first turn")])
     state.end_message()
     state.apply(text_chunk("second turn"))
     assert [each.text for each in state.messages] == ["first turn", "second turn"]
-
-
-def test_a_tool_call_update_keeps_absent_and_null_fields_and_replaces_lists() -> None:
-    path = v1.ToolCallLocation(path="/a")
-    call = v1.SessionUpdateToolCall(
-        tool_call_id="1", title="t", kind="read", locations=[path, path], raw_input={"a": 1}
-    )
-    update = v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="completed", title=None, locations=[path])
-    state = state_of([call, update])
-    merged = state.tool_calls["1"]
-    assert (merged.title, merged.kind, merged.status, merged.locations) == ("t", "read", "completed", [path])
-    assert merged.raw_input == {"a": 1}
-    assert call.status is None
 
 
 def test_an_unknown_update_changes_nothing_and_is_counted() -> None:

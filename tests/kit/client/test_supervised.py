@@ -176,18 +176,6 @@ async def test_an_agent_that_can_neither_load_nor_resume_loses_its_sessions(tmp_
             assert await prompted(another, "hello")
 
 
-async def test_a_command_that_does_not_exist_raises_at_once() -> None:
-    changes = Changes()
-
-    def start() -> AbstractAsyncContextManager[v1.RemoteAgent]:
-        return v1.spawn_agent(Viewer, "no-such-agent")
-
-    with pytest.raises(FileNotFoundError, match="no-such-agent"):
-        async with Supervised(start, delays=[60], on_change=changes):
-            pytest.fail("the block was entered")
-    assert changes == []
-
-
 async def test_an_agent_that_dies_while_it_is_started_again_has_further_attempts(tmp_path: Path) -> None:
     changes = Changes()
 

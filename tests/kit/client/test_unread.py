@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from acp_bindings.v1 import (
-    ContentBlockImage,
-    ContentBlockText,
-    SessionUpdate,
-    SessionUpdateAgentMessageChunk,
-    SessionUpdateAgentThoughtChunk,
-    SessionUpdatePlan,
-)
+from acp_bindings import v1
 from acp_kit.client.unread import Unread
 
 
-def said(text: str, message_id: str | None = None) -> SessionUpdate:
-    return SessionUpdateAgentMessageChunk(content=ContentBlockText(text=text), message_id=message_id)
+def said(text: str, message_id: str | None = None) -> v1.SessionUpdate:
+    return v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text=text), message_id=message_id)
 
 
-async def read(*updates: SessionUpdate) -> list[SessionUpdate]:
+async def read(*updates: v1.SessionUpdate) -> list[v1.SessionUpdate]:
     unread = Unread()
     for update in updates:
         unread.put(update)
     unread.close()
-    found: list[SessionUpdate] = []
+    found: list[v1.SessionUpdate] = []
     while (update := await unread.get()) is not None:
         found.append(update)
     return found
@@ -34,9 +27,9 @@ async def test_adjacent_text_of_one_message_is_merged() -> None:
 
 
 async def test_nothing_else_is_merged() -> None:
-    image = SessionUpdateAgentMessageChunk(content=ContentBlockImage(data="", mime_type="image/png"))
-    thought = SessionUpdateAgentThoughtChunk(content=ContentBlockText(text="t"))
-    noted = SessionUpdateAgentMessageChunk(content=ContentBlockText(text="m"), meta={"a": 1})
-    plan = SessionUpdatePlan(entries=[])
+    image = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockImage(data="", mime_type="image/png"))
+    thought = v1.SessionUpdateAgentThoughtChunk(content=v1.ContentBlockText(text="t"))
+    noted = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text="m"), meta={"a": 1})
+    plan = v1.SessionUpdatePlan(entries=[])
     updates = [said("a", "1"), said("b", "2"), said("c"), thought, said("d"), image, image, noted, noted, plan, plan]
     assert await read(*updates) == updates

@@ -13,7 +13,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.agent import Sessions
 from acp_kit.client import open_session
-from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, UnknownSession, replay
+from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, replay
 from tests.support.kit.histories import opened
 from tests.support.kit.shown import shown
 from tests.support.kit.turns import Viewer
@@ -96,11 +96,6 @@ async def test_a_replay_that_stops_early_closes_the_history(cancelled: bool, tmp
             replaying.cancel()
         with pytest.raises(asyncio.CancelledError if cancelled else RuntimeError):
             await replaying
-
-
-async def test_replaying_an_unknown_session_raises() -> None:
-    with pytest.raises(UnknownSession):
-        await replay(MemoryHistory(), "s", SlowClient())
 
 
 class Recording(v1.Agent):

@@ -147,16 +147,6 @@ async def test_a_title_comes_from_the_agents_update_or_from_renaming(where: str)
         assert (await store.info("s")).title is None
 
 
-async def test_an_unknown_key_of_an_update_that_is_named_like_a_field_changes_no_field(where: str) -> None:
-    unknown = {"sessionUpdate": "session_info_update", "title": "b", "updated_at": 5}
-    async with opened(where) as store:
-        await store.create("s", cwd="/a")
-        await store.append("s", v1.SessionUpdateSessionInfoUpdate(title="a", updated_at="2026-01-01"))
-        await store.append("s", v1.SessionUpdateSessionInfoUpdate.model_validate(unknown))
-        assert (await store.info("s")).title == "b"
-        assert await read(store) == [v1.SessionUpdateSessionInfoUpdate(title="b", updated_at="2026-01-01")]
-
-
 async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(where: str) -> None:
     async with opened(where) as store:
         await store.create("s", cwd="/a", additional_directories=["/b"])

@@ -9,48 +9,36 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    CreateTerminalRequest,
-    EnvVariable,
-    KillTerminalRequest,
-    KillTerminalResponse,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
-    TerminalExitStatus,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-)
+from acp_bindings import v1
 from acp_kit.client import Terminals
 from acp_runtime import InternalError, InvalidParams, ResourceNotFound
 from tests.support.scale import count
 
 
-def _request(script: str, **more: Any) -> CreateTerminalRequest:
-    return CreateTerminalRequest(session_id="s", command="/bin/sh", args=["-c", script], **more)
+def _request(script: str, **more: Any) -> v1.CreateTerminalRequest:
+    return v1.CreateTerminalRequest(session_id="s", command="/bin/sh", args=["-c", script], **more)
 
 
 async def _create(terminals: Terminals, script: str, **more: Any) -> str:
     return (await terminals.terminal_create(_request(script, **more))).terminal_id
 
 
-async def _output(terminals: Terminals, id: str) -> TerminalOutputResponse:
-    return await terminals.terminal_output(TerminalOutputRequest(session_id="s", terminal_id=id))
+async def _output(terminals: Terminals, id: str) -> v1.TerminalOutputResponse:
+    return await terminals.terminal_output(v1.TerminalOutputRequest(session_id="s", terminal_id=id))
 
 
-async def _wait(terminals: Terminals, id: str) -> WaitForTerminalExitResponse:
-    return await terminals.terminal_wait_for_exit(WaitForTerminalExitRequest(session_id="s", terminal_id=id))
+async def _wait(terminals: Terminals, id: str) -> v1.WaitForTerminalExitResponse:
+    return await terminals.terminal_wait_for_exit(v1.WaitForTerminalExitRequest(session_id="s", terminal_id=id))
 
 
 async def _kill(terminals: Terminals, id: str) -> None:
-    request = KillTerminalRequest(session_id="s", terminal_id=id)
-    assert await terminals.terminal_kill(request) == KillTerminalResponse()
+    request = v1.KillTerminalRequest(session_id="s", terminal_id=id)
+    assert await terminals.terminal_kill(request) == v1.KillTerminalResponse()
 
 
 async def _release(terminals: Terminals, id: str) -> None:
-    request = ReleaseTerminalRequest(session_id="s", terminal_id=id)
-    assert await terminals.terminal_release(request) == ReleaseTerminalResponse()
+    request = v1.ReleaseTerminalRequest(session_id="s", terminal_id=id)
+    assert await terminals.terminal_release(request) == v1.ReleaseTerminalResponse()
 
 
 async def _run(terminals: Terminals, script: str, **more: Any) -> str:
@@ -68,9 +56,9 @@ async def _until_output(terminals: Terminals, id: str, text: str) -> None:
 async def test_a_command_runs_from_create_to_release() -> None:
     async with Terminals() as terminals:
         id = await _create(terminals, "echo out; echo err >&2; echo more; exit 3")
-        assert await _wait(terminals, id) == WaitForTerminalExitResponse(exit_code=3)
-        assert await _output(terminals, id) == TerminalOutputResponse(
-            output="out\nerr\nmore\n", truncated=False, exit_status=TerminalExitStatus(exit_code=3)
+        assert await _wait(terminals, id) == v1.WaitForTerminalExitResponse(exit_code=3)
+        assert await _output(terminals, id) == v1.TerminalOutputResponse(
+            output="out\nerr\nmore\n", truncated=False, exit_status=v1.TerminalExitStatus(exit_code=3)
         )
         await _release(terminals, id)
 
@@ -80,7 +68,7 @@ async def test_output_is_there_before_the_command_exits(tmp_path: Path) -> None:
     async with Terminals(tmp_path) as terminals:
         id = await _create(terminals, "printf 'a\\303'; read go < go; printf '\\251'")
         await _until_output(terminals, id, "a")
-        assert await _output(terminals, id) == TerminalOutputResponse(output="a", truncated=False)
+        assert await _output(terminals, id) == v1.TerminalOutputResponse(output="a", truncated=False)
         await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
         await _wait(terminals, id)
         assert (await _output(terminals, id)).output == "aé"
@@ -133,7 +121,7 @@ async def test_the_agent_can_not_have_more_output_kept_than_the_client_allows() 
         assert await _run(terminals, "printf 1234", output_byte_limit=1) == "4"
         id = await _create(terminals, "printf 1234")
         await _wait(terminals, id)
-    shown = TerminalOutputResponse(output="34", truncated=True, exit_status=TerminalExitStatus(exit_code=0))
+    shown = v1.TerminalOutputResponse(output="34", truncated=True, exit_status=v1.TerminalExitStatus(exit_code=0))
     assert terminals.output(id) == shown
 
 
@@ -160,7 +148,7 @@ def _memory(name: str) -> int:
 async def test_variables_are_added_to_the_inherited_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEPT", "1")
     monkeypatch.setenv("CHANGED", "2")
-    env = [EnvVariable(name="CHANGED", value="3"), EnvVariable(name="ADDED", value="é=;")]
+    env = [v1.EnvVariable(name="CHANGED", value="3"), v1.EnvVariable(name="ADDED", value="é=;")]
     for inherit, expected in ((True, {"KEPT", "PATH"}), (False, {"PATH"}), (["KEPT"], {"KEPT"})):
         async with Terminals(inherit_env=inherit) as terminals:
             lines = (await _run(terminals, "exec /usr/bin/env", env=env)).splitlines()
@@ -203,12 +191,12 @@ async def test_a_command_that_can_not_be_started_is_an_error(tmp_path: Path) -> 
         ({"command": str(tmp_path / "data")}, InternalError, "Permission denied."),
         ({"command": "ls", "args": ["\0"]}, InvalidParams, "embedded null byte"),
         ({"command": "ls", "args": ["\ud83d"]}, InvalidParams, "surrogates not allowed"),
-        ({"command": "ls", "env": [EnvVariable(name="A=B", value="")]}, InvalidParams, "environment variable name"),
+        ({"command": "ls", "env": [v1.EnvVariable(name="A=B", value="")]}, InvalidParams, "environment variable name"),
     ]
     async with Terminals(tmp_path) as terminals:
         for params, error, message in failures:
             with pytest.raises(error) as refused:
-                await terminals.terminal_create(CreateTerminalRequest(session_id="s", **params))
+                await terminals.terminal_create(v1.CreateTerminalRequest(session_id="s", **params))
             assert message in str(refused.value)
 
 
@@ -222,7 +210,7 @@ async def test_commands_may_run_in_a_shell(tmp_path: Path) -> None:
     }
     async with Terminals(tmp_path, shell=True) as terminals:
         for (command, args), output in requests.items():
-            request = CreateTerminalRequest(session_id="s", command=command, args=list(args))
+            request = v1.CreateTerminalRequest(session_id="s", command=command, args=list(args))
             id = (await terminals.terminal_create(request)).terminal_id
             status = await _wait(terminals, id)
             assert status.exit_code == (3 if command == "exit" else 0)
@@ -243,7 +231,9 @@ async def test_a_whole_line_as_the_command_runs_in_a_shell_and_is_logged_once(
     with caplog.at_level("INFO"):
         async with Terminals(tmp_path) as terminals:
             for line, output in lines.items():
-                id = (await terminals.terminal_create(CreateTerminalRequest(session_id="s", command=line))).terminal_id
+                id = (
+                    await terminals.terminal_create(v1.CreateTerminalRequest(session_id="s", command=line))
+                ).terminal_id
                 assert (await _wait(terminals, id)).exit_code == 0
                 assert (await _output(terminals, id)).output == output
     first = "echo one two && echo three | tr a-z A-Z"
@@ -259,7 +249,7 @@ async def test_several_calls_wait_for_one_exit() -> None:
         await _kill(terminals, id)
         statuses = await asyncio.gather(*waiting, return_exceptions=True)
         assert isinstance(statuses[0], asyncio.CancelledError)
-        assert statuses[1:] == 9 * [WaitForTerminalExitResponse(signal="SIGTERM")]
+        assert statuses[1:] == 9 * [v1.WaitForTerminalExitResponse(signal="SIGTERM")]
 
 
 async def test_a_killed_command_keeps_its_terminal() -> None:
@@ -268,10 +258,10 @@ async def test_a_killed_command_keeps_its_terminal() -> None:
         await _until_output(terminals, id, "before\n")
         for _ in range(2):
             await _kill(terminals, id)
-            assert await _output(terminals, id) == TerminalOutputResponse(
-                output="before\n", truncated=False, exit_status=TerminalExitStatus(signal="SIGTERM")
+            assert await _output(terminals, id) == v1.TerminalOutputResponse(
+                output="before\n", truncated=False, exit_status=v1.TerminalExitStatus(signal="SIGTERM")
             )
-        assert await _wait(terminals, id) == WaitForTerminalExitResponse(signal="SIGTERM")
+        assert await _wait(terminals, id) == v1.WaitForTerminalExitResponse(signal="SIGTERM")
 
 
 async def test_a_command_that_ignores_sigterm_is_killed() -> None:
@@ -279,7 +269,7 @@ async def test_a_command_that_ignores_sigterm_is_killed() -> None:
         id = await _create(terminals, "trap '' TERM; echo ready; while :; do sleep 1000; done")
         await _until_output(terminals, id, "ready\n")
         await _kill(terminals, id)
-        assert await _wait(terminals, id) == WaitForTerminalExitResponse(signal="SIGKILL")
+        assert await _wait(terminals, id) == v1.WaitForTerminalExitResponse(signal="SIGKILL")
 
 
 async def test_a_released_terminal_is_gone_and_ends_what_waits_for_it() -> None:
@@ -288,7 +278,7 @@ async def test_a_released_terminal_is_gone_and_ends_what_waits_for_it() -> None:
         waiting = asyncio.create_task(_wait(terminals, id))
         await asyncio.sleep(0)
         await _release(terminals, id)
-        assert await waiting == WaitForTerminalExitResponse(signal="SIGTERM")
+        assert await waiting == v1.WaitForTerminalExitResponse(signal="SIGTERM")
         for act in (_output, _wait, _kill, _release):
             with pytest.raises(ResourceNotFound) as missing:
                 await act(terminals, id)
@@ -298,7 +288,7 @@ async def test_a_released_terminal_is_gone_and_ends_what_waits_for_it() -> None:
 async def test_the_client_can_show_the_output_before_and_after_the_release() -> None:
     async with Terminals() as terminals:
         id = await _create(terminals, "trap 'echo ended; exit 3' TERM; echo before; while :; do :; done")
-        while terminals.output(id) != TerminalOutputResponse(output="before\n", truncated=False):
+        while terminals.output(id) != v1.TerminalOutputResponse(output="before\n", truncated=False):
             await asyncio.sleep(0)
         releasing = asyncio.create_task(_release(terminals, id))
         await asyncio.sleep(0)
@@ -306,8 +296,8 @@ async def test_the_client_can_show_the_output_before_and_after_the_release() -> 
         assert ending is not None
         assert ending.output.startswith("before\n")
         await releasing
-        last = TerminalOutputResponse(
-            output="before\nended\n", truncated=False, exit_status=TerminalExitStatus(exit_code=3)
+        last = v1.TerminalOutputResponse(
+            output="before\nended\n", truncated=False, exit_status=v1.TerminalExitStatus(exit_code=3)
         )
         assert terminals.output(id) == last
         assert terminals.output("no such terminal") is None
@@ -343,10 +333,10 @@ async def test_a_session_can_not_reach_terminals_of_another_one() -> None:
         id = await _create(terminals, "exec sleep 1000")
         other: Any = {"session_id": "other", "terminal_id": id}
         for act in (
-            terminals.terminal_output(TerminalOutputRequest(**other)),
-            terminals.terminal_wait_for_exit(WaitForTerminalExitRequest(**other)),
-            terminals.terminal_kill(KillTerminalRequest(**other)),
-            terminals.terminal_release(ReleaseTerminalRequest(**other)),
+            terminals.terminal_output(v1.TerminalOutputRequest(**other)),
+            terminals.terminal_wait_for_exit(v1.WaitForTerminalExitRequest(**other)),
+            terminals.terminal_kill(v1.KillTerminalRequest(**other)),
+            terminals.terminal_release(v1.ReleaseTerminalRequest(**other)),
         ):
             with pytest.raises(InvalidParams, match="belongs to another session"):
                 await act
@@ -361,7 +351,7 @@ async def test_a_descendant_in_the_background_still_writes_output(tmp_path: Path
     os.mkfifo(tmp_path / "go")
     async with Terminals(tmp_path) as terminals:
         id = await _create(terminals, "{ read go < go; echo later; } & echo now")
-        assert await _wait(terminals, id) == WaitForTerminalExitResponse(exit_code=0)
+        assert await _wait(terminals, id) == v1.WaitForTerminalExitResponse(exit_code=0)
         assert (await _output(terminals, id)).output == "now\n"
         await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
         await _until_output(terminals, id, "now\nlater\n")

@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -274,9 +273,3 @@ def test_an_id_that_upstream_does_not_allow_is_ignored_and_what_is_asked_for_is_
     assert found.ids == ("agent",)
     with pytest.raises(UnknownAgent, match=r"^The registry has no agent with the id '\\x1b\[2Jx{100,300}'\.$"):
         found.resolve(TEXT)
-
-
-def test_a_registry_is_read_from_a_file_also(tmp_path: Path) -> None:
-    path = tmp_path / "registry.json"
-    path.write_text(json.dumps({"agents": [entry()]}))
-    assert Registry.parse(path).ids == ("agent",)

@@ -150,11 +150,6 @@ def test_an_agent_that_nobody_refers_to_is_ended() -> None:
         assert not wait_until_left(marker)
 
 
-def test_a_command_that_does_not_exist_is_an_error() -> None:
-    with pytest.raises(FileNotFoundError, match="no-such-agent"):
-        spawn_agent("no-such-agent")
-
-
 def test_an_agent_that_does_not_answer_is_ended() -> None:
     with marked() as marker:
         with pytest.raises(TimeoutError, match=r"did not answer `initialize` within 0\.2 seconds"):

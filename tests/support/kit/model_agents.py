@@ -10,17 +10,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    Client,
-    ClientCapabilities,
-    RemoteAgent,
-    RequestPermissionOutcomeSelected,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    ToolCallContent,
-    connect_in_process,
-    spawn_agent,
-)
+from acp_bindings import v1
 from acp_kit.client import (
     ClientSession,
     TerminalHandlers,
@@ -35,25 +25,25 @@ from tests.support.paths import ROOT
 AGENT = ROOT / "examples" / "model_agent.py"
 
 
-class Editor(UpdateHandlers, UnspecificFileHandlers, TerminalHandlers, Client):
+class Editor(UpdateHandlers, UnspecificFileHandlers, TerminalHandlers, v1.Client):
     """Serves files and terminals of a folder, and answers permission requests with the next of `choices`."""
 
-    def __init__(self, agent: RemoteAgent, folder: Path, terminals: Terminals) -> None:
+    def __init__(self, agent: v1.RemoteAgent, folder: Path, terminals: Terminals) -> None:
         self.agent = agent
         self.workspace = Workspace(folder)
         self.terminals = terminals
         self.asked: list[str] = []
-        self.shown: list[list[ToolCallContent]] = []
+        self.shown: list[list[v1.ToolCallContent]] = []
         self.choices: list[str] = []
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         self.asked.append(str(request.tool_call.title))
         self.shown.append(request.tool_call.content or [])
-        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=self.choices.pop(0)))
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id=self.choices.pop(0)))
 
 
 @asynccontextmanager
-async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[RemoteAgent, Editor]]:
+async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[v1.RemoteAgent, Editor]]:
     """The agent in this process, which imports the packages for it once, and only if it runs these tests."""
     from openai import AsyncOpenAI
 
@@ -68,7 +58,7 @@ async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[Remot
             Terminals(folder) as terminals,
             SqlHistory(folder.parent / "history.db") as history,
             AsyncOpenAI() as endpoint,
-            connect_in_process(
+            v1.connect_in_process(
                 lambda client: model_agent.ModelAgent(client, history, endpoint),
                 lambda agent: Editor(agent, folder, terminals),
             ) as agent,
@@ -77,12 +67,12 @@ async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[Remot
 
 
 @asynccontextmanager
-async def in_its_own_process(model: ModelServer, folder: Path) -> AsyncIterator[RemoteAgent]:
+async def in_its_own_process(model: ModelServer, folder: Path) -> AsyncIterator[v1.RemoteAgent]:
     """The agent as an editor starts it."""
     env = environment(model, folder)
     async with (
         Terminals(folder) as terminals,
-        spawn_agent(
+        v1.spawn_agent(
             lambda agent: Editor(agent, folder, terminals), sys.executable, str(AGENT), cwd=str(ROOT), env=env
         ) as agent,
     ):
@@ -99,9 +89,9 @@ def environment(model: ModelServer, folder: Path) -> dict[str, str]:
     }
 
 
-async def initialized(agent: RemoteAgent) -> Editor:
+async def initialized(agent: v1.RemoteAgent) -> Editor:
     editor: Editor = agent.handler  # type: ignore[assignment]
-    capabilities = ClientCapabilities(fs=editor.workspace.capabilities(), terminal=True)
+    capabilities = v1.ClientCapabilities(fs=editor.workspace.capabilities(), terminal=True)
     await agent.initialize(protocol_version=1, client_capabilities=capabilities)
     return editor
 

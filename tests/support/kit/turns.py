@@ -8,41 +8,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from acp_bindings import v1
-from acp_bindings.v1 import (
-    Agent,
-    Client,
-    ClientCapabilities,
-    ContentBlockText,
-    InitializeRequest,
-    InitializeResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    PromptRequest,
-    PromptResponse,
-    RemoteAgent,
-    RemoteClient,
-    RequestPermissionOutcomeCancelled,
-    RequestPermissionOutcomeSelected,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-    StopReason,
-    connect_in_process,
-)
 from acp_kit.agent import Sessions, Settings, Turn, select, toggle
 from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
 
 
-class ActingAgent(Agent):
+class ActingAgent(v1.Agent):
     """Runs the next of `acts` in each turn."""
 
-    def __init__(self, client: RemoteClient, acts: list[Act], recorded: list[tuple[str, Any]]) -> None:
+    def __init__(self, client: v1.RemoteClient, acts: list[Act], recorded: list[tuple[str, Any]]) -> None:
         async def record(session_id: str, update: Any) -> None:
             recorded.append((session_id, update))
 
@@ -51,22 +26,22 @@ class ActingAgent(Agent):
         self.recorded = recorded
         self.sessions = Sessions(record=record)
 
-    async def initialize(self, request: InitializeRequest) -> InitializeResponse:
-        return InitializeResponse(protocol_version=1)
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1)
 
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
-        return NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
 
-    async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         async with self.sessions[request.session_id].turn(request.prompt) as turn:
             await self.act(turn, request)
         return turn.response
 
-    async def act(self, turn: Turn, request: PromptRequest) -> None:
+    async def act(self, turn: Turn, request: v1.PromptRequest) -> None:
         await self.acts.pop(0)(turn)
 
 
-def says(*texts: str, stop_reason: StopReason = "end_turn") -> Act:
+def says(*texts: str, stop_reason: v1.StopReason = "end_turn") -> Act:
     """Say texts, and end for a reason."""
 
     async def act(turn: Turn) -> None:
@@ -82,7 +57,7 @@ class AgentWithSettings(ActingAgent):
 
     settings: Settings
 
-    async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
         session = self.sessions.create(self.client, cwd=request.cwd)
         self.settings = Settings(
             session,
@@ -92,49 +67,51 @@ class AgentWithSettings(ActingAgent):
                 toggle("web", "Web search"),
             ],
         )
-        return NewSessionResponse(
+        return v1.NewSessionResponse(
             session_id=session.id, modes=self.settings.modes, config_options=self.settings.config_options
         )
 
-    async def session_set_mode(self, request: SetSessionModeRequest) -> SetSessionModeResponse:
+    async def session_set_mode(self, request: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
         return await self.settings.set_mode(request)
 
-    async def session_set_config_option(self, request: SetSessionConfigOptionRequest) -> SetSessionConfigOptionResponse:
+    async def session_set_config_option(
+        self, request: v1.SetSessionConfigOptionRequest
+    ) -> v1.SetSessionConfigOptionResponse:
         return await self.settings.set_config_option(request)
 
 
-class KeepingClient(Client):
+class KeepingClient(v1.Client):
     """Keeps all updates and permission requests, and answers those with the next of `choices`."""
 
-    def __init__(self, agent: RemoteAgent) -> None:
+    def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent
         self.updates: list[Any] = []
-        self.asked: list[RequestPermissionRequest] = []
+        self.asked: list[v1.RequestPermissionRequest] = []
         self.choices: list[str | None] = []
 
-    async def session_update(self, notification: SessionNotification) -> None:
+    async def session_update(self, notification: v1.SessionNotification) -> None:
         self.updates.append(notification.update)
 
-    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         self.asked.append(request)
         choice = self.choices.pop(0)
         if choice is None:
-            return RequestPermissionResponse(outcome=RequestPermissionOutcomeCancelled())
-        return RequestPermissionResponse(outcome=RequestPermissionOutcomeSelected(option_id=choice))
+            return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id=choice))
 
 
-class Viewer(UpdateHandlers, PermissionHandlers, Client):
+class Viewer(UpdateHandlers, PermissionHandlers, v1.Client):
     """Passes updates on to the sessions of `open_session`, and rejects what it is asked for."""
 
-    def __init__(self, agent: RemoteAgent) -> None:
+    def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent
         self.permissions = PermissionPolicy()
 
 
 @asynccontextmanager
-async def opened(*acts: Act, client: Callable[[RemoteAgent], Client] = Viewer) -> AsyncIterator[ClientSession]:
+async def opened(*acts: Act, client: Callable[[v1.RemoteAgent], v1.Client] = Viewer) -> AsyncIterator[ClientSession]:
     """A session whose turns run these functions."""
-    async with connect_in_process(lambda peer: ActingAgent(peer, [*acts], []), client) as agent:
+    async with v1.connect_in_process(lambda peer: ActingAgent(peer, [*acts], []), client) as agent:
         await agent.initialize(protocol_version=1)
         async with open_session(agent, cwd="/work") as session:
             yield session
@@ -143,7 +120,9 @@ async def opened(*acts: Act, client: Callable[[RemoteAgent], Client] = Viewer) -
 class Conversation:
     """One session between the two."""
 
-    def __init__(self, agent: RemoteAgent, session_id: str, acts: list[Act], recorded: list[tuple[str, Any]]) -> None:
+    def __init__(
+        self, agent: v1.RemoteAgent, session_id: str, acts: list[Act], recorded: list[tuple[str, Any]]
+    ) -> None:
         self.agent = agent
         self.client: KeepingClient = agent.handler
         self.session_id = session_id
@@ -158,19 +137,19 @@ class Conversation:
         """Run a function in a turn, with these answers to permission requests, and return the stop reason."""
         self._acts.append(act)
         self.client.choices += choices
-        turn = await self.agent.session_prompt(session_id=self.session_id, prompt=[ContentBlockText(text="go")])
+        turn = await self.agent.session_prompt(session_id=self.session_id, prompt=[v1.ContentBlockText(text="go")])
         return turn.stop_reason
 
 
 @asynccontextmanager
 async def conversation(
-    client: Callable[[RemoteAgent], Client] = KeepingClient,
-    capabilities: ClientCapabilities | None = None,
+    client: Callable[[v1.RemoteAgent], v1.Client] = KeepingClient,
+    capabilities: v1.ClientCapabilities | None = None,
     cwd: str | Path = "/work",
 ) -> AsyncIterator[Conversation]:
     acts: list[Act] = []
     recorded: list[tuple[str, Any]] = []
-    async with connect_in_process(lambda peer: ActingAgent(peer, acts, recorded), client) as agent:
+    async with v1.connect_in_process(lambda peer: ActingAgent(peer, acts, recorded), client) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=capabilities or v1.ClientCapabilities())
         session = await agent.session_new(cwd=str(cwd), mcp_servers=[])
         yield Conversation(agent, session.session_id, acts, recorded)
