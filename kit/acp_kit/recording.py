@@ -62,11 +62,11 @@ def read_recording(path: str | Path) -> list[Recorded]:
         entries.append((number, cast("dict[str, Any]", entry)))
     if has_text and not entries:
         raise ValueError(f"{path} is not a recording: no line of it is a JSON object")
-    directions: dict[Any, Direction] = {"c2a": "c2a", "a2c": "a2c", "stderr": "stderr"}
+    directions: dict[str, Direction] = {"c2a": "c2a", "a2c": "a2c", "stderr": "stderr"}
     directions |= _sides(entry for _, entry in entries)
     recording: list[Recorded] = []
     for number, entry in entries:
-        direction = directions.get(entry.get("direction", entry.get("dir")))
+        direction = directions.get(str(entry.get("direction", entry.get("dir"))))
         if direction is None:
             raise ValueError(f"{path}, line {number}: `direction` is not c2a, a2c or stderr")
         message, line = entry.get("message", entry.get("msg")), entry.get("line")
@@ -76,7 +76,7 @@ def read_recording(path: str | Path) -> list[Recorded]:
     return recording
 
 
-def _sides(entries: Iterable[dict[str, Any]]) -> dict[Any, Direction]:
+def _sides(entries: Iterable[dict[str, Any]]) -> dict[str, Direction]:
     """Return what `in` and `out` mean: the first message that only one side can have sent tells."""
     for entry in entries:
         message = entry.get("message")
