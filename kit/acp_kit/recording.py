@@ -1,4 +1,4 @@
-"""Reads recordings of the messages between a client and an agent.
+"""Reads and writes recordings of the messages between a client and an agent.
 
 A recording is a file with one JSON object a line: `time` (seconds since 1970), `direction`, and either `message` (the
 JSON of one line on the wire) or `line` (text that isn't JSON). The direction is `c2a` (client to agent), `a2c` (agent
@@ -74,6 +74,18 @@ def read_recording(path: str | Path) -> list[Recorded]:
             message, line = None, message
         recording.append(Recorded(number, direction, entry.get("time"), message, line))
     return recording
+
+
+def format_entry(time: float, direction: Direction, data: bytes) -> bytes:
+    """Return one line on the wire, or of stderr, as a line of a recording."""
+    entry: dict[str, Any] = {"time": round(time, 6), "direction": direction}
+    try:
+        if direction == "stderr":
+            raise ValueError("text, whatever it looks like")
+        entry["message"] = json.loads(data)
+    except ValueError:
+        entry["line"] = data.decode(errors="backslashreplace")
+    return json.dumps(entry).encode() + b"\n"
 
 
 def _sides(entries: Iterable[dict[str, Any]]) -> dict[str, Direction]:
