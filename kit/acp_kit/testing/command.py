@@ -28,6 +28,8 @@ def add_replay(parser: ArgumentParser) -> None:
 
 
 def _agent(options: Namespace) -> int:
+    if not Path(options.file).is_file():
+        return _complain(f"{options.file} is not a file")
     sys.path.insert(0, str(Path(options.file).parent))
     with redirect_stdout(sys.stderr):  # stdout is for messages
         agent = runpy.run_path(options.file).get("agent")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -44,8 +45,8 @@ def slow(text: str, seconds: float = 0.05) -> _Step:
     """Say a text word by word, with a pause behind each."""
 
     async def step(turn: Turn) -> None:
-        for word in text.split(" "):
-            await turn.say(f"{word} ")
+        for word in re.findall(r"\s*\S+\s*", text):
+            await turn.say(word)
             await asyncio.sleep(seconds)
 
     return _named(step, f"slow({text!r})")
