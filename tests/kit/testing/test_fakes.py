@@ -15,7 +15,7 @@ from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, slow
 from acp_runtime import InternalError, RemoteError
 
 
-# The mock agent of acpx sleeps for as long as the prompt says, and looks whether it was cancelled: 609 lines.
+# The mock agent of acpx sleeps for as long as the prompt says, unless it is cancelled: 609 lines, at first.
 async def test_a_slow_stream_is_cancelled_in_the_middle() -> None:
     agent = ScriptedAgent(slow("one two three", seconds=3600))
     async with connect(agent, ScriptedClient()) as session:
@@ -46,7 +46,7 @@ async def test_permission_with_every_outcome(choice: str | None) -> None:
     assert turn.stop_reason == ("end_turn" if choice else "cancelled")
 
 
-# The mock agent of acpx fails before or behind some output, and at the same prompt recovers: about 1,000 lines later on.
+# The mock agent of acpx fails before or behind some output, and recovers when it is asked again: about 1,000 lines.
 async def test_an_agent_that_fails_and_recovers() -> None:
     failure = InternalError(data={"details": "transient failure"})
     agent = ScriptedAgent(failure, ["partial update", failure], "recovered after retry")

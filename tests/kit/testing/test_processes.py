@@ -88,11 +88,11 @@ def test_a_client_in_another_language_gets_what_the_script_says(command: list[st
 async def test_sigterm_ends_a_script(tmp_path: Path) -> None:
     file = tmp_path / "script.py"
     file.write_text("from acp_kit.testing import ScriptedAgent, wait\nagent = ScriptedAgent(['a', wait])")
-    async with connect([sys.executable, "-m", "acp_kit", "agent", str(file)], Viewer) as session:
-        async with session.prompt("1") as turn:
-            async for _ in turn:
-                break
-            assert session.agent.process is not None
-            os.kill(session.agent.process.pid, signal.SIGTERM)
-            closed = await session.agent.wait_closed()
-            assert closed.exit_code == 0
+    command = [sys.executable, "-m", "acp_kit", "agent", str(file)]
+    async with connect(command, Viewer) as session, session.prompt("1") as turn:
+        async for _ in turn:
+            break
+        assert session.agent.process is not None
+        os.kill(session.agent.process.pid, signal.SIGTERM)
+        closed = await session.agent.wait_closed()
+        assert closed.exit_code == 0
