@@ -32,6 +32,18 @@ def test_type_checkers_see_the_same_names(package: ModuleType) -> None:
     assert sorted(seen) == offered(package)
 
 
+@pytest.mark.parametrize(
+    ("package", "name", "unused"), [("agent", "Turn", "mcp_servers"), ("client", "Turn", "supervised")]
+)
+def test_a_name_loads_only_the_modules_that_it_uses(package: str, name: str, unused: str) -> None:
+    program = f"""
+import sys
+from acp_kit.{package} import {name}
+print([module in sys.modules for module in ({name}.__module__, "acp_kit.{package}.{unused}")])
+"""
+    assert run_code(program) == "[True, False]"
+
+
 def test_another_name_is_an_attribute_error(package: ModuleType) -> None:
     with pytest.raises(AttributeError, match=f"^module 'acp_kit[.]{package.__name__[8:]}' has no attribute 'Nothing'$"):
         package.Nothing  # noqa: B018
