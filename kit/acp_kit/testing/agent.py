@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions, Turn, TurnCancelled
@@ -137,8 +137,9 @@ class _Agent(v1.Agent):
         return turn.response
 
 
-def _steps(number: int, script: Any) -> list[Step]:
-    steps = [*script] if isinstance(script, (list, tuple)) else [script]
+def _steps(number: int, script: Step | Sequence[Step]) -> list[Step]:
+    is_list = isinstance(script, Sequence) and not isinstance(script, (str, bytes))
+    steps: list[Any] = [*cast("Sequence[Step]", script)] if is_list else [script]
     for place, step in enumerate(steps, 1):
         if not isinstance(step, (str, Exception)) and not hasattr(step, "session_update") and not callable(step):
             raise TypeError(

@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from acp_bindings import v1
 from acp_kit.client import ClientSession, client_capabilities, open_session
+from acp_kit.sequences import not_a_text
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.client import ScriptedClient
 from acp_kit.testing.replay import Replay
@@ -85,9 +86,9 @@ async def connect(
 
 
 @asynccontextmanager
-async def _connected(agent: Any, client: Any, options: Options) -> AsyncGenerator[v1.RemoteAgent]:
-    if isinstance(agent, Sequence):
-        async with v1.spawn_agent(client, *agent, options=options) as remote:
+async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGenerator[v1.RemoteAgent]:
+    if not isinstance(agent, Replay) and not callable(agent):
+        async with v1.spawn_agent(client, *not_a_text("agent", agent), options=options) as remote:
             yield remote
         return
     ours, theirs = [await _transport(each) for each in socket.socketpair()]

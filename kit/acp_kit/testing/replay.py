@@ -124,8 +124,7 @@ class Replay:
         self._matched[place] = message.get("id")
         if "id" in message:
             self._unanswered[place] = message["id"]
-        params, recorded = message.get("params") or {}, self._entries[place].message.get("params") or {}
-        self._renames.add(recorded.get("cwd"), params.get("cwd"))
+        self._renames.learn(self._entries[place].message, message)
 
     def _match_answer(self, message: dict[str, Any], sent: dict[str, Any]) -> None:
         for place, request in self._requests.items():
@@ -135,8 +134,7 @@ class Replay:
                     self._has_failed = True
                     self._note(f"In {self._title(place)}, {described(outcome_of(recorded), outcome_of(sent))}")
                 self._matched[place] = message["id"]
-                result, theirs = message.get("result") or {}, recorded.get("result") or {}
-                self._renames.add(theirs.get("terminalId"), result.get("terminalId"))
+                self._renames.learn(recorded, message)
 
     def _explain(self, sent: dict[str, Any]) -> str:
         """Return why a message matches none of the recording."""

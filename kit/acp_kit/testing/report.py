@@ -34,6 +34,7 @@ class Report:
         self.options: Options = replace(options, on_frame=self._add_frame, stderr=stderr)
         self._on_frame = options.on_frame
         self._entries: list[tuple[float, Direction, bytes]] = []
+        self._rest = b""  # of stderr: a line that hasn't ended
 
     def pending(self) -> list[str]:
         """Return which requests have no answer, in words."""
@@ -51,6 +52,7 @@ class Report:
 
     def notes(self) -> list[str]:
         """Return the last messages, and the end of stderr."""
+        self._end_stderr()
         arrows = {"c2a": "-> ", "a2c": "<- "}
         messages = [arrows[way] + _short(line) for _, way, line in self._entries if way != "stderr"]
         stderr = [_short(line) for _, way, line in self._entries if way == "stderr"]
@@ -62,6 +64,7 @@ class Report:
         folder = os.environ.get(RECORD)
         if folder is None:
             return
+        self._end_stderr()
         test = os.environ.get("PYTEST_CURRENT_TEST", "connect (call)").rpartition(" ")[0]
         name = re.sub(r"[^\w.-]+", "-", test)[-150:]
         _saved[name] += 1
@@ -75,8 +78,14 @@ class Report:
         if self._on_frame is not None:
             self._on_frame(direction, line, seconds)
 
+    def _end_stderr(self) -> None:
+        if self._rest:
+            self._add_stderr(b"\n")
+
     def _add_stderr(self, data: bytes) -> None:
-        self._entries += [(time(), "stderr", line) for line in data.splitlines()]
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._entries.append((time(), "stderr", line))
 
 
 def _short(line: bytes) -> str:
