@@ -65,12 +65,14 @@ _LAYERS = {
         {"render"},
     ),
     "acp_kit": (
-        {"_blocking", "_extras", "_profiles", "_sequences", "_uninterrupted", "frame_log", "telemetry", "threads"},
+        {"_blocking", "_extras", "_profiles", "_sequences", "frame_log", "recording", "telemetry", "threads"},
+        {"_uninterrupted"},
         {"_config_options", "_lazy", "_updates", "content", "registry"},
         {"_timeline", "local"},
         {"agent"},
         {"client", "history"},
-        {"remote", "sync"},
+        {"remote", "sync", "testing"},
+        {"__main__"},
     ),
 }
 

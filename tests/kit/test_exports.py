@@ -12,7 +12,7 @@ import pytest
 from tests.support.models.fresh_process import run_code
 from tests.support.python_api import offered
 
-PACKAGES = ["agent", "client", "history", "registry", "remote", "sync"]
+PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing"]
 
 
 @pytest.fixture(params=PACKAGES)

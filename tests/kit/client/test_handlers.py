@@ -19,7 +19,8 @@ from acp_kit.client import (
     allow,
     client_capabilities,
 )
-from tests.support.kit.turns import opened
+from acp_kit.testing import ScriptedAgent, connect
+from tests.support.kit.turns import Viewer
 
 
 class _Everything(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, Client):
@@ -73,7 +74,7 @@ async def test_a_request_has_what_the_session_knows_of_its_tool_call(case: str) 
         asked.append(request.tool_call.model_dump(mode="json", by_alias=True, exclude_unset=True))
         return "yes"
 
-    async with opened() as session:
+    async with connect(ScriptedAgent(), Viewer) as session:
         for each in known:
             session.state.apply(v1.SessionUpdateToolCall.model_validate({"sessionUpdate": "tool_call", **each}))
         client: Any = session.agent.handler
@@ -94,7 +95,7 @@ async def test_a_request_for_a_session_that_nobody_opened_is_answered() -> None:
         answer = await client.session_request_permission(session_id="subagent", tool_call=call, options=options)
         await turn.say(answer.outcome.option_id)
 
-    async with opened(act) as session:
+    async with connect(ScriptedAgent(act), Viewer) as session:
         handler: Any = session.agent.handler
         handler.permissions = PermissionPolicy(allow(kinds={"read"}))
         assert await session.ask("go") == "yes"

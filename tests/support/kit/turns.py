@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions, Settings, Turn, select, toggle
-from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
+from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
 
@@ -39,17 +40,6 @@ class ActingAgent(v1.Agent):
 
     async def act(self, turn: Turn, request: v1.PromptRequest) -> None:
         await self.acts.pop(0)(turn)
-
-
-def says(*texts: str, stop_reason: v1.StopReason = "end_turn") -> Act:
-    """Say texts, and end for a reason."""
-
-    async def act(turn: Turn) -> None:
-        for text in texts:
-            await turn.say(text)
-        turn.stop_reason = stop_reason
-
-    return act
 
 
 class AgentWithSettings(ActingAgent):
@@ -108,15 +98,6 @@ class Viewer(UpdateHandlers, PermissionHandlers, v1.Client):
         self.permissions = PermissionPolicy()
 
 
-@asynccontextmanager
-async def opened(*acts: Act, client: Callable[[v1.RemoteAgent], v1.Client] = Viewer) -> AsyncIterator[ClientSession]:
-    """A session whose turns run these functions."""
-    async with v1.connect_in_process(lambda peer: ActingAgent(peer, [*acts], []), client) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            yield session
-
-
 class Conversation:
     """One session between the two."""
 
@@ -157,6 +138,7 @@ async def conversation(
 
 async def updates_of(act: Act, *choices: str | None) -> list[Any]:
     """Return the updates of a turn that ends by itself."""
-    async with conversation() as talk:
-        assert await talk.prompt(act, *choices) == "end_turn"
-        return talk.updates
+    client = ScriptedClient(permissions=choices)
+    async with connect(ScriptedAgent(act), client) as session:
+        await session.ask("go")
+    return client.updates
