@@ -125,7 +125,10 @@ def changed(effect: Changes, entry: Any, update: Any) -> tuple[Any, bool]:
         entry = cls(**defaults, **{effect.id: getattr(update, effect.id)})
     if effect.adds_to is None:
         given = _given_values(update)
+        # A start has to have a title, so an empty one says nothing.
         values = {name: value for name, value in given.items() if effect.clears or value is not None}
+        if values.get("title") == "":
+            del values["title"]
     else:
         values = {effect.adds_to: _added(getattr(entry, effect.adds_to) or (), update)}
     return _copied(entry, values), is_new

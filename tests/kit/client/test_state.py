@@ -50,6 +50,12 @@ def _expected(updates: list[Any]) -> Any:
     return expected
 
 
+def test_a_second_start_without_a_title_keeps_the_first_one() -> None:
+    start = v1.SessionUpdateToolCall
+    state = state_of([start(tool_call_id="1", title="Read a"), start(tool_call_id="1", title="", status="in_progress")])
+    assert (state.tool_calls["1"].title, state.tool_calls["1"].status) == ("Read a", "in_progress")
+
+
 def test_a_message_that_was_ended_is_not_continued() -> None:
     state = state_of([text_chunk("first turn")])
     state.end_message()

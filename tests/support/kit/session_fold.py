@@ -32,7 +32,7 @@ def _fold(shown: Json, update: Json) -> None:
         _fold_chunk(timeline, update)
     elif tag in ("tool_call", "tool_call_update"):
         known = [each for each in timeline if each.get("toolCallId") == update["toolCallId"]]
-        patch = {key: value for key, value in fields.items() if value is not None}
+        patch = {key: value for key, value in fields.items() if value is not None and (key, value) != ("title", "")}
         if not known or (tag == "tool_call" and known[-1].get("status") in ("completed", "failed")):
             timeline.append(fields if tag == "tool_call" else {"title": "", **patch})
         else:
