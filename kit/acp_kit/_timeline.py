@@ -239,7 +239,7 @@ class Timeline:
         ours, theirs = [*self.entries.values()], [*replay.entries.values()]
         entries = _merged_if_nothing_is_new(ours, theirs)
         if entries is None:
-            entries = []
+            entries = list[Any]()
             for kind, *ends in SequenceMatcher(None, _identities(ours), _identities(theirs)).get_opcodes():
                 mine, other = ours[ends[0] : ends[1]], theirs[ends[2] : ends[3]]
                 entries += map(_completed, mine, other) if kind == "equal" else max(mine, other, key=_weight)

@@ -70,9 +70,8 @@ class Elicitations:
         Raises:
             InvalidParams: the request is for something that this client doesn't show.
         """
-        ask: Callable[[Any], Awaitable[Any]] | None = None
-        if request.mode in ("form", "url"):
-            ask = self._fill_in if request.mode == "form" else self._open_url
+        callbacks: dict[str, Callable[[Any], Awaitable[Any]] | None] = {"form": self._fill_in, "url": self._open_url}
+        ask = callbacks.get(request.mode)
         if ask is None:
             raise InvalidParams(f"This client doesn't support the mode {printable(request.mode)!r}.")
         try:

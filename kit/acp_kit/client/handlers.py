@@ -111,9 +111,8 @@ def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = Non
     from acp_bindings.v1 import ClientCapabilities
     from acp_runtime import ABSENT
 
-    files = handler.workspace.capabilities() if isinstance(handler, FileHandlers) else ABSENT
     return ClientCapabilities(
-        fs=files,
+        fs=handler.workspace.capabilities() if isinstance(handler, FileHandlers) else ABSENT,
         elicitation=handler.elicitations.capabilities() if isinstance(handler, ElicitationHandlers) else ABSENT,
         terminal=isinstance(handler, TerminalHandlers) or ABSENT,
         meta=ABSENT if meta is None else meta,
