@@ -10,7 +10,7 @@ from threading import Lock
 from time import time
 
 from acp_kit.owner_file import OwnerFile
-from acp_kit.redaction import redact as redact
+from acp_kit.redaction import redact
 from acp_runtime.options import Direction
 
 _logger = getLogger(__name__)

@@ -45,7 +45,7 @@ _ASSIGNED = re.compile(rf"""((?:{_NAME})\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&<>
 def redact(line: bytes, *, to_share: bool = False) -> bytes:
     """Return a message as JSON with secrets redacted, as far as they can be told from other text.
 
-    These are the values of `env` and `headers`, of members named like secrets (`authorization`, `apiKey`, `token`, ...),
+    These are the values of `env` and `headers`, of members named like secrets (`authorization`, `apiKey`, `token`),
     and inside of all texts the user information of URLs (`https://user:password@host`), query parameters whose names
     end with words such as `key`, `token` or `secret`, tokens of a known form, and what stands behind `Bearer`,
     `--api-key` and `API_KEY=`. For a line that isn't JSON, return a note with its size.
