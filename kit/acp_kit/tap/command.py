@@ -63,23 +63,28 @@ def _tap(options: Namespace) -> int:
 
 
 def _show(options: Namespace) -> int:
+    from acp_kit.recording import read_recording
     from acp_kit.tap.analysis import analyse
+    from acp_kit.tap.page import page
+    from acp_kit.tap.redacting import redact_recorded
     from acp_kit.tap.text import show
 
+    file: Path = options.file
+    recording = read_recording(file)
     if options.html is not None:
-        from acp_kit.tap.page import write_page
-
-        return write_page(options.file, options.html)
-    recording = analyse(options.file)
-    for line in show(recording, options.method, options.session, errors_only=options.errors):
+        options.html.write_text(page(analyse(file.name, map(redact_recorded, recording))), "utf-8")
+        return 0
+    analysis = analyse(file.name, recording)
+    for line in show(analysis, options.method, options.session, errors_only=options.errors):
         sys.stdout.write(f"{line}\n")
-    return int(recording.is_wrong)
+    return int(analysis.problems > 0)
 
 
 def _redact(options: Namespace) -> int:
-    from acp_kit.tap.redacting import redact_recording
+    from acp_kit.recording import format_recorded, read_recording
+    from acp_kit.tap.redacting import redact_recorded
 
-    redacted = redact_recording(options.file)
+    redacted = b"".join(format_recorded(redact_recorded(recorded)) for recorded in read_recording(options.file))
     if options.to is None:
         sys.stdout.buffer.write(redacted)
     else:
