@@ -56,7 +56,7 @@ def _lines(row: Row, begin: float) -> Iterator[str]:
         what = f"turn {row.turn}" if row.is_turn else "tool " * (row.kind == "tool") + row.method
     outcome = f" => {printable(row.outcome, _MAX_TITLE)}" if row.outcome else ""
     title = f": {printable(' '.join(row.title.split()), _MAX_TITLE)}" if row.title else ""
-    yield f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {what}: {title}{outcome}{_extent(row)}".rstrip(
+    yield f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {what}{title}{outcome}{_extent(row)}".rstrip(
         ": "
     )
     for sign, remarks in (("PROBLEM", row.problems), ("note", row.notes)):
