@@ -10,7 +10,6 @@ from typing import Any
 
 from acp_kit.recording import Recorded, read_recording
 from acp_kit.testing.matching import Renames, described, differing, outcome_of, values_of
-from acp_kit.testing.wire import serve_stdio
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
@@ -66,10 +65,6 @@ class Replay:
                     await self._advance(transport)
         finally:
             await transport.close()
-
-    async def serve_stdio(self) -> None:
-        """Play to the client that started this process, until that client closes stdin."""
-        await serve_stdio(self)
 
     @property
     def where(self) -> str:
