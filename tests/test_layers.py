@@ -65,12 +65,14 @@ _LAYERS = {
         {"render"},
     ),
     "acp_kit": (
-        {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
+        {"blocking", "extras", "frame_log", "lazy", "profiles", "recording", "sequences", "telemetry", "threads"},
+        {"uninterrupted"},
         {"confined", "config_options", "content", "registry", "updates"},
         {"local", "timeline"},
         {"agent"},
         {"client", "history"},
-        {"remote", "sync"},
+        {"remote", "sync", "testing"},
+        {"__main__"},
     ),
 }
 

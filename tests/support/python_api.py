@@ -38,8 +38,6 @@ PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"a
 _IMPORTING = {
     "acp_runtime",
     "acp_runtime.transports",
-    "acp_kit.agent",
-    "acp_kit.client",
     "acp_kit.registry",
     "acp_kit.sync",
 }

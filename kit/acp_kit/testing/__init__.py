@@ -2,13 +2,12 @@
 
 For example:
 
-    agent = ScriptedAgent(["Hello ", edit, "done"], RequestError(429, "quota"), steps.wait)  # one for each prompt
+    agent = ScriptedAgent(["Hello ", edit, "done"], RequestError(429, "quota"), wait)  # one for each prompt
     async with connect(agent, MyClient) as session:
         assert await session.ask("hi") == "Hello done"
     agent.assert_done()
 """
 
-from acp_kit.testing import steps as steps
 from acp_kit.testing.agent import ScriptedAgent as ScriptedAgent, Step as Step
 from acp_kit.testing.client import ScriptedClient as ScriptedClient
 from acp_kit.testing.connecting import connect as connect

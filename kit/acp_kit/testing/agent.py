@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions, Turn, TurnCancelled
 from acp_kit.content import to_text
 from acp_kit.testing.replay import Replay
-from acp_kit.testing.wire import Wire, serve_stdio
+from acp_kit.testing.wire import Wire
 from acp_runtime import Options, RequestError
 from acp_runtime.transports import Transport
 
@@ -26,8 +26,8 @@ class ScriptedAgent:
     that is the answer, or an async function of a `Turn`; `acp_kit.testing.steps` has some. More prompts than the script
     has are answered with an error.
 
-    It is a factory, so it can be passed to `v1.connect_in_process` and the like. Some of the steps that break the
-    protocol need `connect` or `serve_stdio`.
+    It is a factory, so it can be passed to `v1.connect_in_process` and the like. Steps that break the protocol need
+    `connect` or the command `acp-bindings agent`.
 
     Attributes:
         prompts: all prompts so far, of all sessions, in order.
@@ -67,10 +67,6 @@ class ScriptedAgent:
     async def serve(self, transport: Transport, options: Options, exit: Callable[[int], object]) -> None:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
         await v1.serve(lambda client: _Agent(self, client, has_wire=True), Wire(transport, exit), options=options)
-
-    async def serve_stdio(self) -> None:
-        """Play the script to the client that started this process, until that client closes stdin."""
-        await serve_stdio(self)
 
     async def begun(self, number: int) -> None:
         """Wait until so many prompts have reached the script. One that is cancelled at once may never do so."""
@@ -137,8 +133,9 @@ class _Agent(v1.Agent):
         return turn.response
 
 
-def _steps(number: int, script: Any) -> list[Step]:
-    steps = [*script] if isinstance(script, (list, tuple)) else [script]
+def _steps(number: int, script: Step | Sequence[Step]) -> list[Step]:
+    is_list = isinstance(script, Sequence) and not isinstance(script, (str, bytes))
+    steps: list[Any] = [*cast("Sequence[Step]", script)] if is_list else [script]
     for place, step in enumerate(steps, 1):
         if not isinstance(step, (str, Exception)) and not hasattr(step, "session_update") and not callable(step):
             raise TypeError(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.replay import Replay
+from acp_kit.testing.wire import serve_stdio
 
 
 def add_agent(parser: ArgumentParser) -> None:
@@ -28,6 +29,8 @@ def add_replay(parser: ArgumentParser) -> None:
 
 
 def _agent(options: Namespace) -> int:
+    if not Path(options.file).is_file():
+        return _complain(f"{options.file} is not a file")
     sys.path.insert(0, str(Path(options.file).parent))
     with redirect_stdout(sys.stderr):  # stdout is for messages
         agent = runpy.run_path(options.file).get("agent")
@@ -44,7 +47,7 @@ def _replay(options: Namespace) -> int:
 
 
 def _serve(agent: ScriptedAgent | Replay) -> int:
-    asyncio.run(agent.serve_stdio())
+    asyncio.run(serve_stdio(agent))
     try:
         agent.assert_done()
     except AssertionError as error:

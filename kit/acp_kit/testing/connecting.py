@@ -1,38 +1,27 @@
-"""Connects the two sides of a test, and says what has happened between them if it fails."""
+"""Connects the two sides of a test."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import re
 import socket
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from time import time
-from typing import Any, Literal, TypeAlias
+from typing import TypeAlias
 
 from acp_bindings import v1
 from acp_kit.client import ClientSession, client_capabilities, open_session
-from acp_kit.recording import Direction, format_entry
+from acp_kit.sequences import not_a_text
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.client import ScriptedClient
 from acp_kit.testing.replay import Replay
+from acp_kit.testing.report import Report
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport
 
 Agent: TypeAlias = "ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent] | Sequence[str]"
 Client: TypeAlias = "ScriptedClient | Callable[[v1.RemoteAgent], v1.Client]"
-
-RECORD = "ACP_RECORD"
-"""The environment variable with the folder for recordings, which `acp_kit.testing.pytest_plugin` sets."""
-
-_SHOWN = 12
-_ARROWS = {"c2a": "->", "a2c": "<-"}
-_saved: Counter[str] = Counter()
 
 
 @asynccontextmanager
@@ -64,12 +53,12 @@ async def connect(
     Raises:
         TimeoutError: when the block has not ended at the deadline. The message says which step waits.
     """
-    wire = _Log(options or Options())
+    report = Report(options or Options())
     scripts = [each for each in (agent, client) if isinstance(each, (ScriptedAgent, Replay, ScriptedClient))]
     waiting: list[str] = []
 
     def note_waiting() -> None:
-        waiting.extend([each.where for each in scripts] + wire.pending())
+        waiting.extend([each.where for each in scripts] + report.pending())
 
     limit = asyncio.timeout(deadline)
     try:
@@ -77,7 +66,7 @@ async def connect(
             # Before the timeout cancels the block, which lets the scripts go on.
             stack.callback(asyncio.get_running_loop().call_later(deadline, note_waiting).cancel)
             await stack.enter_async_context(limit)
-            remote = await stack.enter_async_context(_connected(agent, client, wire.options))
+            remote = await stack.enter_async_context(_connected(agent, client, report.options))
             if isinstance(client, ScriptedClient):
                 capabilities = capabilities or client.capabilities
             await remote.initialize(
@@ -89,17 +78,17 @@ async def connect(
             error.args = (f"Not done after {deadline:g} seconds: {'; '.join(waiting)}.",)
         elif scripts:
             error.add_note(f"At the end, {'; '.join(each.where for each in scripts)}.")
-        for note in wire.notes():
+        for note in report.notes():
             error.add_note(note)
         raise
     finally:
-        wire.save()
+        report.save()
 
 
 @asynccontextmanager
-async def _connected(agent: Any, client: Any, options: Options) -> AsyncGenerator[v1.RemoteAgent]:
-    if isinstance(agent, Sequence):
-        async with v1.spawn_agent(client, *agent, options=options) as remote:
+async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGenerator[v1.RemoteAgent]:
+    if not isinstance(agent, Replay) and not callable(agent):
+        async with v1.spawn_agent(client, *not_a_text("agent", agent), options=options) as remote:
             yield remote
         return
     ours, theirs = [await _transport(each) for each in socket.socketpair()]
@@ -118,76 +107,3 @@ async def _connected(agent: Any, client: Any, options: Options) -> AsyncGenerato
 
 async def _transport(end: socket.socket) -> StreamTransport:
     return StreamTransport(*await asyncio.open_connection(sock=end))
-
-
-def _parsed(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
-
-
-def _short(text: str) -> str:
-    text = text.replace('"jsonrpc":"2.0",', "", 1)
-    return text if len(text) <= 300 else f"{text[:297]}..."
-
-
-class _Log:
-    """What has passed between a client and an agent.
-
-    Attributes:
-        options: those of the connection, with which it is filled.
-    """
-
-    def __init__(self, options: Options) -> None:
-        self._entries: list[tuple[float, Direction, bytes]] = []
-        self._stderr = b""
-        self._on_frame = options.on_frame
-        stderr = self._add_stderr if options.stderr == "inherit" else options.stderr
-        self.options = replace(options, on_frame=self._add_frame, stderr=stderr)
-
-    def pending(self) -> list[str]:
-        """Return which requests have no answer, in words."""
-        asked: dict[tuple[str, str], str] = {}
-        for _, direction, line in self._entries:
-            match _parsed(line):
-                case {"method": method, "id": id}:
-                    asked[direction, json.dumps(id)] = method
-                case {"id": id}:
-                    asked.pop(("a2c" if direction == "c2a" else "c2a", json.dumps(id)), None)
-                case _:
-                    pass
-        who = {"c2a": "client", "a2c": "agent"}
-        return [f"the {who[direction]} waits for the answer to {method}" for (direction, _), method in asked.items()]
-
-    def notes(self) -> list[str]:
-        """Return the last messages, and the end of stderr."""
-        frames = [(direction, line) for _, direction, line in self._entries if direction != "stderr"][-_SHOWN:]
-        shown = [f"  {_ARROWS[direction]} {_short(line.decode(errors='replace'))}" for direction, line in frames]
-        stderr = self._stderr.decode(errors="replace").splitlines()[-_SHOWN:]
-        return [
-            *(["\n".join(["The last messages (-> to the agent, <- from it):", *shown])] if shown else []),
-            *(["\n  ".join(["The agent's stderr:", *stderr])] if stderr else []),
-        ]
-
-    def save(self) -> None:
-        """Write a recording, if that was asked for."""
-        folder = os.environ.get(RECORD)
-        if folder is None:
-            return
-        test = os.environ.get("PYTEST_CURRENT_TEST", "connect (call)").rpartition(" ")[0]
-        name = re.sub(r"[^\w.-]+", "-", test)[-150:]
-        _saved[name] += 1
-        path = Path(folder, f"{name}-{_saved[name]}.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.writelines(format_entry(*entry) for entry in self._entries)
-
-    def _add_frame(self, direction: Literal["in", "out"], line: bytes, seconds: float) -> None:
-        self._entries.append((time(), "c2a" if direction == "out" else "a2c", line))
-        if self._on_frame is not None:
-            self._on_frame(direction, line, seconds)
-
-    def _add_stderr(self, data: bytes) -> None:
-        self._stderr += data
-        self._entries += [(time(), "stderr", line) for line in data.splitlines()]

@@ -5,26 +5,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 # What differs between clients that do the same.
-_OF_THE_CLIENT = {"additionalDirectories", "clientCapabilities", "clientInfo", "cwd", "mcpServers", "messageId"}
+_OF_THE_CLIENT = ("additionalDirectories", "clientCapabilities", "clientInfo", "cwd", "mcpServers", "messageId")
 _SHOWN = 3
 
 
 def values_of(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a request or notification by their paths, without what differs between clients."""
-    params = message.get("params")
-    if isinstance(params, dict):
-        params = {key: value for key, value in params.items() if key not in _OF_THE_CLIENT}
-    return {"method": message["method"], **_flat(params, "")}
+    values = _flat(message.get("params"), "")
+    own = tuple(f"{name}{end}" for name in _OF_THE_CLIENT for end in ".[")
+    kept = {path: value for path, value in values.items() if not f"{path}.".startswith(own)}
+    return {"method": message["method"], **kept}
 
 
 def outcome_of(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the user or the client has decided: whether it is an error, and what became of a permission."""
-    result = answer.get("result")
-    outcome = result.get("outcome") if isinstance(result, dict) else None
-    return {"is an error": "error" in answer, **_flat(outcome, "outcome")}
+    outcome = {path: value for path, value in _flat(answer, "").items() if path.startswith("result.outcome.")}
+    return {"is an error": "error" in answer, **outcome}
 
 
 def differing(recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]:
@@ -44,10 +43,11 @@ class Renames:
     def __init__(self) -> None:
         self._pairs: list[tuple[str, str]] = []
 
-    def add(self, recorded: object, sent: object) -> None:
-        """Note what is called otherwise."""
-        if isinstance(recorded, str) and isinstance(sent, str) and recorded not in (sent, "", "/"):
-            self._pairs.append((recorded, sent))
+    def learn(self, recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
+        """Note what two messages that match call otherwise."""
+        theirs, ours = _name_in(recorded), _name_in(sent)
+        if theirs not in ("", "/", ours):
+            self._pairs.append((theirs, ours))
 
     def for_client(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return a message of the recording, as the client has to get it."""
@@ -56,6 +56,14 @@ class Renames:
     def as_recorded(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return a message of the client, as the recording has it."""
         return _replaced(message, [(sent, recorded) for recorded, sent in self._pairs])
+
+
+def _name_in(message: Mapping[str, Any]) -> str:
+    match message:
+        case {"params": {"cwd": str(name)}} | {"result": {"terminalId": str(name)}}:
+            return name
+        case _:
+            return ""
 
 
 def _replaced(message: dict[str, Any], pairs: list[tuple[str, str]]) -> dict[str, Any]:
@@ -68,11 +76,13 @@ def _replaced(message: dict[str, Any], pairs: list[tuple[str, str]]) -> dict[str
     return replaced
 
 
-def _flat(value: Any, path: str) -> dict[str, Any]:
+def _flat(value: object, path: str) -> dict[str, Any]:
+    """Return the values by their paths. Null is the same as nothing, and so is an empty object or list."""
     if isinstance(value, dict):
-        items = [(f"{path}.{key}".lstrip("."), each) for key, each in value.items() if key != "_meta"]
+        fields = cast("dict[str, object]", value)
+        items = [(f"{path}.{key}" if path else key, each) for key, each in fields.items() if key != "_meta"]
     elif isinstance(value, list):
-        items = [(f"{path}[{index}]", each) for index, each in enumerate(value)]
+        items = [(f"{path}[{index}]", each) for index, each in enumerate(cast("list[object]", value))]
     else:
         return {} if value is None else {path: value}
     return {name: leaf for path, each in items for name, leaf in _flat(each, path).items()}

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_kit.testing.connecting import RECORD
+from acp_kit.testing.report import RECORD
 
 if TYPE_CHECKING:
     import pytest

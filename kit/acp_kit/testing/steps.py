@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -44,8 +45,8 @@ def slow(text: str, seconds: float = 0.05) -> _Step:
     """Say a text word by word, with a pause behind each."""
 
     async def step(turn: Turn) -> None:
-        for word in text.split(" "):
-            await turn.say(f"{word} ")
+        for word in re.findall(r"\s*\S+\s*", text):
+            await turn.say(word)
             await asyncio.sleep(seconds)
 
     return _named(step, f"slow({text!r})")
@@ -98,7 +99,7 @@ def _wire(turn: Turn) -> tuple[v1.RemoteClient, Any]:
     """Return the client, over a wire on which a step can do anything, and the id of the prompt."""
     client, request = turn.session.client, current_request()
     if request is None or not getattr(client.handler, "has_wire", False):
-        raise RuntimeError("This step needs the agent's wire: use `acp_kit.testing.connect`, or `serve_stdio`.")
+        raise RuntimeError("This step needs the agent's wire: use `acp_kit.testing.connect`, or `acp-bindings agent`.")
     return client, request.id
 
 

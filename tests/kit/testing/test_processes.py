@@ -1,0 +1,98 @@
+"""Scripts and other agents as processes, and clients in another language."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_kit.testing import ScriptedClient, connect
+from acp_runtime import ConnectionClosed
+from tests.support.kit.turns import Viewer
+from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.slow
+SUPPORT = ROOT / "tests" / "support" / "kit"
+SCRIPT = """
+print("loading")
+from words import WORDS
+from acp_kit.testing import ScriptedAgent, die, garbage, late
+
+agent = ScriptedAgent([*WORDS, garbage(), late("late"), "b"], ["last words", die(3)])
+"""
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    """Return the command of a script that imports a module beside it."""
+    (tmp_path / "words.py").write_text("WORDS = ['a ']")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    return [sys.executable, "-m", "acp_kit", "agent", str(tmp_path / "script.py")]
+
+
+async def test_a_script_is_an_agent_for_any_client(command: list[str]) -> None:
+    client = ScriptedClient()
+    async with connect(command, client) as session:
+        assert await session.ask("1") == "a b"
+        with pytest.raises(ConnectionClosed, match="Exit code: 3"):
+            await session.ask("2")
+        assert client.text == "a blatelast words"
+
+
+async def test_what_was_not_played_is_said_on_stderr(command: list[str]) -> None:
+    async with connect(command, Viewer) as session:
+        await session.ask("1")
+    process = session.agent.process
+    assert process is not None
+    assert process.returncode == 0
+    assert process.stderr_tail.startswith("loading\n")
+    assert process.stderr_tail.endswith("acp-bindings: The script isn't done: 1 of 2 prompts were sent.\n")
+
+
+@pytest.mark.parametrize(("content", "problem"), [("", "has no `agent = ScriptedAgent(...)`"), (None, "is not a file")])
+def test_a_file_that_is_no_script_is_one_line(content: str | None, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    if content is not None:
+        file.write_text(content)
+    command = [sys.executable, "-m", "acp_kit", "agent", str(file)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@needs_node
+async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
+    client = ScriptedClient(permissions=["reject_once"])
+    async with connect(["node", str(SUPPORT / "node_agent.mjs")], client) as session:
+        assert await session.ask("hello") == "from node"
+        assert await session.ask("ask") == "no"
+    client.assert_done()
+
+
+@needs_node
+def test_a_client_in_another_language_gets_what_the_script_says(command: list[str]) -> None:
+    client = ["node", str(SUPPORT / "node_client.mjs"), "hello", *command]
+    done = subprocess.run(client, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines() == ["a ", "not JSON: npm warn deprecated", "b", "end_turn", "late", "exit code 0"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
+async def test_sigterm_ends_a_script(tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    file.write_text("from acp_kit.testing import ScriptedAgent, wait\nagent = ScriptedAgent(['a', wait])")
+    command = [sys.executable, "-m", "acp_kit", "agent", str(file)]
+    async with connect(command, Viewer) as session, session.prompt("1") as turn:
+        async for _ in turn:
+            break
+        assert session.agent.process is not None
+        os.kill(session.agent.process.pid, signal.SIGTERM)
+        closed = await session.agent.wait_closed()
+        assert closed.exit_code == 0
