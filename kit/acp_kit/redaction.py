@@ -14,7 +14,7 @@ _SECRET = ("env", "headers", "cookie", *_AUTHORIZATION)
 
 # What a member, a parameter, an option or a variable with a secret is called, at the end of its name.
 _NAME = r"(?:api|access|private|secret|signing|account)[_-]?key|credentials?|jwt|passphrase|passw(?:or)?d|secret|token"
-_SECRET_MEMBER = re.compile(rf"(?:{_NAME})s?\\Z", re.IGNORECASE)
+_SECRET_MEMBER = re.compile(rf"(?:{_NAME})s?\Z", re.IGNORECASE)
 _SECRET_OPTION = re.compile(rf"--?[\w-]*(?:{_NAME}|key)", re.IGNORECASE)
 
 # The following are searched for in JSON. None tries a byte often, so that long lines take little time.
@@ -34,8 +34,18 @@ _TOKEN = re.compile(
     rf"(?:AKIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|{_WORD}sk[-_])[\w-]{{16,}}"
     rf"|{_WORD}eyJ[\w-]{{10,}}\.[\w-]+\.[\w-]*".encode()
 )
-_IN_TOKEN = (b"AKIA", b"AIza", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-", b"xox", b"sk-")
-_IN_TOKEN += (b"sk_", b"eyJ")
+_IN_TOKEN: tuple[bytes, ...] = (
+    b"AKIA",
+    b"AIza",
+    b"ghp_",
+    b"gho_",
+    b"ghu_",
+    b"ghs_",
+    b"ghr_",
+    b"github_pat_",
+    b"glpat-",
+)
+_IN_TOKEN += (b"xox", b"sk-", b"sk_", b"eyJ")
 _NAMED = re.compile(
     rf"({_WORD}(?:(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\s+(?=[\w.~+/-]{{16}})"
     rf"|--?(?i:[\w-]*(?:{_NAME}|key))=|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)=))"

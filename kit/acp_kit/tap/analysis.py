@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_bindings.v1_unstable import connecting as unstable
 from acp_kit.recording import Direction, Recorded
-from acp_kit.tap.rows import Analysis, Kind, Row, about_call, about_error, about_result, about_state, name_of
+from acp_kit.tap.rows import Analysis, Kind, Row, about_call, about_error, about_result, about_state, fields_of, name_of
 from acp_kit.timeline import Message, Timeline, key_of
 from acp_kit.updates import PERMISSION, TABLE, Changes, Says, has_ended, tag_of
 from acp_runtime.jsonrpc import CheckedLine, check_line
@@ -75,21 +75,20 @@ class _Analyser:
         self._pending: dict[tuple[Direction, str], tuple[Row, dict[str, Any]]] = {}
         self._used: dict[tuple[Direction, str], int] = {}
         self._sessions: dict[str, _Session] = {}
-        self._unknown_kinds: set[str] = set()
 
     def add(self, recorded: Recorded) -> None:
         """Add the next line of the recording."""
-        message: Any = recorded.message
+        message = fields_of(recorded.message)
         if recorded.direction == "stderr":
             row = self._row("text", recorded, title=recorded.line or "")
             if row.title.startswith("acp-bindings tap: "):
                 row.problems.append((recorded.number, row.title.removeprefix("acp-bindings tap: ")))
-        elif isinstance(message, dict) and isinstance(message.get("method"), str):
-            self._add_call(recorded, cast("dict[str, Any]", message))
-        elif isinstance(message, dict) and ("result" in message or "error" in message):
-            self._add_answer(recorded, cast("dict[str, Any]", message))
+        elif isinstance(message.get("method"), str):
+            self._add_call(recorded, message)
+        elif "result" in message or "error" in message:
+            self._add_answer(recorded, message)
         else:
-            row = self._row("text", recorded, title=recorded.line or json.dumps(message))
+            row = self._row("text", recorded, title=recorded.line or json.dumps(recorded.message))
             self._check(row, recorded)
 
     def end(self) -> None:
@@ -105,8 +104,7 @@ class _Analyser:
         if method == "initialize" and recorded.direction == "c2a" and self.rows:
             self.end()
             self._begin()
-        given = message.get("params")
-        params = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        params = fields_of(message.get("params"))
         name = params.get("sessionId")
         name = name if isinstance(name, str) else ""
         session = self._session(name)
@@ -161,8 +159,7 @@ class _Analyser:
         row.lines.append(recorded.number)
         row.end = recorded.time
         self._check(row, recorded, row.method)
-        given = message.get("result")
-        result = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        result = fields_of(message.get("result"))
         row.is_error = "error" in message
         row.outcome = about_error(message["error"]) if row.is_error else about_result(result, params)
         if row.method == "initialize":
@@ -220,8 +217,8 @@ class _Analyser:
                 row.method = getattr(entry, "kind", None) or row.method
 
     def _add_update(self, recorded: Recorded, params: dict[str, Any], name: str, session: _Session) -> None:
-        given: Any = params.get("update")
-        tag = given.get("sessionUpdate") if isinstance(given, dict) else None
+        given = fields_of(params.get("update"))
+        tag = given.get("sessionUpdate")
         checked = self._check(None, recorded)
         update = None if checked.value is None else checked.value.update
         effect = TABLE.get(tag_of(update)) if update is not None else None
@@ -236,16 +233,12 @@ class _Analyser:
             self._extend(row, recorded)
             row.title = about_state(given)
         else:
-            about = about_state(given) if isinstance(given, dict) else ""
-            row = self._row("state", recorded, str(tag or "session/update"), about)
+            row = self._row("state", recorded, str(tag or "session/update"), about_state(given))
             self._put(row, name, session)
             if effect is not None:
                 session.states[row.method] = row
         if checked.fault:
             row.problems.append((recorded.number, checked.fault))
-        elif effect is None and tag not in self._unknown_kinds:
-            self._unknown_kinds.add(str(tag))
-            row.notes.append((recorded.number, f"the kind of update {tag} is unknown"))
 
     def _apply(self, recorded: Recorded, update: Any, name: str, session: _Session) -> Row:
         """Apply an update, or the tool call of a permission request. Return the row of the entry it adds to."""
@@ -258,8 +251,10 @@ class _Analyser:
         row = session.entries.get(place) if before is None or is_new else before
         if row is None:
             effect = TABLE[tag]
-            is_message = isinstance(effect, Says)
-            row = self._row("message" if is_message else "tool", recorded, effect.role if is_message else "")
+            if isinstance(effect, Says):
+                row = self._row("message", recorded, effect.role)
+            else:
+                row = self._row("tool", recorded, "" if key is None or key[0] == "tool_call_id" else "compaction")
             row.lines.clear()
             self._put(row, name, session)
             session.entries[place] = row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from acp_kit.recording import Direction
 
@@ -83,75 +83,85 @@ class Analysis:
         return sum(len(row.problems) for row in self.rows)
 
 
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return the members of JSON that ought to be an object; none if it is something else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def items_of(value: Any) -> list[Any]:
+    """Return the items of JSON that ought to be a list; none if it is something else."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
 def about_call(method: str, params: dict[str, Any]) -> str:
     """Return what a call is about, in a few words of its params."""
     if method == "initialize":
-        return f"version {params.get('protocolVersion')}, {name_of(params.get('clientInfo'))}".removesuffix(", ")
-    if isinstance(params.get("prompt"), list):
-        return " ".join(_about_block(block) for block in params["prompt"])
+        return _version(params, "clientInfo")
+    if "prompt" in params:
+        return " ".join(map(_about_block, map(fields_of, items_of(params["prompt"]))))
     if method == "terminal/create":
-        return " ".join(map(str, [params.get("command"), *(params.get("args") or [])]))
-    tool_call = params.get("toolCall")
-    if isinstance(tool_call, dict):
-        return str(tool_call.get("title") or tool_call.get("toolCallId"))
-    for name in ("path", "terminalId", "modeId", "configId", "methodId", "message", "cwd", "requestId"):
-        if name in params:
-            value = f" = {params['value']}" if name == "configId" else ""
-            return f"{params[name]}{value}"
-    return ""
+        return " ".join(map(str, [params.get("command"), *items_of(params.get("args"))]))
+    if "toolCall" in params:
+        call = fields_of(params["toolCall"])
+        return str(call.get("title") or call.get("toolCallId"))
+    if "configId" in params:
+        return f"{params['configId']} = {params.get('value')}"
+    names = ("path", "terminalId", "modeId", "methodId", "message", "cwd", "requestId")
+    return next((str(params[name]) for name in names if name in params), "")
 
 
-def about_result(result: Any, params: dict[str, Any]) -> str:
+def about_result(given: Any, params: dict[str, Any]) -> str:
     """Return how a call ended, in a few words of its result and params."""
-    if not isinstance(result, dict):
-        return "ok"
-    outcome = result.get("outcome")
-    if isinstance(outcome, dict):
-        chosen = [option for option in params.get("options", []) if option.get("optionId") == outcome.get("optionId")]
-        return str(chosen[0].get("kind") if chosen else outcome.get("optionId") or outcome.get("outcome"))
+    result = fields_of(given)
+    if outcome := fields_of(result.get("outcome")):
+        id = outcome.get("optionId", outcome.get("outcome"))
+        kinds = [
+            option.get("kind")
+            for option in map(fields_of, items_of(params.get("options")))
+            if option.get("optionId") == id
+        ]
+        return str(kinds[0] if kinds else id)
+    if "protocolVersion" in result:
+        return _version(result, "agentInfo")
     for name in ("stopReason", "sessionId", "terminalId", "action"):
         if name in result:
             return str(result[name])
-    if "agentInfo" in result or "protocolVersion" in result:
-        return f"version {result.get('protocolVersion')}, {name_of(result.get('agentInfo'))}".removesuffix(", ")
-    ended = result.get("exitStatus") or result
-    status = ended.get("signal") or (f"exit code {ended['exitCode']}" if ended.get("exitCode") is not None else "")
+    status = fields_of(result.get("exitStatus")) or result
+    ended = status.get("signal") or ("" if status.get("exitCode") is None else f"exit code {status['exitCode']}")
     text = result.get("content", result.get("output"))
     length = f"{len(text)} characters" if isinstance(text, str) else ""
-    return ", ".join(filter(None, (length, status))) or "ok"
+    return ", ".join(filter(None, (length, str(ended)))) or "ok"
 
 
-def about_error(error: Any) -> str:
+def about_error(given: Any) -> str:
     """Return the error in an answer in a few words, with the reason that SDKs put into `data`."""
-    if not isinstance(error, dict):
-        return "error"
+    error = fields_of(given)
     data = error.get("data")
-    reason = data.get("details") if isinstance(data, dict) else data
+    reason = fields_of(data).get("details") or (data if isinstance(data, str) else "")
     return f"error {error.get('code')}: {error.get('message')}{f': {reason}' if reason else ''}"
 
 
 def about_state(update: dict[str, Any]) -> str:
     """Return what an update says that sets values, in a few words."""
-    match update:
-        case {"entries": [*entries]}:
-            return f"{sum(entry.get('status') == 'completed' for entry in entries)} of {len(entries)} completed"
-        case {"availableCommands": [*commands]}:
-            return " ".join(f"/{command.get('name')}" for command in commands)
-        case {"configOptions": [*options]}:
-            return ", ".join(f"{option.get('id')} = {option.get('currentValue')}" for option in options)
-        case _:
-            given = {name: value for name, value in update.items() if name not in ("sessionUpdate", "_meta")}
-            return ", ".join(f"{name} {value}" for name, value in given.items())
+    if entries := items_of(update.get("entries")):
+        done = [entry for entry in map(fields_of, entries) if entry.get("status") == "completed"]
+        return f"{len(done)} of {len(entries)} completed"
+    if commands := items_of(update.get("availableCommands")):
+        return " ".join(f"/{command.get('name')}" for command in map(fields_of, commands))
+    if options := items_of(update.get("configOptions")):
+        return ", ".join(f"{option.get('id')} = {option.get('currentValue')}" for option in map(fields_of, options))
+    return ", ".join(f"{name} {value}" for name, value in update.items() if name not in ("sessionUpdate", "_meta"))
 
 
 def name_of(implementation: Any) -> str:
-    """Return the name and the version of a client or an agent."""
-    if not isinstance(implementation, dict):
-        return ""
-    return f"{implementation.get('name')} {implementation.get('version') or ''}".strip()
+    """Return the name and the version of a client or an agent; "" if it has none."""
+    fields = fields_of(implementation)
+    return " ".join(str(fields[name]) for name in ("name", "version") if fields.get(name))
 
 
-def _about_block(block: Any) -> str:
-    if not isinstance(block, dict):
-        return "?"
+def _version(message: dict[str, Any], info: str) -> str:
+    return ", ".join(filter(None, (f"version {message.get('protocolVersion')}", name_of(message.get(info)))))
+
+
+def _about_block(block: dict[str, Any]) -> str:
     return str(block.get("text") or block.get("uri") or f"[{block.get('type')}]")
