@@ -174,9 +174,11 @@ class _Analyser:
                 self._end_turn(row, session)
 
     def _add_stray_answer(self, recorded: Recorded, message: dict[str, Any], key: tuple[Direction, str]) -> None:
-        row = self._row("text", recorded, title=json.dumps(message))
-        if key[1] == "null" and "error" in message:
-            problem = f"the answer to a line that could not be read: {about_error(message['error'])}"
+        row = self._row("notification", recorded, "answer", f"id {key[1]}")
+        row.is_error = "error" in message
+        row.outcome = about_error(message["error"]) if row.is_error else about_result(message.get("result"), {})
+        if key[1] == "null" and row.is_error:
+            problem = "the answer to a line that could not be read"
         elif key in self._used:
             problem = f"another answer to line {self._used[key]} (rule 8)"
         else:

@@ -10,7 +10,7 @@ from acp_runtime.escaping import printable
 
 _ARROWS: dict[Direction, str] = {"c2a": "->", "a2c": "<-", "stderr": "!!"}
 _MAX_TITLE = 100
-_MAX_PROBLEM = 1000
+_MAX_PROBLEM = 400
 
 
 def show(
