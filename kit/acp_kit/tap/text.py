@@ -53,7 +53,9 @@ def _lines(row: Row, begin: float) -> Iterator[str]:
     if row.kind == "text":
         what = "stderr" if row.direction == "stderr" else "not a message"
     else:
-        what = f"turn {row.turn}" if row.is_turn else "tool " * (row.kind == "tool") + row.method
+        what = (
+            f"turn {row.turn}" if row.is_turn else f"tool {row.method}".rstrip() if row.kind == "tool" else row.method
+        )
     outcome = f" => {printable(row.outcome, _MAX_TITLE)}" if row.outcome else ""
     title = f": {printable(' '.join(row.title.split()), _MAX_TITLE)}" if row.title else ""
     yield f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {what}{title}{outcome}{_extent(row)}".rstrip(
