@@ -23,6 +23,8 @@ _SIDES: dict[Direction, tuple[Any, Any]] = {
 _BACK: dict[Direction, Direction] = {"c2a": "a2c", "a2c": "c2a"}
 # Their answers come after the updates of earlier turns.
 _REPLAYS = ("session/load", "session/resume")
+# What the tap itself has recorded begins so.
+_TAP = "acp-bindings tap: "
 # The rules of docs/project/protocol-rules.md, by the code of the error.
 _RULES = {-32700: 3, -32600: 4, -32601: 11, -32602: 12}
 
@@ -81,8 +83,8 @@ class _Analyser:
         message = fields_of(recorded.message)
         if recorded.direction == "stderr":
             row = self._row("text", recorded, title=recorded.line or "")
-            if row.title.startswith("acp-bindings tap: "):
-                row.problems.append((recorded.number, row.title.removeprefix("acp-bindings tap: ")))
+            if row.title.startswith(_TAP) and not row.title.endswith(" of the client"):
+                row.problems.append((recorded.number, row.title.removeprefix(_TAP)))
         elif isinstance(message.get("method"), str):
             self._add_call(recorded, message)
         elif "result" in message or "error" in message:

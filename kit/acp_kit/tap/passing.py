@@ -50,7 +50,7 @@ def tap(command: Sequence[str], file: Path) -> int:
     assert agent.stdin
     assert agent.stdout
     assert agent.stderr
-    _forward_signals(agent)
+    forwarded = _forward_signals(agent)
     sys.setswitchinterval(_SWITCH)
     streams = [
         _Stream("c2a", 0, agent.stdin.fileno(), recorder),
@@ -63,7 +63,8 @@ def tap(command: Sequence[str], file: Path) -> int:
     for stream in streams[1:]:
         stream.drain()
     if code:
-        end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}"
+        sender = " of the client" if -code in forwarded else ""
+        end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}{sender}"
         recorder.note("stderr", f"acp-bindings tap: the agent {end}\n".encode())
     recorder.close()
     return code if code >= 0 else 128 - code
@@ -122,14 +123,19 @@ def _close(descriptor: int) -> None:
     os.close(nothing)
 
 
-def _forward_signals(agent: subprocess.Popen[bytes]) -> None:
+def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:
+    """Let signals reach the agent. Return a set of those that have come."""
+    forwarded: set[int] = set()
+
     def forward(number: int, frame: FrameType | None) -> None:
+        forwarded.add(number)
         if number != signal.SIGINT or not _terminal_tells_all():
             agent.send_signal(number)
 
     for each in _SIGNALS:
         if signal.getsignal(each) != signal.SIG_IGN:
             signal.signal(each, forward)
+    return forwarded
 
 
 def _terminal_tells_all() -> bool:

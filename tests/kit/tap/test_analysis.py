@@ -205,3 +205,4 @@ def test_the_end_of_an_agent_that_failed_is_a_problem() -> None:
     assert problems(("stderr", "Traceback"), ("stderr", "acp-bindings tap: the agent exited with 1")) == [
         (2, "the agent exited with 1")
     ]
+    assert not problems(("stderr", "acp-bindings tap: the agent was ended by SIGTERM of the client"))

@@ -66,6 +66,16 @@ def test_the_end_of_an_agent_that_fails_is_recorded(file: Path) -> None:
     assert recorded(file) == [("stderr", "acp-bindings tap: the agent exited with 3")]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")
+def test_the_end_of_an_agent_whose_client_ended_it_is_recorded(file: Path) -> None:
+    with start(file, "print('ready', flush=True); stdin.read()") as tap:
+        assert tap.stdout
+        assert tap.stdout.readline() == b"ready\n"
+        tap.terminate()
+        assert tap.wait(SECONDS) == 128 + signal.SIGTERM
+    assert recorded(file)[-1] == ("stderr", "acp-bindings tap: the agent was ended by SIGTERM of the client")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this platform has no /dev/full")
 def test_a_full_disk_ends_the_recording_and_not_the_traffic(file: Path) -> None:
     file.symlink_to("/dev/full")
