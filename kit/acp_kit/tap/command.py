@@ -29,12 +29,14 @@ def add_show(parser: ArgumentParser) -> None:
     """Add the arguments of `show`, and what runs it."""
     parser.description = (
         "Show a recording: sessions, turns, calls with their answers and how long they took, updates merged, and what "
-        "is wrong with them. The exit code is 1 if something is."
+        "is wrong with them."
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     parser.add_argument("--method", metavar="NAME", help="only this method, such as session/update")
     parser.add_argument("--session", metavar="ID", help="only the session whose id begins so")
-    parser.add_argument("--errors", action="store_true", help="only what is wrong, and calls that failed")
+    parser.add_argument(
+        "--errors", action="store_true", help="only what is wrong, and calls that failed; exit code 1 if there is any"
+    )
     parser.add_argument("--html", type=Path, metavar="PAGE", help="write a page for a browser instead, without secrets")
     parser.set_defaults(run=_complaining(_show))
 
@@ -77,7 +79,7 @@ def _show(options: Namespace) -> int:
     analysis = analyse(file.name, recording)
     for line in show(analysis, options.method, options.session, errors_only=options.errors):
         sys.stdout.write(f"{line}\n")
-    return int(analysis.problems > 0)
+    return int(options.errors and analysis.is_wrong)
 
 
 def _redact(options: Namespace) -> int:

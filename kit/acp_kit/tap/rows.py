@@ -82,6 +82,11 @@ class Analysis:
         """How many problems there are."""
         return sum(len(row.problems) for row in self.rows)
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether there is a problem, or a call that was answered with an error."""
+        return any(row.problems or row.is_error for row in self.rows)
+
 
 def fields_of(value: Any) -> dict[str, Any]:
     """Return the members of JSON that ought to be an object; none if it is something else."""

@@ -94,7 +94,7 @@ class Embedded(HTMLParser):
 def test_show_prints_what_happened_and_escapes_control_characters(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["show", str(file)]) == 1
+    assert main(["show", str(file)]) == 0
     assert capsys.readouterr().out == SHOWN
 
 
@@ -113,10 +113,10 @@ def test_filters(options: list[str], lines: list[int], file: Path, capsys: pytes
     assert [int(number) for number in shown] == lines
 
 
-def test_show_succeeds_if_nothing_is_wrong(tmp_path: Path) -> None:
-    file = tmp_path / "acp.jsonl"
-    file.write_text('{"direction":"stderr","line":"ready"}\n')
-    assert main(["show", str(file)]) == 0
+def test_the_exit_code_of_errors_says_whether_there_are_any(file: Path, tmp_path: Path) -> None:
+    assert main(["show", "--errors", str(file)]) == 1
+    (tmp_path / "right.jsonl").write_text('{"direction":"stderr","line":"ready"}\n')
+    assert main(["show", "--errors", str(tmp_path / "right.jsonl")]) == 0
 
 
 def test_a_redacted_recording_has_no_secret_and_is_as_right_as_before(
