@@ -93,9 +93,9 @@ def fields_of(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def items_of(value: Any) -> list[Any]:
+def items_of(value: Any) -> list[object]:
     """Return the items of JSON that ought to be a list; none if it is something else."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def about_call(method: str, params: dict[str, Any]) -> str:
