@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 from typing import Any, cast
@@ -41,9 +42,10 @@ _NAMED = re.compile(
     r"""[^\s"'\\<>&]+""".encode()
 )
 _IN_NAMED = (b"earer", b"EARER", b"asic", b"ASIC", b"KEY=", b"TOKEN=", b"SECRET=", b"PASSWORD=", b"CREDENTIALS=", b"--")
-# The value of any parameter of a URL, and what is assigned to a name for a secret in code or data inside of a text.
+# The value of any parameter of a URL, and what is assigned to a name for a secret inside of a text, in which quotes are
+# escaped.
 _ANY_PARAMETER = re.compile(rb"""([?&][\w.%-]+=)[^\s&#"\\<>]+""")
-_ASSIGNED = re.compile(rf"""((?:{_NAME})\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&<>]{{8,}}""".encode(), re.IGNORECASE)
+_ASSIGNED = re.compile(rf"""((?:{_NAME})(?:\\"|')?\s*[:=]\s*(?:\\"|')?)[^\s"'\\,;&<>]{{8,}}""".encode(), re.IGNORECASE)
 
 
 def redact(line: bytes, *, to_share: bool = False) -> bytes:
@@ -79,7 +81,8 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
 
 def redact_text(text: str) -> str:
     """Return a text with the secrets redacted that `redact` finds inside of texts. Somebody else will read it."""
-    return _redact_texts(text.encode(errors="backslashreplace"), to_share=True).decode()
+    redacted: str = json.loads(redact(json.dumps(text).encode(), to_share=True))
+    return redacted
 
 
 def _redact_members(fields: dict[str, Any], *, to_share: bool) -> list[object]:

@@ -45,10 +45,17 @@ def test_texts_in_members_named_like_secrets_are_redacted(name: str) -> None:
 
 
 def test_more_is_redacted_to_share() -> None:
-    message = {"_meta": {"a": ["hunter2", 1]}, "url": "https://h/?x=hunter2&y=#z", "text": 'password: "hunter2hunter2"'}
+    numbers = {"token": 123456789, "secret": [123456789]}
+    message = {
+        **numbers,
+        "_meta": {"a": ["hunter2", 1]},
+        "url": "https://h/?x=hunter2&y=#z",
+        "text": 'password: "hunter2hunter2"',
+    }
     line = json.dumps(message).encode()
     assert json.loads(redact(line)) == message
     assert json.loads(redact(line, to_share=True)) == {
+        **numbers,
         "_meta": {"a": ["[redacted]", 1]},
         "url": "https://h/?x=[redacted]&y=#z",
         "text": 'password: "[redacted]"',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +29,5 @@ def page(recording: Analysis) -> str:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    values = {
-        "kind": row.kind,
-        "direction": row.direction,
-        "lines": row.lines,
-        "start": row.start,
-        "end": row.end,
-        "method": row.method,
-        "title": row.title,
-        "outcome": row.outcome,
-        "session": row.session,
-        "turn": row.turn,
-        "isTurn": row.is_turn,
-        "isReplay": row.is_replay,
-        "isError": row.is_error,
-        "problems": row.problems,
-        "notes": row.notes,
-    }
+    values = {**asdict(row), "is_turn": row.is_turn}
     return {name: value for name, value in values.items() if value}

@@ -11,6 +11,7 @@ from subprocess import PIPE
 
 import pytest
 
+from acp_kit.__main__ import main
 from tests.support.kit.tapped import SECONDS, python, run, start, tap_command
 
 _POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
@@ -56,6 +57,26 @@ def test_an_agent_that_can_not_be_started_is_an_error(file: Path) -> None:
     done = subprocess.run(tap_command(file, "no-such-agent"), capture_output=True, check=False, timeout=SECONDS)
     assert done.returncode == 127
     assert b"acp-bindings tap: no-such-agent can't be started: " in done.stderr
+
+
+def test_the_arguments_of_the_agent_are_its_own(file: Path) -> None:
+    agent = [*python("print(sys.argv[1:])"), "--to", "x", "--", "-h"]
+    done = subprocess.run(tap_command(file, *agent), capture_output=True, check=True, timeout=SECONDS)
+    assert done.stdout == b"['--to', 'x', '--', '-h']\n"
+
+
+def test_without_a_file_the_recording_has_a_name_of_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "acp_kit", "tap", *python("print('{}')")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=SECONDS)
+    (file,) = tmp_path.glob("acp-*.jsonl")
+    assert done.stderr.decode() == f"acp-bindings tap: recording to {file}\n"
+    assert '"message":{}' in file.read_text()
+
+
+def test_a_tap_without_an_agent_says_what_to_write(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["tap", "--"])
+    assert "write the command that starts the agent, after --" in capsys.readouterr().err
 
 
 def test_a_recording_that_can_not_be_written_is_an_error_before_the_start(tmp_path: Path) -> None:

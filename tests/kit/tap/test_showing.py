@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 
 from acp_kit.__main__ import main
 from acp_kit.recording import read_recording
+from acp_kit.tap import page
 
 UPDATE = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a\u2028</script>\x1b[31m"}}
 SERVER = {"name": "db", "command": "db", "args": ["--api-key", "hunter2"], "env": [{"name": "KEY", "value": "hunter2"}]}
@@ -139,11 +143,11 @@ def test_a_redacted_recording_has_no_secret_and_is_as_right_as_before(
 def test_the_page_has_the_redacted_recording_and_loads_nothing(file: Path, tmp_path: Path) -> None:
     assert main(["show", str(file), "--html", str(tmp_path / "page.html")]) == 0
     text = (tmp_path / "page.html").read_text("utf-8")
-    page = Embedded(text)
-    assert page.loads == []
+    embedded = Embedded(text)
+    assert embedded.loads == []
     assert "hunter2" not in text
     assert "\u2028" not in text
-    recording = json.loads(page.data)
+    recording = json.loads(embedded.data)
     assert recording["messages"]["7"]["params"]["update"] == UPDATE
     assert [row["lines"][0] for row in recording["rows"]] == [1, 3, 5, 6, 7, 8, 9, 10]
     assert recording["rows"][2] == {
@@ -157,8 +161,33 @@ def test_the_page_has_the_redacted_recording_and_loads_nothing(file: Path, tmp_p
         "outcome": "end_turn",
         "session": "s1",
         "turn": 1,
-        "isTurn": True,
+        "is_turn": True,
     }
+
+
+def changed(value: Any, chance: random.Random) -> Any:
+    """Return JSON of which some parts are missing or something else."""
+    if chance.random() < 0.05:
+        return chance.choice([None, 5, "x", "session/prompt", [], {}, [[1]], {"a": 1}, True])
+    if isinstance(value, dict):
+        return {key: changed(item, chance) for key, item in value.items() if chance.random() > 0.05}
+    return [changed(item, chance) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_messages_of_any_form_can_be_shown(seed: int, tmp_path: Path) -> None:
+    chance, file = random.Random(seed), tmp_path / "acp.jsonl"
+    changes = [{"direction": direction, "message": changed(value, chance)} for direction, value in MESSAGES * 20]
+    file.write_text("".join(f"{json.dumps(change)}\n" for change in changes if change["message"] is not None))
+    assert main(["show", str(file)]) == 0
+    assert main(["show", str(file), "--html", str(tmp_path / "page.html")]) == 0
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_script_of_the_page_is_javascript(tmp_path: Path) -> None:
+    script = Path(page.__file__).with_name("page.html").read_text("utf-8").partition("<script>")[2]
+    (tmp_path / "page.js").write_text(script.partition("</script>")[0], "utf-8")
+    subprocess.run(["node", "--check", tmp_path / "page.js"], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("command", ["show", "redact"])
