@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from logging import getLogger
 from pathlib import Path
 from typing import Any
 
 from acp_kit.recording import Recorded, read_recording
 from acp_kit.testing.matching import Renames, described, differing, outcome_of, values_of
+from acp_kit.testing.wire import Exit
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
@@ -53,7 +53,7 @@ class Replay:
         self._next = 0
         self._has_failed = False
 
-    async def serve(self, transport: Transport, options: Options, exit: Callable[[int], object]) -> None:
+    async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Play to a client over a transport, until the connection ends. The other arguments change nothing."""
         rest = b""
         try:

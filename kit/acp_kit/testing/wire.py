@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeAlias
 
 from acp_bindings import v1
 from acp_runtime import Options
@@ -19,11 +19,15 @@ from acp_runtime.transports import FileReader, FileWriter, Transport, shutdown_s
 _OBEYED = "_acp_kit/wire"
 
 
+Exit: TypeAlias = Callable[[int], Awaitable[object]]
+"""Ends the process of an agent, with an exit code, when what was sent is written."""
+
+
 class Served(Protocol):
     """An agent that serves a client over a transport: a `ScriptedAgent`, or a `Replay`."""
 
-    async def serve(self, transport: Transport, options: Options, exit: Callable[[int], object]) -> None:
-        """Serve a client until the connection ends. `exit` ends the process."""
+    async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
+        """Serve a client until the connection ends."""
 
 
 async def write(client: v1.RemoteClient, data: bytes, *, answer_to: Any = None, keep: bool = True) -> None:
@@ -53,10 +57,10 @@ class Wire:
 
     Args:
         transport: where the messages go.
-        exit: ends the process, with the exit code.
+        exit: what `leave` does.
     """
 
-    def __init__(self, transport: Transport, exit: Callable[[int], object]) -> None:
+    def __init__(self, transport: Transport, exit: Exit) -> None:
         self.receive = transport.receive
         self.close = transport.close
         self._transport = transport
@@ -76,8 +80,7 @@ class Wire:
 
     async def _obey(self, order: dict[str, Any]) -> None:
         if "exit" in order:
-            await self._transport.close()
-            self._exit(order["exit"])
+            await self._exit(order["exit"])
         elif order["id"] is None:
             await self._transport.send(order["write"].encode("latin-1"))
         else:
@@ -113,7 +116,12 @@ class _Stdio:
 async def serve_stdio(agent: Served) -> None:
     """Serve an agent on stdin and stdout, until the client closes them, or SIGINT or SIGTERM arrives."""
     with take_over_stdio() as (stdin, stdout):
-        serving = asyncio.create_task(agent.serve(_Stdio(stdin, stdout), Options(), os._exit))
+
+        async def exit(code: int) -> None:
+            await stdout.close()
+            os._exit(code)
+
+        serving = asyncio.create_task(agent.serve(_Stdio(stdin, stdout), Options(), exit))
         with shutdown_signals(lambda _: serving.cancel()):
             await asyncio.wait({serving})
         if not serving.cancelled():
