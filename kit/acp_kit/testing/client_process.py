@@ -70,5 +70,7 @@ async def _listening(agent: Served, options: Options) -> AsyncGenerator[list[str
         await agent.serve(StreamTransport(reader, writer), options, exit)
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        yield [sys.executable, relay.__file__, str(server.sockets[0].getsockname()[1])]
-        await asyncio.gather(*filter(None, serving))  # the client has ended, and so its agent
+        try:
+            yield [sys.executable, relay.__file__, str(server.sockets[0].getsockname()[1])]
+        finally:
+            await asyncio.gather(*filter(None, serving))  # the client has ended, and so its agent

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acp_bindings import v1
-from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
 from acp_runtime import ConnectionClosed
 from tests.support.kit.passing_time import let_pass
 from tests.support.kit.turns import Viewer
@@ -119,7 +119,7 @@ async def main(command):
             print(closed.exit_code)
 
 
-asyncio.run(main(sys.argv[1].removeprefix("--agent=")))
+asyncio.run(main(" ".join(sys.argv[1:]).removeprefix("--agent=")))
 """
 
 
@@ -130,6 +130,17 @@ async def test_the_exit_code_of_a_script_reaches_the_client() -> None:
         output, _ = await client.communicate()
     assert output.decode().split() == ["5"]
     agent.assert_done()
+
+
+async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
+    agent = ScriptedAgent(wait)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with pytest.raises(ZeroDivisionError) as caught:
+        async with run_client(agent, [sys.executable, "-c", CLIENT, "{agent}"], env=env, deadline=60) as client:
+            await agent.begun(1)
+            raise ZeroDivisionError
+    assert client.returncode not in (None, 0)
+    assert '-> {"id":2,"method":"session/prompt"' in caught.value.__notes__[1]
 
 
 async def test_a_client_that_never_prompts_is_killed_at_the_deadline() -> None:
