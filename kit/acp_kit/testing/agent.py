@@ -45,7 +45,7 @@ class ScriptedAgent:
             TypeError: Something is not a step. The message says where.
         """
         self.prompts: list[v1.PromptRequest] = []
-        self.capabilities = capabilities or v1.AgentCapabilities()
+        self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
         self._script = [_steps(number, each) for number, each in enumerate(script, 1)]
         self._has_begun = asyncio.Event()
         self._undone: dict[int, str] = {}  # where the prompts are that are not played to their ends

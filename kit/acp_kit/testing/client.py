@@ -46,8 +46,9 @@ class ScriptedClient:
             capabilities: what it advertises; by default files and terminals, if they are given. See `as_client`.
         """
         fs = v1.FileSystemCapabilities(read_text_file=files is not None, write_text_file=files is not None)
-        self.capabilities = capabilities or v1.ClientCapabilities(fs=fs, terminal=commands is not None)
-        self.files = dict(files or {})
+        served = v1.ClientCapabilities(fs=fs, terminal=commands is not None)
+        self.capabilities: v1.ClientCapabilities = capabilities or served
+        self.files: dict[str, str] = dict(files or {})
         self.updates: list[v1.SessionUpdate] = []
         self.asked: list[v1.RequestPermissionRequest] = []
         self.ran: list[str] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol, TypeAlias
 
 from acp_bindings import v1
@@ -61,8 +61,8 @@ class Wire:
     """
 
     def __init__(self, transport: Transport, exit: Exit) -> None:
-        self.receive = transport.receive
-        self.close = transport.close
+        self.receive: Callable[[], Coroutine[Any, Any, bytes]] = transport.receive
+        self.close: Callable[[], Coroutine[Any, Any, None]] = transport.close
         self._transport = transport
         self._exit = exit
         self._orders: dict[str, dict[str, Any]] = {}
