@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeAlias
 
 from acp_bindings import v1
@@ -61,11 +61,17 @@ class Wire:
     """
 
     def __init__(self, transport: Transport, exit: Exit) -> None:
-        self.receive: Callable[[], Coroutine[Any, Any, bytes]] = transport.receive
-        self.close: Callable[[], Coroutine[Any, Any, None]] = transport.close
         self._transport = transport
         self._exit = exit
         self._orders: dict[str, dict[str, Any]] = {}
+
+    async def receive(self) -> bytes:
+        """Return bytes of the client."""
+        return await self._transport.receive()
+
+    async def close(self) -> None:
+        """Close the transport."""
+        await self._transport.close()
 
     async def send(self, data: bytes, /) -> None:
         """Send messages, and obey those that are meant for this transport."""
