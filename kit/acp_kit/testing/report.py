@@ -95,7 +95,7 @@ class Report:
 @asynccontextmanager
 async def reported(report: Report, deadline: float, *sides: object) -> AsyncGenerator[None]:
     """Fail at the deadline, and add the report to an exception that leaves the block."""
-    scripts: list[Any] = [each for each in sides if hasattr(each, "where")]
+    scripts: list[Any] = [each for each in sides if isinstance(getattr(each, "where", None), str)]
     waiting: list[str] = []
 
     def note_waiting() -> None:
