@@ -46,7 +46,7 @@ class ScriptedAgent:
         """
         self.prompts: list[v1.PromptRequest] = []
         self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
-        self._script = [_steps(number, each) for number, each in enumerate(script, 1)]
+        self._script = [_steps(number, steps) for number, steps in enumerate(script, 1)]
         self._has_begun = asyncio.Event()
         self._undone: dict[int, str] = {}  # where the prompts are that are not played to their ends
 

@@ -70,7 +70,7 @@ async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGen
         async with v1.spawn_agent(client, *not_a_text("agent", agent), options=options) as remote:
             yield remote
         return
-    ours, theirs = [await _transport(each) for each in socket.socketpair()]
+    ours, theirs = [await _transport(end) for end in socket.socketpair()]
     own_options = replace(options, on_frame=None)
     serving = asyncio.create_task(
         agent.serve(theirs, own_options, lambda _: theirs.close())

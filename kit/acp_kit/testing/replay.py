@@ -141,9 +141,9 @@ class Replay:
 
     def _explain(self, values: dict[str, Any]) -> str:
         """Return why no message has these values."""
-        same = [place for place, each in self._asked.items() if each["method"] == values["method"]]
+        same = [place for place, asked in self._asked.items() if asked["method"] == values["method"]]
         if not same:
-            methods = ", ".join(dict.fromkeys(each["method"] for each in self._asked.values()))
+            methods = ", ".join(dict.fromkeys(asked["method"] for asked in self._asked.values()))
             return f"The recording has no {values['method']}, only {methods}"
         nearest = min(same, key=lambda place: (len(differing(self._asked[place], values)), place in self._matched))
         played = ", which was played already" if nearest in self._matched else ""

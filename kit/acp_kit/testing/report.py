@@ -95,11 +95,11 @@ class Report:
 @asynccontextmanager
 async def reported(report: Report, deadline: float, *sides: object) -> AsyncGenerator[None]:
     """Fail at the deadline, and add the report to an exception that leaves the block."""
-    scripts: list[Any] = [each for each in sides if isinstance(getattr(each, "where", None), str)]
+    scripts: list[Any] = [side for side in sides if isinstance(getattr(side, "where", None), str)]
     waiting: list[str] = []
 
     def note_waiting() -> None:
-        waiting.extend([each.where for each in scripts] + report.pending())
+        waiting.extend([script.where for script in scripts] + report.pending())
 
     # Before the timeout cancels the block, which lets the scripts go on.
     timer = asyncio.get_running_loop().call_later(deadline, note_waiting)
@@ -111,7 +111,7 @@ async def reported(report: Report, deadline: float, *sides: object) -> AsyncGene
         if limit.expired() and isinstance(error, TimeoutError):
             error.args = (f"Not done after {deadline:g} seconds: {'; '.join(waiting)}.",)
         elif scripts:
-            error.add_note(f"At the end, {'; '.join(each.where for each in scripts)}.")
+            error.add_note(f"At the end, {'; '.join(script.where for script in scripts)}.")
         for note in report.notes():
             error.add_note(note)
         raise
