@@ -12,7 +12,7 @@ from acp_bindings import v1
 from acp_kit.agent import Sessions, Turn, TurnCancelled
 from acp_kit.content import to_text
 from acp_kit.testing.replay import Replay
-from acp_kit.testing.wire import Wire
+from acp_kit.testing.wire import Exit, Wire
 from acp_runtime import Options, RequestError
 from acp_runtime.transports import Transport
 
@@ -45,8 +45,8 @@ class ScriptedAgent:
             TypeError: Something is not a step. The message says where.
         """
         self.prompts: list[v1.PromptRequest] = []
-        self.capabilities = capabilities or v1.AgentCapabilities()
-        self._script = [_steps(number, each) for number, each in enumerate(script, 1)]
+        self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
+        self._script = [_steps(number, steps) for number, steps in enumerate(script, 1)]
         self._has_begun = asyncio.Event()
         self._undone: dict[int, str] = {}  # where the prompts are that are not played to their ends
 
@@ -64,7 +64,7 @@ class ScriptedAgent:
         """Make the agent's side of a connection."""
         return _Agent(self, client, has_wire=False)
 
-    async def serve(self, transport: Transport, options: Options, exit: Callable[[int], object]) -> None:
+    async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
         await v1.serve(lambda client: _Agent(self, client, has_wire=True), Wire(transport, exit), options=options)
 

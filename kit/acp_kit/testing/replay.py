@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from logging import getLogger
 from pathlib import Path
 from typing import Any
 
 from acp_kit.recording import Recorded, read_recording
 from acp_kit.testing.matching import Renames, described, differing, outcome_of, values_of
+from acp_kit.testing.wire import Exit
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
@@ -53,7 +53,7 @@ class Replay:
         self._next = 0
         self._has_failed = False
 
-    async def serve(self, transport: Transport, options: Options, exit: Callable[[int], object]) -> None:
+    async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Play to a client over a transport, until the connection ends. The other arguments change nothing."""
         rest = b""
         try:
@@ -141,9 +141,9 @@ class Replay:
 
     def _explain(self, values: dict[str, Any]) -> str:
         """Return why no message has these values."""
-        same = [place for place, each in self._asked.items() if each["method"] == values["method"]]
+        same = [place for place, asked in self._asked.items() if asked["method"] == values["method"]]
         if not same:
-            methods = ", ".join(dict.fromkeys(each["method"] for each in self._asked.values()))
+            methods = ", ".join(dict.fromkeys(asked["method"] for asked in self._asked.values()))
             return f"The recording has no {values['method']}, only {methods}"
         nearest = min(same, key=lambda place: (len(differing(self._asked[place], values)), place in self._matched))
         played = ", which was played already" if nearest in self._matched else ""

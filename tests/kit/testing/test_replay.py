@@ -209,7 +209,7 @@ class RawClient:
 @asynccontextmanager
 async def replaying(agent: Replay) -> AsyncIterator[RawClient]:
     ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
-    serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: None))
+    serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
     yield RawClient(ours)
     await ours.close()
     await serving
