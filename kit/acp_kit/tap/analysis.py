@@ -123,6 +123,7 @@ class _Analyser:
         elif method == "session/prompt" and recorded.direction == "c2a":
             self._begin_turn(row, session)
         elif method in _REPLAYS:
+            self._end_entries(session)
             session.timeline, session.entries, session.newest, session.states = Timeline(), {}, {}, {}
             session.replay = row
         elif method == "session/cancel" and session.turn is not None:
@@ -170,8 +171,8 @@ class _Analyser:
             row.session = str(result.get("sessionId", ""))
         for session in self._sessions.values():
             if session.replay is row:
+                session.timeline.end_message()
                 session.replay = None
-                self._end_entries(session)
             if session.turn is row:
                 self._end_turn(row, session)
 
@@ -205,7 +206,7 @@ class _Analyser:
             if call.turn == row.turn and call.kind == "tool" and call.lines and not (has_ended(entry) or was_cancelled):
                 problem = f"the turn ends, and the tool call of line {call.lines[0]} is {entry.status or 'pending'}"
                 row.problems.append((number, problem))
-        self._end_entries(session)
+        session.timeline.end_message()
         session.states.clear()
         session.turn = None
 

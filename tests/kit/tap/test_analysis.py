@@ -140,6 +140,7 @@ def test_a_replay_is_no_turn_and_its_ids_are_not_used_again(method: str) -> None
     load = ask(2, method, {"sessionId": "s", "cwd": "/", "mcpServers": []})
     analysis = analysed(*turn(call), load, say("a"), call, answer(2, {}))
     assert [row.is_replay for row in analysis.rows] == [False, False, False, True, True]
+    assert [row.title for row in analysis.rows[1:]] == ["Do t", "/", "a", "Do t"]
     assert not analysis.problems
 
 
