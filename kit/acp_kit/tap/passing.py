@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from types import FrameType
@@ -21,19 +22,18 @@ _PIECE = 1 << 16
 _SILENCE = 1.0
 # How long Python lets a thread run while others wait, in seconds: the one that records must not delay the others.
 _SWITCH = 1e-4
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def tap(command: Sequence[str], file: Path) -> int:
-    """Start an agent, pass everything on until it has ended, and record it.
+    """Start an agent, pass everything on until it has ended, and record it. If a signal ended it, end in the same way.
 
     Args:
         command: the agent and its arguments.
         file: the recording. It is appended to.
 
     Returns:
-        The agent's exit code, as shells give it: 128 and the number of the signal if one ended it. 127 if the agent
-        can't be started.
+        The agent's exit code, or 127 if it can't be started.
 
     Raises:
         OSError: if the recording can't be written.
@@ -67,7 +67,11 @@ def tap(command: Sequence[str], file: Path) -> int:
         end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}{sender}"
         recorder.note("stderr", f"acp-bindings tap: the agent {end}\n".encode())
     recorder.close()
-    return code if code >= 0 else 128 - code
+    if code < 0:
+        with suppress(OSError):  # nobody can change what SIGKILL does
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
 
 
 class _Stream:

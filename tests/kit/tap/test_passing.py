@@ -48,9 +48,18 @@ def test_the_exit_code_is_that_of_the_agent(file: Path) -> None:
 
 
 @_POSIX
-def test_the_exit_code_names_the_signal_that_ended_the_agent(file: Path) -> None:
-    assert run(file, "os.kill(os.getpid(), 9)").returncode == 128 + 9
-    assert "was ended by SIGKILL" in file.read_text()
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_that_ends_the_agent_ends_the_tap(file: Path, number: signal.Signals) -> None:
+    agent = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)" if number != signal.SIGKILL else ""
+    assert run(file, f"{agent}\nos.kill(os.getpid(), {int(number)})").returncode == -number
+    assert f"was ended by {number.name}" in file.read_text()
+
+
+def test_an_agent_starts_before_the_runtime_is_imported() -> None:
+    names = "import acp_kit.__main__, acp_kit.tap.command, acp_kit.tap.passing, sys"
+    program = f"{names}; print([name for name in ('acp_runtime', 'pydantic', 'pydantic_core') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=SECONDS)
+    assert done.stdout == b"[]\n"
 
 
 def test_an_agent_that_can_not_be_started_is_an_error(file: Path) -> None:
