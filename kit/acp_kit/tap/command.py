@@ -37,7 +37,12 @@ def add_show(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--errors", action="store_true", help="only what is wrong, and calls that failed; exit code 1 if there is any"
     )
-    parser.add_argument("--html", type=Path, metavar="PAGE", help="write a page for a browser instead, without secrets")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="PAGE",
+        help="write a page for a browser instead, which has the filters and no secrets",
+    )
     parser.set_defaults(run=_complaining(_show))
 
 
