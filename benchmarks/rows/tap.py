@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 from benchmarks import lines
-from benchmarks.implementations import FLOOR, OURS, Task, program, run
+from benchmarks.implementations import FLOOR, OURS, Sample, Task, program, run
 from benchmarks.measuring import Quantity, Row, at_most, no_more_than
 from benchmarks.setup import Setup
 
@@ -22,13 +22,17 @@ def rows(setup: Setup) -> list[Row]:
 def latency(setup: Setup, tap: list[str]) -> Row:
     count = setup.scaled(PROMPTS, least=10)
     task: Task = {"do": "tap", "tap": " ".join(tap), "count": count}
-    agent = [*program("raw", "agent.py"), str(setup.file("warm.jsonl", lambda: lines.chunks(10)))]
+
+    def run_pairs() -> Sample:
+        chunks = setup.file("warm.jsonl", lambda: lines.chunks(10))
+        return run(program("raw", "client.py"), task, *program("raw", "agent.py"), str(chunks))
+
     return Row(
         name="tap-latency",
         description=f"Two raw processes exchange {count:,} prompts, one after the other, each answered immediately: "
         "the time that `acp-bindings tap` between them adds to a message. The median of five pairs.",
         quantities=[Quantity("added", "µs", factor=1e6)],
-        measures={OURS: partial(run, program("raw", "client.py"), task, *agent)},
+        measures={OURS: run_pairs},
         targets=[no_more_than(0.0001, key="added")],
     )
 
