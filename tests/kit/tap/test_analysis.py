@@ -64,7 +64,7 @@ def brief(row: Row) -> tuple[Any, ...]:
 def test_calls_are_joined_with_their_answers_and_updates_are_merged() -> None:
     start = tool("t", kind="edit", status="in_progress")
     ended = tool("t", "tool_call_update", status="completed")
-    rows = analysed(*turn(say("Hel"), say("lo"), start, say("done"), ended)).rows
+    rows = analysed(*turn(say("He"), say("llo"), start, say("done"), ended)).rows
     assert [brief(row) for row in rows] == [
         ("call", "session/prompt", "hi", "end_turn", [1, 7]),
         ("message", "agent", "Hello", "", [2, 3]),

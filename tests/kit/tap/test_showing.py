@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -170,8 +170,9 @@ def changed(value: Any, chance: random.Random) -> Any:
     if chance.random() < 0.05:
         return chance.choice([None, 5, "x", "session/prompt", [], {}, [[1]], {"a": 1}, True])
     if isinstance(value, dict):
-        return {key: changed(item, chance) for key, item in value.items() if chance.random() > 0.05}
-    return [changed(item, chance) for item in value] if isinstance(value, list) else value
+        members = cast("dict[str, Any]", value).items()
+        return {key: changed(item, chance) for key, item in members if chance.random() > 0.05}
+    return [changed(item, chance) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("seed", range(10))
