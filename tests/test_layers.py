@@ -65,13 +65,13 @@ _LAYERS = {
         {"render"},
     ),
     "acp_kit": (
-        {"_blocking", "_extras", "_profiles", "_sequences", "frame_log", "recording", "telemetry", "threads"},
-        {"_uninterrupted"},
+        {"_blocking", "_extras", "_profiles", "_sequences", "owner_file", "recording", "redaction", "threads"},
+        {"_uninterrupted", "frame_log", "telemetry"},
         {"_config_options", "_lazy", "_updates", "content", "registry"},
         {"_timeline", "local"},
         {"agent"},
         {"client", "history"},
-        {"remote", "sync", "testing"},
+        {"remote", "sync", "tap", "testing"},
         {"__main__"},
     ),
 }

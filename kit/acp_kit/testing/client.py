@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from acp_bindings import v1
+from acp_kit._sequences import not_a_text
 from acp_kit.client import UpdateHandlers, find_session
 from acp_runtime import RequestError, ResourceNotFound
 
@@ -43,30 +44,35 @@ class ScriptedClient:
             files: the text files, by path, absolute or relative to the session's working directory.
             commands: what is in a terminal at once, by the command with its arguments: the output, or the output and
                 the exit code. No command is run.
-            capabilities: what it advertises; by default files and terminals, if they are given. See `as_client`.
+            capabilities: what it advertises; by default files and terminals, if they are given. See `as_client`. All
+                else that can be advertised is answered with -32601.
+
+        Raises:
+            TypeError: if `permissions` is a text.
         """
         fs = v1.FileSystemCapabilities(read_text_file=files is not None, write_text_file=files is not None)
-        self.capabilities = capabilities or v1.ClientCapabilities(fs=fs, terminal=commands is not None)
-        self.files = dict(files or {})
+        served = v1.ClientCapabilities(fs=fs, terminal=commands is not None)
+        self.capabilities: v1.ClientCapabilities = capabilities or served
+        self.files: dict[str, str] = dict(files or {})
         self.updates: list[v1.SessionUpdate] = []
         self.asked: list[v1.RequestPermissionRequest] = []
         self.ran: list[str] = []
-        self._permissions = [*permissions]
+        self._permissions = [*not_a_text("permissions", permissions)]
         self._commands = dict(commands or {})
 
     def __call__(self, agent: v1.RemoteAgent) -> v1.Client:
         """Make the client's side of a connection."""
         fs, terminal = self.capabilities.fs, self.capabilities.terminal
         served = {_Reading: fs.read_text_file, _Writing: fs.write_text_file, _Running: terminal, _Client: True}
-        kind: Any = type("ScriptedClient", tuple(each for each, is_served in served.items() if is_served), {})
+        kind: Any = type("ScriptedClient", tuple(base for base, is_served in served.items() if is_served), {})
         client: v1.Client = kind(self, agent)
         return client
 
     @property
     def text(self) -> str:
         """What the agent has said."""
-        chunks = [each.content for each in self.updates if isinstance(each, v1.SessionUpdateAgentMessageChunk)]
-        return "".join(each.text for each in chunks if isinstance(each, v1.ContentBlockText))
+        said = [update.content for update in self.updates if isinstance(update, v1.SessionUpdateAgentMessageChunk)]
+        return "".join(block.text for block in said if isinstance(block, v1.ContentBlockText))
 
     @property
     def where(self) -> str:
@@ -98,7 +104,7 @@ class ScriptedClient:
             if choice in (option.option_id, option.kind):
                 outcome = v1.RequestPermissionOutcomeSelected(option_id=option.option_id)
                 return v1.RequestPermissionResponse(outcome=outcome)
-        offered = ", ".join(f"{each.option_id} ({each.kind})" for each in request.options)
+        offered = ", ".join(f"{option.option_id} ({option.kind})" for option in request.options)
         raise RequestError(-32603, f"The script answers question {number} with {choice}, but {title} offers {offered}")
 
     def run(self, request: v1.CreateTerminalRequest) -> tuple[str, int]:

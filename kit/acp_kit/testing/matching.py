@@ -34,28 +34,29 @@ def differing(recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]
 def described(recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
     """Return the first values that differ, as text."""
     paths = differing(recorded, sent)[:_SHOWN]
-    return "; ".join(f"{each} is {_short(sent.get(each))}, recorded is {_short(recorded.get(each))}" for each in paths)
+    return "; ".join(f"{path} is {_short(sent.get(path))}, recorded is {_short(recorded.get(path))}" for path in paths)
 
 
 class Renames:
     """Texts that differ between the recording and the client, such as the working directory."""
 
     def __init__(self) -> None:
-        self._pairs: list[tuple[str, str]] = []
+        self._ours: dict[str, str] = {}  # the client's, by those of the recording
+        self._theirs: dict[str, str] = {}
 
     def learn(self, recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
         """Note what two messages that match call otherwise."""
         theirs, ours = _name_in(recorded), _name_in(sent)
         if theirs not in ("", "/", ours):
-            self._pairs.append((theirs, ours))
+            self._ours[theirs], self._theirs[ours] = ours, theirs
 
-    def for_client(self, message: dict[str, Any]) -> dict[str, Any]:
+    def for_client(self, message: Any) -> Any:
         """Return a message of the recording, as the client has to get it."""
-        return _replaced(message, self._pairs)
+        return _replaced(message, self._ours)
 
-    def as_recorded(self, message: dict[str, Any]) -> dict[str, Any]:
+    def as_recorded(self, message: Any) -> Any:
         """Return a message of the client, as the recording has it."""
-        return _replaced(message, [(sent, recorded) for recorded, sent in self._pairs])
+        return _replaced(message, self._theirs)
 
 
 def _name_in(message: Mapping[str, Any]) -> str:
@@ -66,30 +67,28 @@ def _name_in(message: Mapping[str, Any]) -> str:
             return ""
 
 
-def _replaced(message: dict[str, Any], pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    text = json.dumps(message)
-    for old, new in pairs:
-        # Not in the middle of a word: /work is not part of /workspace.
-        pattern = rf"(?<![\w.-]){re.escape(_inside(old))}(?![\w.-])"
-        text = re.sub(pattern, _inside(new).replace("\\", r"\\"), text)
-    replaced: dict[str, Any] = json.loads(text)
-    return replaced
+def _replaced(value: object, names: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _replaced(field, names) for key, field in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_replaced(item, names) for item in cast("list[object]", value)]
+    if not isinstance(value, str) or not names:
+        return value
+    # Whole names only, as /work is not part of /workspace, and the longest of several.
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(rf"(?<![\w.-])(?:{known})(?![\w.-])", lambda found: names[found[0]], value)
 
 
 def _flat(value: object, path: str) -> dict[str, Any]:
     """Return the values by their paths. Null is the same as nothing, and so is an empty object or list."""
     if isinstance(value, dict):
         fields = cast("dict[str, object]", value)
-        items = [(f"{path}.{key}" if path else key, each) for key, each in fields.items() if key != "_meta"]
+        parts = [(f"{path}.{key}" if path else key, field) for key, field in fields.items() if key != "_meta"]
     elif isinstance(value, list):
-        items = [(f"{path}[{index}]", each) for index, each in enumerate(cast("list[object]", value))]
+        parts = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
     else:
         return {} if value is None else {path: value}
-    return {name: leaf for path, each in items for name, leaf in _flat(each, path).items()}
-
-
-def _inside(text: str) -> str:
-    return json.dumps(text)[1:-1]
+    return {name: leaf for path, part in parts for name, leaf in _flat(part, path).items()}
 
 
 def _short(value: Any) -> str:
