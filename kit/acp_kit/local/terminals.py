@@ -251,7 +251,7 @@ def _is_line_of_shell(error: OSError, request: v1.CreateTerminalRequest) -> bool
     """Whether a command can't be started because it is a whole line, whose program a shell finds."""
     if request.args or error.errno not in (ENOENT, ENAMETOOLONG):
         return False
-    return re.search(r"[\s;&|<>$`'\"(]", request.command.strip()) is not None
+    return re.search(r"^~|[\s;&|<>$`'\"(]", request.command.strip()) is not None
 
 
 def _refusal(error: OSError, command: str) -> RequestError:

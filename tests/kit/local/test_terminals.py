@@ -218,14 +218,17 @@ async def test_commands_may_run_in_a_shell(tmp_path: Path) -> None:
 
 
 async def test_a_whole_line_as_the_command_runs_in_a_shell_and_is_logged_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "a program").write_text("#!/bin/sh\necho the program\n")
-    (tmp_path / "a program").chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("a program", "program"):
+        (tmp_path / name).write_text("#!/bin/sh\necho the program\n")
+        (tmp_path / name).chmod(0o755)
     lines = {
         "echo one two && echo three | tr a-z A-Z": "one two\nTHREE\n",
         f"echo {'long ' * 1000}| wc -w": "1000\n",
         "cd /;pwd": "/\n",
+        "~/program": "the program\n",
         str(tmp_path / "a program"): "the program\n",
     }
     with caplog.at_level("INFO"):
