@@ -11,6 +11,9 @@ from importlib import import_module
 # function, such as `add_serve`, that adds the arguments of the command, and `run`, which gets them and returns the exit
 # code.
 _COMMANDS = {
+    "tap": ("acp_kit.tap.command", "record what an editor and an agent say to each other"),
+    "show": ("acp_kit.tap.command", "show a recording, and what is wrong in it"),
+    "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
     "agent": ("acp_kit.testing.command", "play a script as an agent, in any editor"),
     "replay": ("acp_kit.testing.command", "play the agent of a recording"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
@@ -20,6 +23,8 @@ _COMMANDS = {
 
 _EXAMPLES = """\
 examples:
+  acp-bindings tap -- gemini --acp     what an editor starts instead of `gemini --acp`
+  acp-bindings show acp.jsonl          what they said
   acp-bindings agent script.py         what an editor starts instead of an agent; script.py has
                                        agent = ScriptedAgent("Hello", ...)
   acp-bindings replay session.jsonl    the same with what an agent once sent
