@@ -16,6 +16,7 @@ _COMMANDS = {
     "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
     "agent": ("acp_kit.testing.command", "play a script as an agent, in any editor"),
     "replay": ("acp_kit.testing.command", "play the agent of a recording"),
+    "check-client": ("acp_kit.checking.command", "check whether a client keeps to the protocol"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
     "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
     "migrate": ("acp_migrate.__main__", "rewrite programs that use agent-client-protocol"),
