@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import time
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -17,8 +18,9 @@ _T = TypeVar("_T")
 
 SESSION = "session-1"
 PROMPT = "Say hello, please: ça va? 👋"
-KINDS = ("reject_always", "allow_once", "allow_always", "reject_once")
+KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 
+_PERMISSION = "session/request_permission"
 # Their answers are what a scenario is about, or they begin a step of it.
 _STEPS = ("initialize", "session/new", "session/prompt")
 
@@ -39,6 +41,7 @@ class Client:
         quiet: for how many seconds a scenario listens to a client that should send nothing.
         by_hand: whether a person uses the client, which stays open.
         is_prompted: whether it is told to send `PROMPT`.
+        answer_typed: what is typed into its stdin when it is asked for permission.
 
     Attributes:
         entries: all lines so far, with time and direction.
@@ -48,11 +51,14 @@ class Client:
         process: the client's process, once it is started.
     """
 
-    def __init__(self, deadline: float, quiet: float, *, by_hand: bool, is_prompted: bool) -> None:
+    def __init__(
+        self, deadline: float, quiet: float, *, by_hand: bool, is_prompted: bool, answer_typed: str | None
+    ) -> None:
         self.deadline = deadline
         self.quiet = quiet
         self.by_hand = by_hand
         self.is_prompted = is_prompted
+        self.answer_typed = answer_typed
         self.entries: list[tuple[float, Direction, bytes]] = []
         self.messages: list[Json] = []
         self.results: dict[str, Json] = {
@@ -95,21 +101,33 @@ class Client:
         self._left = self._left or how
         self._changed.set()
 
-    def send(self, *messages: Json | bytes) -> None:
-        """Send messages, or any bytes, in one piece."""
+    def send(self, *messages: Json | bytes, skip: int = 0) -> None:
+        """Send messages, or any bytes, in one piece, but for the first `skip` bytes."""
         assert self._writer is not None
         lines = [each if isinstance(each, bytes) else encode(each) for each in messages]
         self.entries += [(time(), "a2c", line.removesuffix(b"\n")) for line in lines]
-        self._writer.write(b"".join(lines))
+        self._writer.write(b"".join(lines)[skip:])
+        for each in messages:
+            if isinstance(each, dict) and each.get("method") == _PERMISSION and self.answer_typed:
+                asyncio.get_running_loop().call_later(self.quiet / 4, self.type, self.answer_typed)
 
     async def send_in_pieces(self, message: Json, cut: int) -> None:
         """Send a message in two pieces, of which the first has `cut` bytes."""
         assert self._writer is not None
-        line = encode(message)
-        self.entries.append((time(), "a2c", line.removesuffix(b"\n")))
-        for piece in (line[:cut], line[cut:]):
-            self._writer.write(piece)
-            await asyncio.sleep(self.quiet / 10)  # so that the client reads it alone
+        self._writer.write(encode(message)[:cut])
+        await asyncio.sleep(self.quiet / 4)  # so that the client reads it alone
+        self.send(message, skip=cut)
+
+    def type(self, text: str) -> None:
+        """Type a line into the client's stdin, where it has one."""
+        if self.process is not None and self.process.popen.stdin is not None:
+            with suppress(OSError, ValueError):  # the client has exited, or its stdin is closed
+                self.process.popen.stdin.write(f"{text}\n".encode())
+
+    def close_stdin(self) -> None:
+        """End the client's stdin."""
+        if self.process is not None and self.process.popen.stdin is not None:
+            self.process.popen.stdin.close()
 
     def leave(self) -> None:
         """End the agent's process with exit code 1."""
@@ -153,8 +171,7 @@ class Client:
         """Return a request for permission to edit a file."""
         options = [{"optionId": f"my-{kind}", "name": kind.replace("_", " "), "kind": kind} for kind in kinds]
         call = {"toolCallId": f"call-{next(self._ids)}", "title": "Edit a.txt", "kind": "edit", "status": "pending"}
-        method = "session/request_permission"
-        return self.request(method, id, sessionId=session, toolCall=call, options=options)
+        return self.request(_PERMISSION, id, sessionId=session, toolCall=call, options=options)
 
     async def listen(self) -> None:
         """Give the client time to send what it shouldn't."""
@@ -182,6 +199,7 @@ class Client:
         if self.by_hand:
             await self.ask("_acp_bindings/are_you_there")
             return
+        self.close_stdin()
         code = await self._exit_code()
         if code and not any_code:
             raise Unmet(f"the client ended with exit code {code}")

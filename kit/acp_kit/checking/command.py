@@ -22,13 +22,18 @@ _EXAMPLES = """\
 examples:
   acp-bindings check-client --prompt-args 'exec {prompt}' -- acpx --approve-all --agent {agent}
   acp-bindings check-client -- python my_client.py {agent} {prompt}
-  acp-bindings check-client --stdin '{prompt}' -- python my_client.py {agent}     a client that reads prompts from stdin
+  acp-bindings check-client --stdin '{prompt}' --answer 1 -- my-client {agent}    a client that reads from stdin
   acp-bindings check-client --by-hand --deadline 60 -- toad acp {agent} .         an editor, in which you type a prompt
   acp-bindings check-client --only cancel --only files -- my-client {agent}       some scenarios
 
 The exit code is 0 if nothing failed that a client must do, 1 if something did, and 2 if the client can't be started.
 MUST is what the specification demands, SHOULD what it recommends, and where it is silent, what agents do in practice.
 """
+
+
+_NO_PROMPT = """\
+the client has sent no prompt, so the other scenarios are left out. It is made to send one with {prompt}, --prompt-args,
+--stdin or --by-hand: see acp-bindings check-client --help"""
 
 
 def add_check_client(parser: ArgumentParser) -> None:
@@ -42,7 +47,8 @@ def add_check_client(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--prompt-args", default="", metavar="ARGS", help="arguments behind COMMAND that make the client send {prompt}"
     )
-    parser.add_argument("--stdin", metavar="TEXT", help="what is typed into the client's stdin, such as '{prompt}'")
+    parser.add_argument("--stdin", metavar="TEXT", help="type this line into the client's stdin, such as '{prompt}'")
+    parser.add_argument("--answer", metavar="TEXT", help="type this line whenever the agent asks for permission")
     parser.add_argument(
         "--by-hand",
         action="store_true",
@@ -67,8 +73,7 @@ def _check(parser: ArgumentParser, options: Namespace) -> int:
     words = [*words, *shlex.split(options.prompt_args)]
     if not any("{agent}" in each for each in words):
         parser.error("the command has no {agent}, which becomes the path of the agent")
-    typed = options.stdin and f"{options.stdin}\n"
-    command = Command(words, typed, options.deadline, options.quiet, by_hand=options.by_hand)
+    command = Command(words, options.stdin, options.answer, options.deadline, options.quiet, by_hand=options.by_hand)
     try:
         results = asyncio.run(_run(command, options.only or [*SCENARIOS], prints=options.format == "text"))
     except OSError as error:
@@ -89,4 +94,7 @@ async def _run(command: Command, ids: list[str], *, prints: bool) -> list[Result
         if prints:
             sys.stdout.write(f"{text_of(results[-1])}\n")
             sys.stdout.flush()
+        if id == "messages" and not any(b'"session/prompt"' in line for _, _, line in results[-1].entries):
+            sys.stderr.write(f"acp-bindings: {_NO_PROMPT}\n")
+            break
     return results

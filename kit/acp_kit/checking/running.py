@@ -34,7 +34,8 @@ class Command:
     Attributes:
         arguments: the command. In each argument, `{agent}` becomes the path of a program that is the agent, and
             `{prompt}` a prompt.
-        stdin: what is typed into its stdin, with `{prompt}`; None for nothing.
+        stdin: what is typed into its stdin at the start, with `{prompt}`; None for nothing.
+        answer: what is typed when the agent asks for permission; None for nothing.
         deadline: the seconds that one step of a scenario may take.
         quiet: for how many seconds a scenario listens to a client that should send nothing.
         by_hand: whether a person uses it: it has this terminal, and stays open.
@@ -42,6 +43,7 @@ class Command:
 
     arguments: Sequence[str]
     stdin: str | None = None
+    answer: str | None = None
     deadline: float = 10.0
     quiet: float = 1.0
     by_hand: bool = False
@@ -78,13 +80,21 @@ async def run(scenario: Scenario, command: Command) -> Result:
     """
     given = (*command.arguments, command.stdin or "")
     is_prompted = not command.by_hand and any("{prompt}" in each for each in given)
-    client = Client(command.deadline, command.quiet, by_hand=command.by_hand, is_prompted=is_prompted)
+    client = Client(
+        command.deadline,
+        command.quiet,
+        by_hand=command.by_hand,
+        is_prompted=is_prompted,
+        answer_typed=None if scenario.cancels else command.answer,
+    )
     status: Literal["passed", "failed", "skipped"] = "passed"
     reason, began = "", monotonic()
     with TemporaryDirectory(prefix="acp-bindings-") as folder:
         output = Path(folder, "output")
         async with _agent(client, Path(folder)) as agent, _started(scenario, command, agent, output) as process:
             client.process = process
+            if command.stdin is not None:
+                client.type(command.stdin.replace("{prompt}", PROMPT))
             process.exited.add_done_callback(lambda _: _note_exit(client, process))
             try:
                 await scenario.play(client)
@@ -137,12 +147,13 @@ async def _agent(client: Client, folder: Path) -> AsyncGenerator[Path]:
 async def _started(scenario: Scenario, command: Command, agent: Path, output: Path) -> AsyncGenerator[ProcessGroup]:
     """Start the client, and end it after the block."""
     arguments = [each.replace("{agent}", str(agent)).replace("{prompt}", PROMPT) for each in command.arguments]
-    typed = None if command.stdin is None else command.stdin.replace("{prompt}", PROMPT)
-    is_typed = not command.by_hand and (typed is not None or scenario.cancels)
-    stdin = None if command.by_hand else subprocess.PIPE if is_typed else subprocess.DEVNULL
+    # If a turn is to be cancelled, the question stays open, because a user is there and says nothing.
+    has_user = command.stdin is not None or command.answer is not None or scenario.cancels
+    stdin = None if command.by_hand else subprocess.PIPE if has_user else subprocess.DEVNULL
     with start_errors("the client ", arguments[0], None, {**os.environ}), output.open("wb") as file:
         popen = subprocess.Popen(
             arguments,
+            bufsize=0,
             stdin=stdin,
             stdout=None if command.by_hand else file,
             stderr=None if command.by_hand else subprocess.STDOUT,
@@ -150,12 +161,6 @@ async def _started(scenario: Scenario, command: Command, agent: Path, output: Pa
         )
     process = ProcessGroup(popen, lambda: None)
     try:
-        if popen.stdin is not None:
-            text = (typed or "").partition("\n")[:2] if scenario.cancels else [typed or ""]
-            popen.stdin.write("".join(text).encode())
-            popen.stdin.flush()
-            if not scenario.cancels:  # else the question stays open, because the user says nothing
-                popen.stdin.close()
         yield process
     finally:
         if command.by_hand:

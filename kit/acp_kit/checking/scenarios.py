@@ -114,7 +114,10 @@ async def initialize_silence(client: Client) -> None:
 @_scenario("SHOULD", "initialization#version-negotiation")
 async def other_version(client: Client) -> None:
     """A client that doesn't know the version in the answer closes the connection."""
-    client.results["initialize"]["protocolVersion"] = 65535
+    result = client.results.pop("initialize")
+    del client.results["session/new"]
+    request = await client.receive("initialize")
+    client.send({"id": request["id"], "result": {**result, "protocolVersion": 65535}})
     await client.wait_left("closing the connection", instead_of=("session/new", "session/prompt"))
 
 
@@ -308,7 +311,8 @@ async def unknown_session(client: Client) -> None:
 async def permission_option(client: Client) -> None:
     """The answer to a permission request is one of its options."""
     await client.prompted()
-    for kinds in (KINDS, *([kind] for kind in KINDS)):
+    for place in range(len(KINDS)):
+        kinds = KINDS[place:] + KINDS[:place]
         answer = await client.ask_for_permission(kinds=kinds)
         if _chosen(answer) not in ("cancelled", *_ids(kinds)):
             raise Unmet(f"the options are {', '.join(_ids(kinds))}, but the answer is {_short(answer)}")
@@ -319,6 +323,8 @@ async def permission_option(client: Client) -> None:
 async def permission_kind(client: Client) -> None:
     """An option is chosen by what it means, not by its place."""
     await client.prompted()
+    if client.by_hand or client.answer_typed:
+        raise NotTried("a user chooses")
     chosen = [_chosen(await client.ask_for_permission(kinds=kinds)) for kinds in (KINDS, KINDS[::-1])]
     if not {*chosen} <= {*_ids(KINDS)}:
         raise NotTried("the client chooses no option")
