@@ -1,4 +1,4 @@
-"""The client under test, as its agent sees it: what it sends, and whether it goes on."""
+"""The client under test, as its agent sees it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from time import time
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -20,10 +21,6 @@ SESSION = "session-1"
 PROMPT = "Say hello, please: ça va? 👋"
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 
-_PERMISSION = "session/request_permission"
-# Their answers are what a scenario is about, or they begin a step of it.
-_STEPS = ("initialize", "session/new", "session/prompt")
-
 
 class Unmet(Exception):
     """The client doesn't do what the scenario asks for."""
@@ -33,32 +30,43 @@ class NotTried(Exception):
     """The scenario can't be tried with this client."""
 
 
-class Client:
-    """The client under test. The methods that wait raise `Unmet` after `deadline` seconds, or when the client leaves.
-
-    Args:
-        deadline: the seconds that one step may take.
-        quiet: for how many seconds a scenario listens to a client that should send nothing.
-        by_hand: whether a person uses the client, which stays open.
-        is_prompted: whether it is told to send `PROMPT`.
-        answer_typed: what is typed into its stdin when it is asked for permission.
+@dataclass(frozen=True)
+class Command:
+    """How the client is started, and used.
 
     Attributes:
-        entries: all lines so far, with time and direction.
-        messages: what the client has sent, as far as it is JSON objects.
-        results: what requests of the client are answered with, by method. Those to `initialize`, `session/new` and
-            `session/prompt` wait for the scenario if they have no result here, others get an error.
-        process: the client's process, once it is started.
+        arguments: the command. In each argument, `{agent}` becomes the path of a program that is the agent, and
+            `{prompt}` a text.
+        stdin: a line that is typed into its stdin at the start, with `{prompt}`; None for nothing.
+        answer: a line that is typed when the agent asks for permission; None for nothing.
+        deadline: the seconds that one step of a scenario may take.
+        quiet: for how many seconds a scenario listens to a client that should send nothing.
+        by_hand: whether a person uses it: it has this terminal, and stays open.
     """
 
-    def __init__(
-        self, deadline: float, quiet: float, *, by_hand: bool, is_prompted: bool, answer_typed: str | None
-    ) -> None:
-        self.deadline = deadline
-        self.quiet = quiet
-        self.by_hand = by_hand
-        self.is_prompted = is_prompted
-        self.answer_typed = answer_typed
+    arguments: Sequence[str]
+    stdin: str | None = None
+    answer: str | None = None
+    deadline: float = 10.0
+    quiet: float = 1.0
+    by_hand: bool = False
+
+
+class Client:
+    """The client under test. What waits raises `Unmet` at the deadline, or when the client leaves.
+
+    Attributes:
+        command: how it was started.
+        entries: all lines so far, with time and direction.
+        messages: what the client has sent, as far as it is JSON objects.
+        results: what its requests are answered with at once, by method. `initialize`, `session/new` and
+            `session/prompt` wait for the scenario if they are not here; others get an error.
+        process: its process.
+        is_connected: whether it has started its agent.
+    """
+
+    def __init__(self, command: Command) -> None:
+        self.command = command
         self.entries: list[tuple[float, Direction, bytes]] = []
         self.messages: list[Json] = []
         self.results: dict[str, Json] = {
@@ -66,163 +74,108 @@ class Client:
             "session/new": {"sessionId": SESSION},
         }
         self.process: ProcessGroup | None = None
-        self._ids = itertools.count(1)
+        self.is_connected = False
+        self._writer: Any = None
         self._unread: list[Json] = []
         self._changed = asyncio.Event()
-        self._left = ""  # how the client left, in words
-        self._writer: asyncio.StreamWriter | None = None
-        self._prompt: Json | None = None
+        self._left = ""  # how, in words
+        self._ids = itertools.count(1)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read what the client sends, until it closes its side."""
-        self._writer = writer
+        self.is_connected, self._writer = True, writer
         async for line in reader:
             self.entries.append((time(), "c2a", line.removesuffix(b"\n")))
             if message := parse(line):
                 self._receive(message)
         self.note_left("closed the connection")
 
-    @property
-    def capabilities(self) -> Json:
-        """What it advertises."""
-        return self.params("initialize").get("clientCapabilities") or {}
-
-    def params(self, method: str) -> Json:
-        """Return the params of its first message with a method, or nothing."""
-        return next((each.get("params") or {} for each in self.messages if each.get("method") == method), {})
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether it has started the agent."""
-        return self._writer is not None
-
     def note_left(self, how: str) -> None:
         """Note that nothing more will come, and why."""
         self._left = self._left or how
         self._changed.set()
 
+    def params(self, method: str) -> Json:
+        """Return the params of its first message with a method."""
+        return next((each.get("params") or {} for each in self.messages if each.get("method") == method), {})
+
+    def methods(self) -> list[str]:
+        """Return the methods that it has called, and its notifications."""
+        return [str(each["method"]) for each in self.messages if "method" in each]
+
     def send(self, *messages: Json | bytes, skip: int = 0) -> None:
         """Send messages, or any bytes, in one piece, but for the first `skip` bytes."""
-        assert self._writer is not None
         lines = [each if isinstance(each, bytes) else encode(each) for each in messages]
         self.entries += [(time(), "a2c", line.removesuffix(b"\n")) for line in lines]
         self._writer.write(b"".join(lines)[skip:])
-        for each in messages:
-            if isinstance(each, dict) and each.get("method") == _PERMISSION and self.answer_typed:
-                asyncio.get_running_loop().call_later(self.quiet / 4, self.type, self.answer_typed)
+        if self.command.answer is not None and any(b"/request_permission" in line for line in lines):
+            asyncio.get_running_loop().call_later(self.command.quiet / 4, self.type, self.command.answer)
 
     async def send_in_pieces(self, message: Json, cut: int) -> None:
         """Send a message in two pieces, of which the first has `cut` bytes."""
-        assert self._writer is not None
         self._writer.write(encode(message)[:cut])
-        await asyncio.sleep(self.quiet / 4)  # so that the client reads it alone
+        await asyncio.sleep(self.command.quiet / 4)  # so that the client reads it alone
         self.send(message, skip=cut)
 
-    def type(self, text: str) -> None:
-        """Type a line into the client's stdin, where it has one."""
-        if self.process is not None and self.process.popen.stdin is not None:
+    def type(self, line: str) -> None:
+        """Type a line into its stdin."""
+        if self.process and self.process.popen.stdin:
             with suppress(OSError, ValueError):  # the client has exited, or its stdin is closed
-                self.process.popen.stdin.write(f"{text}\n".encode())
-
-    def close_stdin(self) -> None:
-        """End the client's stdin."""
-        if self.process is not None and self.process.popen.stdin is not None:
-            self.process.popen.stdin.close()
-
-    def leave(self) -> None:
-        """End the agent's process with exit code 1."""
-        assert self._writer is not None
-        self._writer.close()
+                self.process.popen.stdin.write(f"{line}\n".encode())
 
     def interrupt(self) -> None:
         """Do what Ctrl-C does in a terminal."""
-        if self.process is not None and not self.by_hand:
+        if self.process and not self.command.by_hand:
             self.process.signal("SIGINT")
 
-    async def receive(self, *methods: str) -> Json:
-        """Wait for the next message with one of these methods."""
-        return await self._wait(" or ".join(methods), lambda: self._take(lambda each: each.get("method") in methods))
+    def leave(self) -> None:
+        """End the agent's process with exit code 1."""
+        self._writer.close()
 
-    async def answer(self, id: Any, method: str) -> Json:
+    async def receive(self, method: str) -> Json:
+        """Wait for the next message with a method."""
+        return await self._wait(method, lambda: self._take(lambda each: each.get("method") == method))
+
+    async def answer(self, request: Json) -> Json:
         """Wait for the answer to a request of the agent."""
-        wanted = json.dumps(id)
+        id = json.dumps(request["id"])
         return await self._wait(
-            f"the answer to {method} with the id {wanted}",
-            lambda: self._take(lambda each: "method" not in each and json.dumps(each.get("id")) == wanted),
+            f"the answer to {request['method']} with the id {id}",
+            lambda: self._take(lambda each: "method" not in each and json.dumps(each.get("id")) == id),
         )
 
-    async def ask(self, method: str, id: Any = None, **params: Any) -> Json:
+    async def ask(self, method: str, **params: Any) -> Json:
         """Send a request, and wait for its answer."""
-        message = self.request(method, id, **params)
-        self.send(message)
-        return await self.answer(message["id"], method)
+        request = {"id": next(self._ids), "method": method, "params": params}
+        self.send(request)
+        return await self.answer(request)
 
-    async def ask_for_permission(self, id: Any = None, *, kinds: Sequence[str] = KINDS, session: str = SESSION) -> Json:
-        """Ask for permission, and wait for the answer. The id of an option is `my-` and its kind."""
-        message = self.permission(id, kinds=kinds, session=session)
-        self.send(message)
-        return await self.answer(message["id"], message["method"])
-
-    def request(self, method: str, id: Any = None, **params: Any) -> Json:
-        """Return a request. Its id is a new one by default."""
-        return {"id": next(self._ids) if id is None else id, "method": method, "params": params}
-
-    def permission(self, id: Any = None, *, kinds: Sequence[str] = KINDS, session: str = SESSION) -> Json:
-        """Return a request for permission to edit a file."""
-        options = [{"optionId": f"my-{kind}", "name": kind.replace("_", " "), "kind": kind} for kind in kinds]
-        call = {"toolCallId": f"call-{next(self._ids)}", "title": "Edit a.txt", "kind": "edit", "status": "pending"}
-        return self.request(_PERMISSION, id, sessionId=session, toolCall=call, options=options)
-
-    async def listen(self) -> None:
-        """Give the client time to send what it shouldn't."""
-        await asyncio.sleep(self.quiet)
-
-    async def prompted(self) -> Json:
-        """Wait for the first prompt, and return it."""
-        if self._prompt is None:
-            self._prompt = await self.receive("session/prompt")
-        return self._prompt
-
-    async def end_turn(self, *after: Json, reason: str = "end_turn", any_code: bool = False) -> None:
-        """Answer the first prompt, send other messages after it, and see that the client goes on (`see_end`)."""
-        prompt = await self.prompted()
-        self.send({"id": prompt["id"], "result": {"stopReason": reason}}, *after)
-        await self.see_end(any_code=any_code)
-
-    async def see_end(self, *, any_code: bool = False) -> None:
-        """See that the client exits, or if it stays open, that it still answers. Later prompts are answered.
-
-        Args:
-            any_code: whether the exit code may be another one than 0.
-        """
-        self.results["session/prompt"] = {"stopReason": "end_turn"}
-        if self.by_hand:
-            await self.ask("_acp_bindings/are_you_there")
-            return
-        self.close_stdin()
-        code = await self._exit_code()
-        if code and not any_code:
+    async def end_turn(self, prompt: Json, *after: Json) -> None:
+        """Answer a prompt, send other messages after it, and see that the client goes on."""
+        self.send({"id": prompt["id"], "result": {"stopReason": "end_turn"}}, *after)
+        if code := await self.see_end():
             raise Unmet(f"the client ended with exit code {code}")
 
-    async def wait_left(self, what: str, *, instead_of: Sequence[str] = ()) -> None:
-        """Wait until the client has closed the connection, and raise `Unmet` if it sends one of these methods."""
-
-        def find() -> str | Json | None:
-            return self._take(lambda each: each.get("method") in instead_of) or self._left
-
-        if isinstance(found := await self._wait(what, find), dict):
-            raise Unmet(f"the client sends {found['method']} instead of {what}")
-
-    async def _exit_code(self) -> int:
-        assert self.process is not None
-        await asyncio.wait({self.process.exited}, timeout=self.deadline)
+    async def see_end(self) -> int:
+        """See that the client exits, or if it stays open, that it still answers. Return its exit code."""
+        self.results["session/prompt"] = {"stopReason": "end_turn"}
+        if self.command.by_hand or self.process is None:
+            await self.ask("_acp_bindings/are_you_there")
+            return 0
+        if self.process.popen.stdin:
+            self.process.popen.stdin.close()
+        await asyncio.wait({self.process.exited}, timeout=self.command.deadline)
         if self.process.returncode is None:
-            raise Unmet(f"waited {self.deadline:g} seconds for the client to exit")
+            raise Unmet(f"waited {self.command.deadline:g} seconds for the client to exit")
         return self.process.returncode
+
+    async def see_left(self) -> None:
+        """Wait until the client has closed the connection, or has exited."""
+        await self._wait("the client to close the connection", lambda: self._left)
 
     async def _wait(self, what: str, find: Callable[[], _T | None]) -> _T:
         try:
-            async with asyncio.timeout(self.deadline):
+            async with asyncio.timeout(self.command.deadline):
                 while not (found := find()):
                     if self._left:
                         raise Unmet(f"the client {self._left} before {what}")
@@ -230,24 +183,32 @@ class Client:
                     await self._changed.wait()
                 return found
         except TimeoutError:
-            raise Unmet(f"waited {self.deadline:g} seconds for {what}") from None
+            raise Unmet(f"waited {self.command.deadline:g} seconds for {what}") from None
 
     def _take(self, is_wanted: Callable[[Json], bool]) -> Json | None:
-        for place, message in enumerate(self._unread):
-            if is_wanted(message):
-                return self._unread.pop(place)
-        return None
+        found = next(filter(is_wanted, self._unread), None)
+        if found is not None:
+            self._unread.remove(found)
+        return found
 
     def _receive(self, message: Json) -> None:
         self.messages.append(message)
         method = message.get("method")
         if "id" in message and method in self.results:
             self.send({"id": message["id"], "result": self.results[method]})
-        elif "id" in message and method is not None and method not in _STEPS:
+        elif "id" in message and method not in (None, "initialize", "session/new", "session/prompt"):
             self.send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
         else:
             self._unread.append(message)
             self._changed.set()
+
+
+def permission(id: int | str, kinds: Sequence[str] = KINDS, session: str = SESSION) -> Json:
+    """Return a request for permission to edit a file. The id of an option is `my-` and its kind."""
+    options = [{"optionId": f"my-{kind}", "name": kind.replace("_", " "), "kind": kind} for kind in kinds]
+    call = {"toolCallId": f"call-{id}", "title": "Edit a.txt", "kind": "edit", "status": "pending"}
+    params = {"sessionId": session, "toolCall": call, "options": options}
+    return {"id": id, "method": "session/request_permission", "params": params}
 
 
 def encode(message: Json) -> bytes:

@@ -7,8 +7,9 @@ import shlex
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
+from acp_kit.checking.client import Command
 from acp_kit.checking.report import is_met, json_of, junit_of, summary_of, text_of
-from acp_kit.checking.running import Command, Result, run
+from acp_kit.checking.running import Result, run
 from acp_kit.checking.scenarios import SCENARIOS
 
 _ABOUT = """\

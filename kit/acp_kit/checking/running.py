@@ -10,13 +10,13 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from time import monotonic
-from typing import Literal
+from typing import IO, Any, Literal
 
-from acp_kit.checking.client import PROMPT, Client, NotTried, Unmet
+from acp_kit.checking.client import PROMPT, Client, Command, NotTried, Unmet
 from acp_kit.checking.scenarios import Scenario
 from acp_kit.recording import Direction
 from acp_runtime.processes import ProcessGroup, start_errors
@@ -25,28 +25,6 @@ _RELAY = Path(__file__).with_name("relay.py")
 # Seconds for the client to end after SIGTERM.
 _GRACE = 2.0
 _LONGEST_LINE = 2**26
-
-
-@dataclass(frozen=True)
-class Command:
-    """How the client under test is started, and used.
-
-    Attributes:
-        arguments: the command. In each argument, `{agent}` becomes the path of a program that is the agent, and
-            `{prompt}` a prompt.
-        stdin: what is typed into its stdin at the start, with `{prompt}`; None for nothing.
-        answer: what is typed when the agent asks for permission; None for nothing.
-        deadline: the seconds that one step of a scenario may take.
-        quiet: for how many seconds a scenario listens to a client that should send nothing.
-        by_hand: whether a person uses it: it has this terminal, and stays open.
-    """
-
-    arguments: Sequence[str]
-    stdin: str | None = None
-    answer: str | None = None
-    deadline: float = 10.0
-    quiet: float = 1.0
-    by_hand: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,96 +56,81 @@ async def run(scenario: Scenario, command: Command) -> Result:
     Raises:
         OSError: if the client can't be started. The message names the command.
     """
-    given = (*command.arguments, command.stdin or "")
-    is_prompted = not command.by_hand and any("{prompt}" in each for each in given)
-    client = Client(
-        command.deadline,
-        command.quiet,
-        by_hand=command.by_hand,
-        is_prompted=is_prompted,
-        answer_typed=None if scenario.cancels else command.answer,
-    )
+    command = replace(command, answer=None) if scenario.has_user else command
+    client, began = Client(command), monotonic()
     status: Literal["passed", "failed", "skipped"] = "passed"
-    reason, began = "", monotonic()
-    with TemporaryDirectory(prefix="acp-bindings-") as folder:
-        output = Path(folder, "output")
-        async with _agent(client, Path(folder)) as agent, _started(scenario, command, agent, output) as process:
-            client.process = process
+    reason = ""
+    with TemporaryDirectory(prefix="acp-bindings-") as folder, TemporaryFile() as output:
+        async with _agent(client, Path(folder)) as agent, _started(scenario, command, agent, output) as client.process:
+            client.process.exited.add_done_callback(lambda _: _note_exit(client))
             if command.stdin is not None:
                 client.type(command.stdin.replace("{prompt}", PROMPT))
-            process.exited.add_done_callback(lambda _: _note_exit(client, process))
             try:
                 await scenario.play(client)
             except Unmet as unmet:
                 status, reason = "failed", str(unmet)
             except NotTried as not_tried:
                 status, reason = "skipped", str(not_tried)
-            exit_code = process.returncode
-        printed = output.read_text("utf-8", errors="replace") if output.exists() else ""
+            exit_code = client.process.returncode
+        output.seek(0)
+        printed = output.read().decode(errors="replace")
     return Result(scenario, status, reason, monotonic() - began, exit_code, client.entries, printed)
 
 
-def _note_exit(client: Client, process: ProcessGroup) -> None:
-    if not client.is_connected:
-        client.note_left(f"ended with exit code {process.returncode} and started no agent")
+def _note_exit(client: Client) -> None:
+    if client.process and not client.is_connected:
+        client.note_left(f"ended with exit code {client.process.returncode} and started no agent")
 
 
 @asynccontextmanager
-async def _agent(client: Client, folder: Path) -> AsyncGenerator[Path]:
+async def _agent(client: Client, folder: Path) -> AsyncGenerator[str]:
     """Make a program that is the agent of a client."""
     token = secrets.token_hex()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            is_first = await reader.readline() == f"{token}\n".encode() and not client.is_connected
-            if is_first:
+            if await reader.readline() == f"{token}\n".encode() and not client.is_connected:
                 await client.serve(reader, writer)
         except (OSError, ValueError) as error:
             client.note_left(f"closed the connection ({error})")
         finally:
             writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=_LONGEST_LINE)
-    port = server.sockets[0].getsockname()[1]
-    arguments = [sys.executable, "-I", "-S", str(_RELAY), str(port), token]
-    # One word, so that it can stand for a command and for a command line.
-    if sys.platform == "win32":
-        program, text = folder / "agent.cmd", f"@{subprocess.list2cmdline(arguments)}\n"
-    else:
-        program, text = folder / "agent", f"#!/bin/sh\nexec {shlex.join(arguments)}\n"
-    program.write_text(text, "utf-8")
-    program.chmod(0o700)
-    try:
-        yield program
-    finally:
-        server.close()
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, limit=_LONGEST_LINE) as server:
+        port = server.sockets[0].getsockname()[1]
+        arguments = [sys.executable, "-I", "-S", str(_RELAY), str(port), token]
+        # One word, so that it can stand for a command and for a command line.
+        if sys.platform == "win32":
+            program, text = folder / "agent.cmd", f"@{subprocess.list2cmdline(arguments)}\n"
+        else:
+            program, text = folder / "agent", f"#!/bin/sh\nexec {shlex.join(arguments)}\n"
+        program.write_text(text, "utf-8")
+        program.chmod(0o700)
+        yield str(program)
 
 
 @asynccontextmanager
-async def _started(scenario: Scenario, command: Command, agent: Path, output: Path) -> AsyncGenerator[ProcessGroup]:
+async def _started(scenario: Scenario, command: Command, agent: str, output: IO[bytes]) -> AsyncGenerator[ProcessGroup]:
     """Start the client, and end it after the block."""
-    arguments = [each.replace("{agent}", str(agent)).replace("{prompt}", PROMPT) for each in command.arguments]
-    # If a turn is to be cancelled, the question stays open, because a user is there and says nothing.
-    has_user = command.stdin is not None or command.answer is not None or scenario.cancels
-    stdin = None if command.by_hand else subprocess.PIPE if has_user else subprocess.DEVNULL
-    with start_errors("the client ", arguments[0], None, {**os.environ}), output.open("wb") as file:
+    arguments = [each.replace("{agent}", agent).replace("{prompt}", PROMPT) for each in command.arguments]
+    # Without a user, stdin is at its end, and whatever the client asks there has no answer.
+    has_user = command.stdin is not None or command.answer is not None or scenario.has_user
+    streams: dict[str, Any] = {"stdin": subprocess.PIPE if has_user else subprocess.DEVNULL, "stdout": output}
+    if command.by_hand:
+        streams = {}
+    with start_errors("the client ", arguments[0], None, {**os.environ}):
         popen = subprocess.Popen(
-            arguments,
-            bufsize=0,
-            stdin=stdin,
-            stdout=None if command.by_hand else file,
-            stderr=None if command.by_hand else subprocess.STDOUT,
-            start_new_session=not command.by_hand,
+            arguments, bufsize=0, stderr=streams.get("stdout"), start_new_session=not command.by_hand, **streams
         )
     process = ProcessGroup(popen, lambda: None)
     try:
         yield process
     finally:
-        if command.by_hand:
+        if command.by_hand:  # it is in the group of this process
             popen.terminate()
         process.signal("SIGTERM")
         await asyncio.wait({process.exited}, timeout=_GRACE)
         popen.kill()
         process.end_now()
-        if popen.stdin is not None:
+        if popen.stdin:
             popen.stdin.close()
