@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -79,7 +78,6 @@ class Client:
         self._unread: list[Json] = []
         self._changed = asyncio.Event()
         self._left = ""  # how, in words
-        self._ids = itertools.count(1)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read what the client sends, until it closes its side."""
@@ -130,7 +128,8 @@ class Client:
 
     def leave(self) -> None:
         """End the agent's process with exit code 1."""
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
 
     async def receive(self, method: str) -> Json:
         """Wait for the next message with a method."""
@@ -144,9 +143,8 @@ class Client:
             lambda: self._take(lambda each: "method" not in each and json.dumps(each.get("id")) == id),
         )
 
-    async def ask(self, method: str, **params: Any) -> Json:
+    async def ask(self, request: Json) -> Json:
         """Send a request, and wait for its answer."""
-        request = {"id": next(self._ids), "method": method, "params": params}
         self.send(request)
         return await self.answer(request)
 
@@ -160,7 +158,7 @@ class Client:
         """See that the client exits, or if it stays open, that it still answers. Return its exit code."""
         self.results["session/prompt"] = {"stopReason": "end_turn"}
         if self.command.by_hand or self.process is None:
-            await self.ask("_acp_bindings/are_you_there")
+            await self.ask({"id": "end", "method": "_acp_bindings/are_you_there", "params": {}})
             return 0
         if self.process.popen.stdin:
             self.process.popen.stdin.close()

@@ -1,4 +1,18 @@
-"""The command `check-client`."""
+"""For each scenario, the client is started with an agent that does what real agents do, and what they rarely do.
+
+In its command, {agent} becomes the path of that agent, and {prompt} a text. The client has to send one prompt, and to
+exit with 0 after the answer.
+
+examples:
+  acp-bindings check-client --prompt-args 'exec {prompt}' -- acpx --approve-all --agent {agent}
+  acp-bindings check-client -- python my_client.py {agent} {prompt}
+  acp-bindings check-client --stdin '{prompt}' --answer 1 -- my-client {agent}    a client that reads from stdin
+  acp-bindings check-client --by-hand --deadline 60 -- toad acp {agent} .         an editor, in which you type a prompt
+  acp-bindings check-client --only cancel --only files -- my-client {agent}       some scenarios
+
+The exit code is 0 if nothing failed that a client must do, 1 if something did, and 2 if the client can't be started.
+MUST is what the specification demands, SHOULD what it recommends, and where it is silent, what agents do in practice.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +26,6 @@ from acp_kit.checking.report import is_met, json_of, junit_of, summary_of, text_
 from acp_kit.checking.running import Result, run
 from acp_kit.checking.scenarios import SCENARIOS
 
-_ABOUT = """\
-Check whether a client (an editor, a command line tool, a bot) keeps to the Agent Client Protocol.
-
-For each scenario, the client is started with an agent that does what real agents do, and what they rarely do. In its
-command, {agent} becomes the path of that agent, and {prompt} a text. The client has to send one prompt, and to exit
-with 0 after the answer."""
-
-_EXAMPLES = """\
-examples:
-  acp-bindings check-client --prompt-args 'exec {prompt}' -- acpx --approve-all --agent {agent}
-  acp-bindings check-client -- python my_client.py {agent} {prompt}
-  acp-bindings check-client --stdin '{prompt}' --answer 1 -- my-client {agent}    a client that reads from stdin
-  acp-bindings check-client --by-hand --deadline 60 -- toad acp {agent} .         an editor, in which you type a prompt
-  acp-bindings check-client --only cancel --only files -- my-client {agent}       some scenarios
-
-The exit code is 0 if nothing failed that a client must do, 1 if something did, and 2 if the client can't be started.
-MUST is what the specification demands, SHOULD what it recommends, and where it is silent, what agents do in practice.
-"""
-
-
 _NO_PROMPT = """\
 the client has sent no prompt, so the other scenarios are left out. It is made to send one with {prompt}, --prompt-args,
 --stdin or --by-hand: see acp-bindings check-client --help"""
@@ -42,8 +36,7 @@ def add_check_client(parser: ArgumentParser) -> None:
     width = max(map(len, SCENARIOS))
     listed = "\n".join(f"  {each.id:{width}}  {each.level:6}  {each.rule}" for each in SCENARIOS.values())
     parser.usage = "acp-bindings check-client [options] -- COMMAND {agent} ..."
-    parser.description = _ABOUT
-    parser.epilog = f"{_EXAMPLES}\nscenarios:\n{listed}\n"
+    parser.epilog = f"{__doc__}\nscenarios:\n{listed}\n"
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.add_argument(
         "--prompt-args", default="", metavar="ARGS", help="arguments behind COMMAND that make the client send {prompt}"

@@ -71,6 +71,7 @@ async def run(scenario: Scenario, command: Command) -> Result:
                 status, reason = "failed", str(unmet)
             except NotTried as not_tried:
                 status, reason = "skipped", str(not_tried)
+            client.leave()
             exit_code = client.process.returncode
         output.seek(0)
         printed = output.read().decode(errors="replace")

@@ -100,11 +100,10 @@ def _text(text: str) -> Json:
 async def messages(client: Client) -> None:
     """The client writes nothing but valid messages, one a line, and its working directory is an absolute path."""
     prompt = await client.receive("session/prompt")
-    client.send(request := permission(1))
-    await client.answer(request)
+    await client.ask(permission(1))
     await client.end_turn(prompt)
     for _, direction, line in client.entries:
-        call = "" if "method" in (parse(line) or {}) else request["method"]
+        call = "" if "method" in (parse(line) or {}) else "session/request_permission"
         if direction == "c2a" and (fault := check_line(AGENT_SIDE, line, call).fault):
             raise Unmet(f"a line is not valid: {fault}")
     cwd = client.params("session/new").get("cwd")
@@ -281,15 +280,16 @@ def unknown_request() -> list[Json]:
 async def method_not_found(client: Client) -> None:
     """The answer to an unknown request is the error -32601."""
     for method in _UNKNOWN:
-        answer = await client.ask(method, sessionId=SESSION)
+        answer = await client.ask({"id": 1, "method": method, "params": {"sessionId": SESSION}})
         if (answer.get("error") or {}).get("code") != -32601:
             raise Unmet(f"{method} was answered with {_short(answer)}")
 
 
-@_sends("MUST", "schema#requestid")
-def string_ids() -> list[Json]:
+@_in_turn("MUST", "schema#requestid")
+async def string_ids(client: Client) -> None:
     """An answer has the id of its request: a text stays a text."""
-    return [permission(id) for id in ("31", "a b", 0)]
+    for id in ("31", "a b", 0):
+        await client.ask(permission(id))
 
 
 @_sends("MUST", "overview#communication-model")
@@ -309,8 +309,7 @@ async def permission_option(client: Client) -> None:
     """The answer to a request for permission is one of its options, or `cancelled`."""
     for place in range(len(KINDS)):
         request = permission(place, KINDS[place:] + KINDS[:place])
-        client.send(request)
-        answer = await client.answer(request)
+        answer = await client.ask(request)
         options = [each["optionId"] for each in request["params"]["options"]]
         if _chosen(answer) not in ("cancelled", *options):
             raise Unmet(f"the options are {', '.join(options)}, but the answer is {_short(answer)}")
@@ -321,10 +320,7 @@ async def permission_kind(client: Client) -> None:
     """An option is chosen by what it means, not by its place."""
     if client.command.by_hand or client.command.answer is not None:
         raise NotTried("a user chooses")
-    chosen: list[str] = []
-    for id, kinds in enumerate((KINDS, KINDS[::-1])):
-        client.send(request := permission(id, kinds))
-        chosen.append(_chosen(await client.answer(request)))
+    chosen = [_chosen(await client.ask(permission(1, kinds))) for kinds in (KINDS, KINDS[::-1])]
     if any(each.startswith("my-allow") for each in chosen) and any(each.startswith("my-reject") for each in chosen):
         raise Unmet(f"the client has chosen {chosen[0]}, but {chosen[1]} when the order was the reverse")
 
@@ -360,11 +356,13 @@ async def files(client: Client) -> None:
         file.write_text("one\ntwo: ça va\nthree\n", "utf-8", newline="\n")
         about = {"sessionId": SESSION, "path": str(file)}
         if fs.get("readTextFile"):
-            answer = await client.ask("fs/read_text_file", **about, line=2, limit=1)
+            params = {**about, "line": 2, "limit": 1}
+            answer = await client.ask({"id": 1, "method": "fs/read_text_file", "params": params})
             if str((answer.get("result") or {}).get("content")).strip() != "two: ça va":
                 raise Unmet(f"line 2 is 'two: ça va', but the answer is {_short(answer)}")
         if fs.get("writeTextFile"):
-            answer = await client.ask("fs/write_text_file", **about, content="ça va")
+            params = {**about, "content": "ça va"}
+            answer = await client.ask({"id": 2, "method": "fs/write_text_file", "params": params})
             if "error" in answer:
                 raise NotTried(f"the client doesn't write: {_short(answer)}")
             if file.read_text("utf-8") != "ça va":
