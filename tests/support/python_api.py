@@ -30,6 +30,7 @@ _OF_KIT = (
     "remote",
     "sync",
     "telemetry",
+    "testing",
     "threads",
 )
 PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"acp_kit.{each}" for each in _OF_KIT)}

@@ -10,6 +10,7 @@ For example:
 
 from acp_kit.testing.agent import ScriptedAgent as ScriptedAgent, Step as Step
 from acp_kit.testing.client import ScriptedClient as ScriptedClient
+from acp_kit.testing.client_process import run_client as run_client
 from acp_kit.testing.connecting import connect as connect
 from acp_kit.testing.editors import EDITORS as EDITORS, as_client as as_client
 from acp_kit.testing.replay import Replay as Replay

@@ -12,7 +12,7 @@ from acp_bindings import v1
 from acp_kit.agent import Sessions, Turn, TurnCancelled
 from acp_kit.content import to_text
 from acp_kit.testing.replay import Replay
-from acp_kit.testing.wire import Wire, serve_stdio
+from acp_kit.testing.wire import Exit, Wire
 from acp_runtime import Options, RequestError
 from acp_runtime.transports import Transport
 
@@ -26,8 +26,8 @@ class ScriptedAgent:
     that is the answer, or an async function of a `Turn`; `acp_kit.testing.steps` has some. More prompts than the script
     has are answered with an error.
 
-    It is a factory, so it can be passed to `v1.connect_in_process` and the like. Some of the steps that break the
-    protocol need `connect` or `serve_stdio`.
+    It is a factory, so it can be passed to `v1.connect_in_process` and the like. Steps that break the protocol need
+    `connect` or the command `acp-bindings agent`.
 
     Attributes:
         prompts: all prompts so far, of all sessions, in order.
@@ -45,8 +45,8 @@ class ScriptedAgent:
             TypeError: Something is not a step. The message says where.
         """
         self.prompts: list[v1.PromptRequest] = []
-        self.capabilities = capabilities or v1.AgentCapabilities()
-        self._script = [_steps(number, each) for number, each in enumerate(script, 1)]
+        self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
+        self._script = [_steps(number, steps) for number, steps in enumerate(script, 1)]
         self._has_begun = asyncio.Event()
         self._undone: dict[int, str] = {}  # where the prompts are that are not played to their ends
 
@@ -64,13 +64,9 @@ class ScriptedAgent:
         """Make the agent's side of a connection."""
         return _Agent(self, client, has_wire=False)
 
-    async def serve(self, transport: Transport, options: Options, exit: Callable[[int], object]) -> None:
+    async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
         await v1.serve(lambda client: _Agent(self, client, has_wire=True), Wire(transport, exit), options=options)
-
-    async def serve_stdio(self) -> None:
-        """Play the script to the client that started this process, until that client closes stdin."""
-        await serve_stdio(self)
 
     async def begun(self, number: int) -> None:
         """Wait until so many prompts have reached the script. One that is cancelled at once may never do so."""

@@ -46,8 +46,9 @@ class ScriptedClient:
             capabilities: what it advertises; by default files and terminals, if they are given. See `as_client`.
         """
         fs = v1.FileSystemCapabilities(read_text_file=files is not None, write_text_file=files is not None)
-        self.capabilities = capabilities or v1.ClientCapabilities(fs=fs, terminal=commands is not None)
-        self.files = dict(files or {})
+        served = v1.ClientCapabilities(fs=fs, terminal=commands is not None)
+        self.capabilities: v1.ClientCapabilities = capabilities or served
+        self.files: dict[str, str] = dict(files or {})
         self.updates: list[v1.SessionUpdate] = []
         self.asked: list[v1.RequestPermissionRequest] = []
         self.ran: list[str] = []
@@ -58,15 +59,15 @@ class ScriptedClient:
         """Make the client's side of a connection."""
         fs, terminal = self.capabilities.fs, self.capabilities.terminal
         served = {_Reading: fs.read_text_file, _Writing: fs.write_text_file, _Running: terminal, _Client: True}
-        kind: Any = type("ScriptedClient", tuple(each for each, is_served in served.items() if is_served), {})
+        kind: Any = type("ScriptedClient", tuple(base for base, is_served in served.items() if is_served), {})
         client: v1.Client = kind(self, agent)
         return client
 
     @property
     def text(self) -> str:
         """What the agent has said."""
-        chunks = [each.content for each in self.updates if isinstance(each, v1.SessionUpdateAgentMessageChunk)]
-        return "".join(each.text for each in chunks if isinstance(each, v1.ContentBlockText))
+        said = [update.content for update in self.updates if isinstance(update, v1.SessionUpdateAgentMessageChunk)]
+        return "".join(block.text for block in said if isinstance(block, v1.ContentBlockText))
 
     @property
     def where(self) -> str:
@@ -98,7 +99,7 @@ class ScriptedClient:
             if choice in (option.option_id, option.kind):
                 outcome = v1.RequestPermissionOutcomeSelected(option_id=option.option_id)
                 return v1.RequestPermissionResponse(outcome=outcome)
-        offered = ", ".join(f"{each.option_id} ({each.kind})" for each in request.options)
+        offered = ", ".join(f"{option.option_id} ({option.kind})" for option in request.options)
         raise RequestError(-32603, f"The script answers question {number} with {choice}, but {title} offers {offered}")
 
     def run(self, request: v1.CreateTerminalRequest) -> tuple[str, int]:

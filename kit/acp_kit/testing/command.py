@@ -11,6 +11,7 @@ from pathlib import Path
 
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.replay import Replay
+from acp_kit.testing.wire import serve_stdio
 
 
 def add_agent(parser: ArgumentParser) -> None:
@@ -46,7 +47,7 @@ def _replay(options: Namespace) -> int:
 
 
 def _serve(agent: ScriptedAgent | Replay) -> int:
-    asyncio.run(agent.serve_stdio())
+    asyncio.run(serve_stdio(agent))
     try:
         agent.assert_done()
     except AssertionError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from acp_kit.sequences import not_a_text
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.client import ScriptedClient
 from acp_kit.testing.replay import Replay
-from acp_kit.testing.report import Report
+from acp_kit.testing.report import Report, reported
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport
 
@@ -54,35 +54,14 @@ async def connect(
         TimeoutError: when the block has not ended at the deadline. The message says which step waits.
     """
     report = Report(options or Options())
-    scripts = [each for each in (agent, client) if isinstance(each, (ScriptedAgent, Replay, ScriptedClient))]
-    waiting: list[str] = []
-
-    def note_waiting() -> None:
-        waiting.extend([each.where for each in scripts] + report.pending())
-
-    limit = asyncio.timeout(deadline)
-    try:
-        async with AsyncExitStack() as stack:
-            # Before the timeout cancels the block, which lets the scripts go on.
-            stack.callback(asyncio.get_running_loop().call_later(deadline, note_waiting).cancel)
-            await stack.enter_async_context(limit)
-            remote = await stack.enter_async_context(_connected(agent, client, report.options))
-            if isinstance(client, ScriptedClient):
-                capabilities = capabilities or client.capabilities
-            await remote.initialize(
-                protocol_version=1, client_capabilities=capabilities or client_capabilities(remote.handler)
-            )
-            yield await stack.enter_async_context(open_session(remote, cwd=cwd))
-    except BaseException as error:
-        if limit.expired() and isinstance(error, TimeoutError):
-            error.args = (f"Not done after {deadline:g} seconds: {'; '.join(waiting)}.",)
-        elif scripts:
-            error.add_note(f"At the end, {'; '.join(each.where for each in scripts)}.")
-        for note in report.notes():
-            error.add_note(note)
-        raise
-    finally:
-        report.save()
+    async with reported(report, deadline, agent, client), _connected(agent, client, report.options) as remote:
+        if isinstance(client, ScriptedClient):
+            capabilities = capabilities or client.capabilities
+        await remote.initialize(
+            protocol_version=1, client_capabilities=capabilities or client_capabilities(remote.handler)
+        )
+        async with open_session(remote, cwd=cwd) as session:
+            yield session
 
 
 @asynccontextmanager
@@ -91,10 +70,10 @@ async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGen
         async with v1.spawn_agent(client, *not_a_text("agent", agent), options=options) as remote:
             yield remote
         return
-    ours, theirs = [await _transport(each) for each in socket.socketpair()]
+    ours, theirs = [await _transport(end) for end in socket.socketpair()]
     own_options = replace(options, on_frame=None)
     serving = asyncio.create_task(
-        agent.serve(theirs, own_options, lambda _: None)
+        agent.serve(theirs, own_options, lambda _: theirs.close())
         if isinstance(agent, (ScriptedAgent, Replay))
         else v1.serve(agent, theirs, options=own_options)
     )

@@ -34,7 +34,7 @@ def differing(recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]
 def described(recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> str:
     """Return the first values that differ, as text."""
     paths = differing(recorded, sent)[:_SHOWN]
-    return "; ".join(f"{each} is {_short(sent.get(each))}, recorded is {_short(recorded.get(each))}" for each in paths)
+    return "; ".join(f"{path} is {_short(sent.get(path))}, recorded is {_short(recorded.get(path))}" for path in paths)
 
 
 class Renames:
@@ -80,12 +80,12 @@ def _flat(value: object, path: str) -> dict[str, Any]:
     """Return the values by their paths. Null is the same as nothing, and so is an empty object or list."""
     if isinstance(value, dict):
         fields = cast("dict[str, object]", value)
-        items = [(f"{path}.{key}" if path else key, each) for key, each in fields.items() if key != "_meta"]
+        parts = [(f"{path}.{key}" if path else key, field) for key, field in fields.items() if key != "_meta"]
     elif isinstance(value, list):
-        items = [(f"{path}[{index}]", each) for index, each in enumerate(cast("list[object]", value))]
+        parts = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
     else:
         return {} if value is None else {path: value}
-    return {name: leaf for path, each in items for name, leaf in _flat(each, path).items()}
+    return {name: leaf for path, part in parts for name, leaf in _flat(part, path).items()}
 
 
 def _inside(text: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from logging import getLogger
 from pathlib import Path
 from typing import Any
 
 from acp_kit.recording import Recorded, read_recording
 from acp_kit.testing.matching import Renames, described, differing, outcome_of, values_of
-from acp_kit.testing.wire import serve_stdio
+from acp_kit.testing.wire import Exit
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
@@ -41,16 +40,20 @@ class Replay:
         """
         self.problems: list[str] = []
         self._entries, self._requests = _played(read_recording(file))
-        # The client's messages that have come, by their places in the recording, with their ids.
+        # By their places in the recording: the values of the client's requests and notifications, the ids of those that
+        # have come, and of those that have no answer yet.
+        self._asked = {
+            place: values_of(entry.message)
+            for place, entry in enumerate(self._entries)
+            if entry.direction == "c2a" and "method" in entry.message
+        }
         self._matched: dict[int, Any] = {}
         self._unanswered: dict[int, Any] = {}
         self._renames = Renames()
         self._next = 0
         self._has_failed = False
 
-    async def serve(
-        self, transport: Transport, options: Options, exit: Callable[[int], object] = lambda _: None
-    ) -> None:
+    async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Play to a client over a transport, until the connection ends. The other arguments change nothing."""
         rest = b""
         try:
@@ -62,10 +65,6 @@ class Replay:
                     await self._advance(transport)
         finally:
             await transport.close()
-
-    async def serve_stdio(self) -> None:
-        """Play to the client that started this process, until that client closes stdin."""
-        await serve_stdio(self)
 
     @property
     def where(self) -> str:
@@ -113,18 +112,22 @@ class Replay:
         sent = self._renames.as_recorded(message)
         if "method" not in message:
             self._match_answer(message, sent)
-            return
-        left = [place for place in self._asked() if place not in self._matched]
-        place = next((each for each in left if values_of(self._entries[each].message) == values_of(sent)), None)
-        if place is None or self._has_failed:
-            self._note(self.problems[-1] if self._has_failed else self._explain(sent))
+        elif message["method"].startswith("$/"):
+            return  # the replay answers at once, or never
+        elif self._has_failed or (place := self._find(values_of(sent))) is None:
+            self._note(self.problems[-1] if self._has_failed else self._explain(values_of(sent)))
             if "id" in message:
                 await _refuse(transport, message["id"], self.problems[-1])
-            return
-        self._matched[place] = message.get("id")
-        if "id" in message:
-            self._unanswered[place] = message["id"]
-        self._renames.learn(self._entries[place].message, message)
+        else:
+            self._matched[place] = message.get("id")
+            if "id" in message:
+                self._unanswered[place] = message["id"]
+            self._renames.learn(self._entries[place].message, message)
+
+    def _find(self, values: dict[str, Any]) -> int | None:
+        """Return the place of the first message that has these values and has not come."""
+        places = self._asked.keys() - self._matched.keys()
+        return min((place for place in places if self._asked[place] == values), default=None)
 
     def _match_answer(self, message: dict[str, Any], sent: dict[str, Any]) -> None:
         for place, request in self._requests.items():
@@ -136,22 +139,16 @@ class Replay:
                 self._matched[place] = message["id"]
                 self._renames.learn(recorded, message)
 
-    def _explain(self, sent: dict[str, Any]) -> str:
-        """Return why a message matches none of the recording."""
-        values, recorded = values_of(sent), {place: values_of(self._entries[place].message) for place in self._asked()}
-        same = [place for place, each in recorded.items() if each["method"] == values["method"]]
+    def _explain(self, values: dict[str, Any]) -> str:
+        """Return why no message has these values."""
+        same = [place for place, asked in self._asked.items() if asked["method"] == values["method"]]
         if not same:
-            methods = ", ".join(dict.fromkeys(each["method"] for each in recorded.values()))
+            methods = ", ".join(dict.fromkeys(asked["method"] for asked in self._asked.values()))
             return f"The recording has no {values['method']}, only {methods}"
-        nearest = min(same, key=lambda place: (len(differing(recorded[place], values)), place in self._matched))
+        nearest = min(same, key=lambda place: (len(differing(self._asked[place], values)), place in self._matched))
         played = ", which was played already" if nearest in self._matched else ""
-        details = described(recorded[nearest], values)
+        details = described(self._asked[nearest], values)
         return f"The nearest in the recording is {self._title(nearest)}{played}" + (details and f": {details}")
-
-    def _asked(self) -> list[int]:
-        """Return the places of the client's requests and notifications."""
-        entries = enumerate(self._entries)
-        return [place for place, entry in entries if entry.direction == "c2a" and "method" in entry.message]
 
     def _title(self, place: int) -> str:
         entry = self._entries[place]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import time
-from typing import Literal
+from typing import Any, Literal
 
 from acp_kit.recording import Direction, format_entry
 from acp_runtime import Options
@@ -29,7 +32,8 @@ class Report:
         options: the options of the connection, by which it gets the messages and the agent's stderr.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, sent: Direction = "c2a", received: Direction = "a2c") -> None:
+        self._directions: dict[str, Direction] = {"out": sent, "in": received}
         stderr = self._add_stderr if options.stderr == "inherit" else options.stderr
         self.options: Options = replace(options, on_frame=self._add_frame, stderr=stderr)
         self._on_frame = options.on_frame
@@ -74,7 +78,7 @@ class Report:
             file.writelines(format_entry(*entry) for entry in self._entries)
 
     def _add_frame(self, direction: Literal["in", "out"], line: bytes, seconds: float) -> None:
-        self._entries.append((time(), "c2a" if direction == "out" else "a2c", line))
+        self._entries.append((time(), self._directions[direction], line))
         if self._on_frame is not None:
             self._on_frame(direction, line, seconds)
 
@@ -86,6 +90,34 @@ class Report:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._entries.append((time(), "stderr", line))
+
+
+@asynccontextmanager
+async def reported(report: Report, deadline: float, *sides: object) -> AsyncGenerator[None]:
+    """Fail at the deadline, and add the report to an exception that leaves the block."""
+    scripts: list[Any] = [side for side in sides if isinstance(getattr(side, "where", None), str)]
+    waiting: list[str] = []
+
+    def note_waiting() -> None:
+        waiting.extend([script.where for script in scripts] + report.pending())
+
+    # Before the timeout cancels the block, which lets the scripts go on.
+    timer = asyncio.get_running_loop().call_later(deadline, note_waiting)
+    limit = asyncio.timeout(deadline)
+    try:
+        async with limit:
+            yield
+    except BaseException as error:
+        if limit.expired() and isinstance(error, TimeoutError):
+            error.args = (f"Not done after {deadline:g} seconds: {'; '.join(waiting)}.",)
+        elif scripts:
+            error.add_note(f"At the end, {'; '.join(script.where for script in scripts)}.")
+        for note in report.notes():
+            error.add_note(note)
+        raise
+    finally:
+        timer.cancel()
+        report.save()
 
 
 def _short(line: bytes) -> str:

@@ -99,7 +99,7 @@ def _wire(turn: Turn) -> tuple[v1.RemoteClient, Any]:
     """Return the client, over a wire on which a step can do anything, and the id of the prompt."""
     client, request = turn.session.client, current_request()
     if request is None or not getattr(client.handler, "has_wire", False):
-        raise RuntimeError("This step needs the agent's wire: use `acp_kit.testing.connect`, or `serve_stdio`.")
+        raise RuntimeError("This step needs the agent's wire: use `acp_kit.testing.connect`, or `acp-bindings agent`.")
     return client, request.id
 
 

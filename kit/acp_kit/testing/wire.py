@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeAlias
 
 from acp_bindings import v1
 from acp_runtime import Options
@@ -19,11 +19,15 @@ from acp_runtime.transports import FileReader, FileWriter, Transport, shutdown_s
 _OBEYED = "_acp_kit/wire"
 
 
+Exit: TypeAlias = Callable[[int], Awaitable[object]]
+"""Ends the process of an agent, with an exit code, when what was sent is written."""
+
+
 class Served(Protocol):
     """An agent that serves a client over a transport: a `ScriptedAgent`, or a `Replay`."""
 
-    async def serve(self, transport: Transport, options: Options, exit: Callable[[int], object]) -> None:
-        """Serve a client until the connection ends. `exit` ends the process."""
+    async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
+        """Serve a client until the connection ends."""
 
 
 async def write(client: v1.RemoteClient, data: bytes, *, answer_to: Any = None, keep: bool = True) -> None:
@@ -53,15 +57,21 @@ class Wire:
 
     Args:
         transport: where the messages go.
-        exit: ends the process, with the exit code.
+        exit: what `leave` does.
     """
 
-    def __init__(self, transport: Transport, exit: Callable[[int], object]) -> None:
-        self.receive = transport.receive
-        self.close = transport.close
+    def __init__(self, transport: Transport, exit: Exit) -> None:
         self._transport = transport
         self._exit = exit
         self._orders: dict[str, dict[str, Any]] = {}
+
+    async def receive(self) -> bytes:
+        """Return bytes of the client."""
+        return await self._transport.receive()
+
+    async def close(self) -> None:
+        """Close the transport."""
+        await self._transport.close()
 
     async def send(self, data: bytes, /) -> None:
         """Send messages, and obey those that are meant for this transport."""
@@ -76,8 +86,7 @@ class Wire:
 
     async def _obey(self, order: dict[str, Any]) -> None:
         if "exit" in order:
-            await self._transport.close()
-            self._exit(order["exit"])
+            await self._exit(order["exit"])
         elif order["id"] is None:
             await self._transport.send(order["write"].encode("latin-1"))
         else:
@@ -113,7 +122,12 @@ class _Stdio:
 async def serve_stdio(agent: Served) -> None:
     """Serve an agent on stdin and stdout, until the client closes them, or SIGINT or SIGTERM arrives."""
     with take_over_stdio() as (stdin, stdout):
-        serving = asyncio.create_task(agent.serve(_Stdio(stdin, stdout), Options(), os._exit))
+
+        async def exit(code: int) -> None:
+            await stdout.close()
+            os._exit(code)
+
+        serving = asyncio.create_task(agent.serve(_Stdio(stdin, stdout), Options(), exit))
         with shutdown_signals(lambda _: serving.cancel()):
             await asyncio.wait({serving})
         if not serving.cancelled():

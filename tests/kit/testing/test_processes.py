@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.testing import ScriptedClient, connect
+from acp_bindings import v1
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
 from acp_runtime import ConnectionClosed
+from tests.support.kit.passing_time import let_pass
 from tests.support.kit.turns import Viewer
 from tests.support.paths import ROOT
 
@@ -82,6 +84,74 @@ def test_a_client_in_another_language_gets_what_the_script_says(command: list[st
     client = ["node", str(SUPPORT / "node_client.mjs"), "hello", *command]
     done = subprocess.run(client, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines() == ["a ", "not JSON: npm warn deprecated", "b", "end_turn", "late", "exit code 0"]
+
+
+@needs_node
+async def test_a_script_in_this_process_is_played_to_a_client_in_another_one() -> None:
+    agent = ScriptedAgent(["a ", garbage(), late("late"), "b"])
+    async with run_client(agent, ["node", str(SUPPORT / "node_client.mjs"), "hello", "{agent}"]) as client:
+        output, _ = await client.communicate()
+    assert output.decode().splitlines() == [
+        *("a ", "not JSON: npm warn deprecated", "b", "end_turn", "late", "exit code 0")
+    ]
+    assert client.returncode == 0
+    assert agent.prompts[0].prompt == [v1.ContentBlockText(text="hello")]
+    agent.assert_done()
+
+
+CLIENT = """
+import asyncio
+import shlex
+import sys
+
+from acp_bindings import v1
+from acp_runtime import ConnectionClosed
+from tests.support.kit.turns import Viewer
+
+
+async def main(command):
+    async with v1.spawn_agent(Viewer, *shlex.split(command)) as agent:
+        await agent.initialize(protocol_version=1)
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        try:
+            await agent.session_prompt(session_id=session.session_id, prompt=[])
+        except ConnectionClosed as closed:
+            print(closed.exit_code)
+
+
+asyncio.run(main(" ".join(sys.argv[1:]).removeprefix("--agent=")))
+"""
+
+
+async def test_the_exit_code_of_a_script_reaches_the_client() -> None:
+    agent = ScriptedAgent(["last words", die(5)])
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    async with run_client(agent, [sys.executable, "-c", CLIENT, "--agent={agent}"], env=env, deadline=60) as client:
+        output, _ = await client.communicate()
+    assert output.decode().split() == ["5"]
+    agent.assert_done()
+
+
+async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
+    agent = ScriptedAgent(wait)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with pytest.raises(ZeroDivisionError) as caught:
+        async with run_client(agent, [sys.executable, "-c", CLIENT, "{agent}"], env=env, deadline=60) as client:
+            await agent.begun(1)
+            raise ZeroDivisionError
+    assert client.returncode not in (None, 0)
+    assert '-> {"id":2,"method":"session/prompt"' in caught.value.__notes__[1]
+
+
+async def test_a_client_that_never_prompts_is_killed_at_the_deadline() -> None:
+    program = "import sys; print('started', flush=True); sys.stdin.read(); import threading; threading.Event().wait()"
+    with pytest.raises(TimeoutError, match="Not done after 60 seconds: 0 of 1 prompts were sent"):
+        async with run_client(ScriptedAgent("a"), [sys.executable, "-c", program], deadline=60) as client:
+            assert client.stdout is not None
+            await client.stdout.readline()
+            let_pass(60)
+            await client.wait()
+    assert client.returncode not in (None, 0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")

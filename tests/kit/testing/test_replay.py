@@ -131,6 +131,16 @@ async def test_a_method_that_was_not_recorded_is_named(tmp_path: Path) -> None:
             await session.agent.ext_request("_acme/ping")
 
 
+async def test_a_call_that_is_given_up_is_no_problem(tmp_path: Path) -> None:
+    agent = Replay(await record(tmp_path, edit, permissions=("allow_once",)))
+    async with connect(agent, make_client("allow_once")) as session:
+        call = asyncio.create_task(session.agent.ext_request("_acme/ping"))
+        await asyncio.sleep(0)
+        call.cancel()
+        assert await session.ask("1") == "/work/a.txt, not /workhouse"
+    assert len(agent.problems) == 1
+
+
 async def test_another_decision_of_the_user_ends_the_replay(tmp_path: Path) -> None:
     agent = Replay(await record(tmp_path, edit, permissions=("allow_once",)))
     client = make_client("reject_once")
@@ -199,7 +209,7 @@ class RawClient:
 @asynccontextmanager
 async def replaying(agent: Replay) -> AsyncIterator[RawClient]:
     ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
-    serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: None))
+    serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
     yield RawClient(ours)
     await ours.close()
     await serving

@@ -10,7 +10,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.agent import Turn
 from acp_kit.client import ClientSession, open_session
-from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, wait
 from acp_runtime import CapabilityError, ConnectionClosed, MethodNotFound, RemoteError, RequestError
 from tests.support.kit.turns import Viewer
 
@@ -166,3 +166,46 @@ async def test_an_agent_is_also_a_factory_for_the_functions_of_a_profile() -> No
         await remote.initialize(protocol_version=1)
         async with open_session(remote, cwd="/") as session:
             assert await session.ask("1") == "hi"
+
+
+async def test_a_script_goes_on_after_the_death_of_its_agent() -> None:
+    agent = ScriptedAgent(["half", die()], "whole")
+    for expected in (None, "whole"):
+        async with connect(agent, Viewer) as session:
+            if expected is None:
+                with pytest.raises(ConnectionClosed):
+                    await session.ask("go")
+            else:
+                assert await session.ask("go") == expected
+    agent.assert_done()
+
+
+@pytest.mark.parametrize("text", ["\ud800 alone", "x" * (1 << 20), "line\nfeeds\r\u2028\x85"])
+async def test_any_text_arrives_as_it_is(text: str) -> None:
+    async with connect(ScriptedAgent([text, "end"]), Viewer) as session:
+        assert await session.ask("go") == f"{text}end"
+
+
+async def test_two_connections_at_the_same_time_share_the_script() -> None:
+    agent = ScriptedAgent("a", "b")
+    async with connect(agent, Viewer) as one, connect(agent, Viewer) as two:
+        assert sorted(await asyncio.gather(one.ask("1"), two.ask("2"))) == ["a", "b"]
+    agent.assert_done()
+
+
+async def test_a_command_is_a_list_of_arguments() -> None:
+    command: Any = "gemini --acp"
+    with pytest.raises(TypeError, match=r"agent must be a list, such as \['gemini --acp'\]"):
+        async with connect(command, Viewer):
+            pass
+
+
+@pytest.mark.parametrize("side", ["agent", "client"])
+async def test_a_factory_that_raises_is_the_error_of_the_test(side: str) -> None:
+    def broken(remote: Any) -> Any:
+        raise ZeroDivisionError(side)
+
+    agent, client = (broken, Viewer) if side == "agent" else (ScriptedAgent(), broken)
+    with pytest.raises(ZeroDivisionError, match=side):
+        async with connect(agent, client):
+            pass

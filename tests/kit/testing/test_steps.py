@@ -96,7 +96,7 @@ async def test_a_step_that_needs_the_wire_says_so(caplog: pytest.LogCaptureFixtu
         async with open_session(remote, cwd="/") as session:
             with pytest.raises(RemoteError):
                 await session.ask("1")
-    assert "use `acp_kit.testing.connect`, or `serve_stdio`" in caplog.text
+    assert "use `acp_kit.testing.connect`, or `acp-bindings agent`" in caplog.text
 
 
 def keeping(lines: list[bytes]) -> Options:
