@@ -11,6 +11,7 @@ from time import time
 from typing import Any, TypeAlias, TypeVar, cast
 
 from acp_kit.recording import Direction
+from acp_kit.testing import relay
 from acp_runtime.processes import ProcessGroup
 
 Json: TypeAlias = "dict[str, Any]"
@@ -81,12 +82,17 @@ class Client:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read what the client sends, until it closes its side."""
+        if self.is_connected:  # it has started a second agent, which does nothing
+            writer.close()
+            return
         self.is_connected, self._writer = True, writer
-        async for line in reader:
-            self.entries.append((time(), "c2a", line.removesuffix(b"\n")))
-            if message := parse(line):
-                self._receive(message)
+        with suppress(OSError):  # it was killed
+            async for line in reader:
+                self.entries.append((time(), "c2a", line.removesuffix(b"\n")))
+                if message := parse(line):
+                    self._receive(message)
         self.note_left("closed the connection")
+        writer.close()
 
     def note_left(self, how: str) -> None:
         """Note that nothing more will come, and why."""
@@ -129,6 +135,7 @@ class Client:
     def leave(self) -> None:
         """End the agent's process with exit code 1."""
         if self._writer is not None:
+            self._writer.write(relay.END + b"1")
             self._writer.close()
 
     async def receive(self, method: str) -> Json:

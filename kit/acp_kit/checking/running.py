@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import shlex
 import subprocess
 import sys
@@ -19,12 +18,11 @@ from typing import IO, Any, Literal
 from acp_kit.checking.client import PROMPT, Client, Command, NotTried, Unmet
 from acp_kit.checking.scenarios import Scenario
 from acp_kit.recording import Direction
+from acp_kit.testing.client_process import listening
 from acp_runtime.processes import ProcessGroup, start_errors
 
-_RELAY = Path(__file__).with_name("relay.py")
 # Seconds for the client to end after SIGTERM.
 _GRACE = 2.0
-_LONGEST_LINE = 2**26
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,10 @@ async def run(scenario: Scenario, command: Command) -> Result:
     status: Literal["passed", "failed", "skipped"] = "passed"
     reason = ""
     with TemporaryDirectory(prefix="acp-bindings-") as folder, TemporaryFile() as output:
-        async with _agent(client, Path(folder)) as agent, _started(scenario, command, agent, output) as client.process:
+        async with (
+            listening(client.serve) as relay,
+            _started(scenario, command, _program(Path(folder), relay), output) as client.process,
+        ):
             client.process.exited.add_done_callback(lambda _: _note_exit(client))
             if command.stdin is not None:
                 client.type(command.stdin.replace("{prompt}", PROMPT))
@@ -83,31 +84,15 @@ def _note_exit(client: Client) -> None:
         client.note_left(f"ended with exit code {client.process.returncode} and started no agent")
 
 
-@asynccontextmanager
-async def _agent(client: Client, folder: Path) -> AsyncGenerator[str]:
-    """Make a program that is the agent of a client."""
-    token = secrets.token_hex()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            if await reader.readline() == f"{token}\n".encode() and not client.is_connected:
-                await client.serve(reader, writer)
-        except (OSError, ValueError) as error:
-            client.note_left(f"closed the connection ({error})")
-        finally:
-            writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0, limit=_LONGEST_LINE) as server:
-        port = server.sockets[0].getsockname()[1]
-        arguments = [sys.executable, "-I", "-S", str(_RELAY), str(port), token]
-        # One word, so that it can stand for a command and for a command line.
-        if sys.platform == "win32":
-            program, text = folder / "agent.cmd", f"@{subprocess.list2cmdline(arguments)}\n"
-        else:
-            program, text = folder / "agent", f"#!/bin/sh\nexec {shlex.join(arguments)}\n"
-        program.write_text(text, "utf-8")
-        program.chmod(0o700)
-        yield str(program)
+def _program(folder: Path, command: list[str]) -> str:
+    """Return the path of a program that runs a command. It can stand for a command, and for a line of a shell."""
+    if sys.platform == "win32":
+        program, text = folder / "agent.cmd", f"@{subprocess.list2cmdline(command)}\n"
+    else:
+        program, text = folder / "agent", f"#!/bin/sh\nexec {shlex.join(command)}\n"
+    program.write_text(text, "utf-8")
+    program.chmod(0o700)
+    return str(program)
 
 
 @asynccontextmanager

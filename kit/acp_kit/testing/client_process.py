@@ -6,7 +6,7 @@ import asyncio
 import shlex
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,8 @@ from acp_kit.testing.report import Report, reported
 from acp_kit.testing.wire import Served
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport
+
+_LONGEST_LINE = 2**26
 
 
 @asynccontextmanager
@@ -44,7 +46,15 @@ async def run_client(
         deadline: after how many seconds the block fails.
     """
     report = Report(Options(), sent="a2c", received="c2a")
-    async with reported(report, deadline, agent), _listening(agent, report.options) as started:
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def exit(code: int) -> None:
+            writer.write(relay.END + str(code).encode())
+            writer.close()
+
+        await agent.serve(StreamTransport(reader, writer), report.options, exit)
+
+    async with reported(report, deadline, agent), listening(serve) as started:
         in_shell = shlex.join(started)
         words = [started if word == "{agent}" else [word.replace("{agent}", in_shell)] for word in command]
         client = await create_subprocess_exec(*chain(*words), cwd=cwd, env=env, stdin=DEVNULL, stdout=PIPE)
@@ -57,19 +67,17 @@ async def run_client(
 
 
 @asynccontextmanager
-async def _listening(agent: Served, options: Options) -> AsyncGenerator[list[str]]:
-    """Serve an agent to relays, and yield the command of one."""
+async def listening(
+    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+) -> AsyncGenerator[list[str]]:
+    """Serve an agent to relays, until they have ended, and yield the command of one."""
     serving: list[asyncio.Task[None] | None] = []
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async def exit(code: int) -> None:
-            writer.write(relay.END + str(code).encode())
-            writer.close()
-
+    async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         serving.append(asyncio.current_task())
-        await agent.serve(StreamTransport(reader, writer), options, exit)
+        await serve(reader, writer)
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+    async with await asyncio.start_server(run, "127.0.0.1", 0, limit=_LONGEST_LINE) as server:
         try:
             yield [sys.executable, relay.__file__, str(server.sockets[0].getsockname()[1])]
         finally:
