@@ -29,6 +29,8 @@ examples:
   acp-bindings agent script.py         what an editor starts instead of an agent; script.py has
                                        agent = ScriptedAgent("Hello", ...)
   acp-bindings replay session.jsonl    the same with what an agent once sent
+  acp-bindings check-client -- my-client {agent} {prompt}
+                                       what a client does otherwise than the protocol wants
   acp-bindings serve my_agent:Agent    an agent for clients elsewhere
   acp-bindings connect wss://host/acp  what an editor starts to reach it
   acp-bindings migrate src --write     from the official SDK to this package

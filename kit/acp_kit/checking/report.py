@@ -34,7 +34,7 @@ def text_of(result: Result) -> str:
     if result.status == "skipped":
         return head
     arrows = {"c2a": "->", "a2c": "<-", "stderr": "  "}
-    lines = [f"{scenario.rule} {_SITE}{scenario.page}"]
+    lines = [scenario.rule, f"{_SITE}{scenario.page}"]
     lines += [f"{arrows[way]} {_short(line)}" for _, way, line in result.entries[-_SHOWN:]]
     if printed := result.output.strip().splitlines():
         lines += ["The client has printed:", *(f"  {line[:_WIDTH]}" for line in printed[-_SHOWN:])]

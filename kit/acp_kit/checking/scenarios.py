@@ -321,7 +321,10 @@ async def permission_kind(client: Client) -> None:
     if client.command.by_hand or client.command.answer is not None:
         raise NotTried("a user chooses")
     chosen = [_chosen(await client.ask(permission(1, kinds))) for kinds in (KINDS, KINDS[::-1])]
-    if any(each.startswith("my-allow") for each in chosen) and any(each.startswith("my-reject") for each in chosen):
+    meanings = {each.partition("_")[0] for each in chosen}
+    if not meanings <= {"my-allow", "my-reject"}:
+        raise NotTried("the client chooses none of the options")
+    if len(meanings) > 1:
         raise Unmet(f"the client has chosen {chosen[0]}, but {chosen[1]} when the order was the reverse")
 
 
