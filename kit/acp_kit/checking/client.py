@@ -19,6 +19,7 @@ _T = TypeVar("_T")
 
 SESSION = "session-1"
 PROMPT = "Say hello, please: ça va? 👋"
+_STEPS = ("initialize", "session/new", "session/prompt")
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 
 
@@ -59,8 +60,8 @@ class Client:
         command: how it was started.
         entries: all lines so far, with time and direction.
         messages: what the client has sent, as far as it is JSON objects.
-        results: what its requests are answered with at once, by method. `initialize`, `session/new` and
-            `session/prompt` wait for the scenario if they are not here; others get an error.
+        results: what its requests are answered with at once, by method. Those that begin the steps of a conversation
+            wait for the scenario if they are not here; others get an error.
         process: its process.
         is_connected: whether it has started its agent.
     """
@@ -86,7 +87,7 @@ class Client:
             writer.close()
             return
         self.is_connected, self._writer = True, writer
-        with suppress(OSError):  # it was killed
+        with suppress(OSError, ValueError):  # it was killed, or its line is too long
             async for line in reader:
                 self.entries.append((time(), "c2a", line.removesuffix(b"\n")))
                 if message := parse(line):
@@ -99,9 +100,9 @@ class Client:
         self._left = self._left or how
         self._changed.set()
 
-    def params(self, method: str) -> Json:
-        """Return the params of its first message with a method."""
-        return next((each.get("params") or {} for each in self.messages if each.get("method") == method), {})
+    def params(self, method: str) -> Any:
+        """Return the params of its first message with a method, or None."""
+        return next((each.get("params") for each in self.messages if each.get("method") == method), None)
 
     def methods(self) -> list[str]:
         """Return the methods that it has called, and its notifications."""
@@ -110,7 +111,7 @@ class Client:
     def send(self, *messages: Json | bytes, skip: int = 0) -> None:
         """Send messages, or any bytes, in one piece, but for the first `skip` bytes."""
         lines = [each if isinstance(each, bytes) else encode(each) for each in messages]
-        self.entries += [(time(), "a2c", line.removesuffix(b"\n")) for line in lines]
+        self.entries.extend((time(), "a2c", line.removesuffix(b"\n")) for line in lines)
         self._writer.write(b"".join(lines)[skip:])
         if self.command.answer is not None and any(b"/request_permission" in line for line in lines):
             asyncio.get_running_loop().call_later(self.command.quiet / 4, self.type, self.command.answer)
@@ -157,7 +158,7 @@ class Client:
 
     async def end_turn(self, prompt: Json, *after: Json) -> None:
         """Answer a prompt, send other messages after it, and see that the client goes on."""
-        self.send({"id": prompt["id"], "result": {"stopReason": "end_turn"}}, *after)
+        self.send({"id": prompt.get("id"), "result": {"stopReason": "end_turn"}}, *after)
         if code := await self.see_end():
             raise Unmet(f"the client ended with exit code {code}")
 
@@ -198,10 +199,10 @@ class Client:
 
     def _receive(self, message: Json) -> None:
         self.messages.append(message)
-        method = message.get("method")
+        method = str(message.get("method"))
         if "id" in message and method in self.results:
             self.send({"id": message["id"], "result": self.results[method]})
-        elif "id" in message and method not in (None, "initialize", "session/new", "session/prompt"):
+        elif "id" in message and "method" in message and method not in _STEPS:
             self.send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
         else:
             self._unread.append(message)
@@ -214,6 +215,13 @@ def permission(id: int | str, kinds: Sequence[str] = KINDS, session: str = SESSI
     call = {"toolCallId": f"call-{id}", "title": "Edit a.txt", "kind": "edit", "status": "pending"}
     params = {"sessionId": session, "toolCall": call, "options": options}
     return {"id": id, "method": "session/request_permission", "params": params}
+
+
+def dig(value: Any, *keys: str) -> Any:
+    """Return what is inside of objects, whatever a client has sent; None if it isn't there."""
+    for key in keys:
+        value = cast("Json", value).get(key) if isinstance(value, dict) else None
+    return value
 
 
 def encode(message: Json) -> bytes:

@@ -20,6 +20,7 @@ import asyncio
 import shlex
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from functools import partial
 
 from acp_kit.checking.client import Command
 from acp_kit.checking.report import is_met, json_of, junit_of, summary_of, text_of
@@ -59,7 +60,7 @@ def add_check_client(parser: ArgumentParser) -> None:
         "--quiet", type=float, default=1.0, metavar="SECONDS", help="to see that the client sends nothing (1)"
     )
     parser.add_argument("command", nargs=REMAINDER, metavar="COMMAND", help="the client, with {agent} for its agent")
-    parser.set_defaults(run=lambda options: _check(parser, options))
+    parser.set_defaults(run=partial(_check, parser))
 
 
 def _check(parser: ArgumentParser, options: Namespace) -> int:

@@ -105,7 +105,7 @@ async def _started(scenario: Scenario, command: Command, agent: str, output: IO[
     if command.by_hand:
         streams = {}
     with start_errors("the client ", arguments[0], None, {**os.environ}):
-        popen = subprocess.Popen(
+        popen: subprocess.Popen[bytes] = subprocess.Popen(
             arguments, bufsize=0, stderr=streams.get("stdout"), start_new_session=not command.by_hand, **streams
         )
     process = ProcessGroup(popen, lambda: None)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from acp_bindings.v1.connecting import AGENT_SIDE
-from acp_kit.checking.client import KINDS, SESSION, Client, Json, NotTried, Unmet, encode, parse, permission
+from acp_kit.checking.client import KINDS, SESSION, Client, Json, NotTried, Unmet, dig, encode, parse, permission
 from acp_runtime.jsonrpc import check_line
 
 Level = Literal["MUST", "SHOULD"]
@@ -106,7 +106,7 @@ async def messages(client: Client) -> None:
         call = "" if "method" in (parse(line) or {}) else "session/request_permission"
         if direction == "c2a" and (fault := check_line(AGENT_SIDE, line, call).fault):
             raise Unmet(f"a line is not valid: {fault}")
-    cwd = client.params("session/new").get("cwd")
+    cwd = dig(client.params("session/new"), "cwd")
     if not Path(str(cwd)).is_absolute():
         raise Unmet(f"`cwd` of session/new is not an absolute path: {cwd!r}")
 
@@ -119,7 +119,7 @@ async def initialize_first(client: Client) -> None:
     await asyncio.sleep(client.command.quiet)
     if client.messages != [request]:
         raise Unmet(f"before the answer to initialize, the client has sent {client.methods()}")
-    client.send({"id": request["id"], "result": result})
+    client.send({"id": request.get("id"), "result": result})
     await client.end_turn(await client.receive("session/prompt"))
 
 
@@ -137,11 +137,10 @@ async def initialize_silence(client: Client) -> None:
 async def other_version(client: Client) -> None:
     """If the agent answers with a version that the client doesn't know, it closes the connection."""
     del client.results["session/new"]
-    result = {**client.results.pop("initialize"), "protocolVersion": 65535}
-    client.send({"id": (await client.receive("initialize"))["id"], "result": result})
+    client.results["initialize"]["protocolVersion"] = 65535
     await client.see_left()
-    if "session/new" in client.methods():
-        raise Unmet("the client has gone on with session/new")
+    if client.methods() != ["initialize"]:
+        raise Unmet(f"the client has not closed the connection at once, but has sent {client.methods()}")
 
 
 @_scenario("MUST", "initialization#capabilities")
@@ -151,15 +150,14 @@ async def unadvertised(client: Client) -> None:
     await client.end_turn(prompt)
     baseline = {"initialize", "session/new", "session/prompt", "session/cancel", "$/cancel_request"}
     used = [each for each in client.methods() if each not in baseline and not each.startswith("_")]
-    used += [f"{each['type']} in a prompt" for each in prompt["params"]["prompt"] if each["type"] not in _BLOCKS]
+    blocks = [str(dig(each, "type")) for each in _items(dig(prompt, "params", "prompt"))]
+    used += [f"{each} in a prompt" for each in blocks if each not in ("text", "resource_link")]
     opening = client.params("session/new")
-    used += [f"MCP servers over {each['type']}" for each in opening.get("mcpServers", []) if "type" in each]
-    used += ["additionalDirectories"] if opening.get("additionalDirectories") else []
+    servers = [dig(each, "type") for each in _items(dig(opening, "mcpServers"))]
+    used += [f"an MCP server over {each}" for each in servers if each in ("http", "sse")]
+    used += ["additionalDirectories"] if dig(opening, "additionalDirectories") else []
     if used:
         raise Unmet(f"the client uses {', '.join(used)}")
-
-
-_BLOCKS = ("text", "resource_link")
 
 
 # What agents send
@@ -230,7 +228,7 @@ async def noise(client: Client) -> None:
 async def prompt_error(client: Client) -> None:
     """A prompt that is answered with an error has ended."""
     prompt = await client.receive("session/prompt")
-    client.send({"id": prompt["id"], "error": {"code": -32603, "message": "quota", "data": {"details": "quota"}}})
+    client.send({"id": prompt.get("id"), "error": {"code": -32603, "message": "quota", "data": {"details": "quota"}}})
     await client.see_end()
 
 
@@ -281,7 +279,7 @@ async def method_not_found(client: Client) -> None:
     """The answer to an unknown request is the error -32601."""
     for method in _UNKNOWN:
         answer = await client.ask({"id": 1, "method": method, "params": {"sessionId": SESSION}})
-        if (answer.get("error") or {}).get("code") != -32601:
+        if dig(answer, "error", "code") != -32601:
             raise Unmet(f"{method} was answered with {_short(answer)}")
 
 
@@ -344,26 +342,30 @@ async def cancel(client: Client) -> None:
     answer = await client.answer(request)
     if _chosen(answer) != "cancelled":
         raise Unmet(f"the question was answered with {_short(answer)}")
-    client.send({"id": prompt["id"], "result": {"stopReason": "cancelled"}})
+    client.send({"id": prompt.get("id"), "result": {"stopReason": "cancelled"}})
     await client.see_end()
 
 
 @_in_turn("MUST", "file-system")
 async def files(client: Client) -> None:
     """Files can be read and written as far as the client advertises it."""
-    fs = (client.params("initialize").get("clientCapabilities") or {}).get("fs") or {}
-    if not fs.get("readTextFile") and not fs.get("writeTextFile"):
+    fs = dig(client.params("initialize"), "clientCapabilities", "fs")
+    reads, writes = dig(fs, "readTextFile"), dig(fs, "writeTextFile")
+    cwd = str(dig(client.params("session/new"), "cwd"))
+    if not reads and not writes:
         raise NotTried("the client doesn't advertise files")
-    with TemporaryDirectory(prefix="acp-bindings-", dir=client.params("session/new")["cwd"]) as folder:
+    if not Path(cwd).is_dir():
+        raise NotTried(f"the session's working directory is not a folder here: {cwd}")
+    with TemporaryDirectory(prefix="acp-bindings-", dir=cwd) as folder:
         file = Path(folder, "a.txt")
         file.write_text("one\ntwo: ça va\nthree\n", "utf-8", newline="\n")
         about = {"sessionId": SESSION, "path": str(file)}
-        if fs.get("readTextFile"):
+        if reads:
             params = {**about, "line": 2, "limit": 1}
             answer = await client.ask({"id": 1, "method": "fs/read_text_file", "params": params})
-            if str((answer.get("result") or {}).get("content")).strip() != "two: ça va":
+            if str(dig(answer, "result", "content")).strip() != "two: ça va":
                 raise Unmet(f"line 2 is 'two: ça va', but the answer is {_short(answer)}")
-        if fs.get("writeTextFile"):
+        if writes:
             params = {**about, "content": "ça va"}
             answer = await client.ask({"id": 2, "method": "fs/write_text_file", "params": params})
             if "error" in answer:
@@ -374,8 +376,12 @@ async def files(client: Client) -> None:
 
 def _chosen(answer: Json) -> str:
     """Return the id of the option that was chosen, or `cancelled`."""
-    outcome = (answer.get("result") or {}).get("outcome") or {}
-    return str(outcome.get("optionId" if outcome.get("outcome") == "selected" else "outcome"))
+    outcome = dig(answer, "result", "outcome")
+    return str(dig(outcome, "optionId" if dig(outcome, "outcome") == "selected" else "outcome"))
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _short(answer: Json) -> str:
