@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from time import monotonic
-from typing import IO, Any, Literal
+from typing import IO, Literal
 
 from acp_kit.checking.client import PROMPT, Client, Command, NotTried, Unmet
 from acp_kit.checking.scenarios import Scenario
@@ -101,12 +101,11 @@ async def _started(scenario: Scenario, command: Command, agent: str, output: IO[
     arguments = [each.replace("{agent}", agent).replace("{prompt}", PROMPT) for each in command.arguments]
     # Without a user, stdin is at its end, and whatever the client asks there has no answer.
     has_user = command.stdin is not None or command.answer is not None or scenario.has_user
-    streams: dict[str, Any] = {"stdin": subprocess.PIPE if has_user else subprocess.DEVNULL, "stdout": output}
-    if command.by_hand:
-        streams = {}
+    stdin = None if command.by_hand else subprocess.PIPE if has_user else subprocess.DEVNULL
+    stdout = None if command.by_hand else output
     with start_errors("the client ", arguments[0], None, {**os.environ}):
-        popen: subprocess.Popen[bytes] = subprocess.Popen(
-            arguments, bufsize=0, stderr=streams.get("stdout"), start_new_session=not command.by_hand, **streams
+        popen = subprocess.Popen(
+            arguments, bufsize=0, stdin=stdin, stdout=stdout, stderr=stdout, start_new_session=not command.by_hand
         )
     process = ProcessGroup(popen, lambda: None)
     try:

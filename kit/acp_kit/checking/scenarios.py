@@ -10,7 +10,7 @@ from functools import wraps
 from inspect import getdoc
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_kit.checking.client import KINDS, SESSION, Client, Json, NotTried, Unmet, dig, encode, parse, permission
@@ -380,8 +380,8 @@ def _chosen(answer: Json) -> str:
     return str(dig(outcome, "optionId" if dig(outcome, "outcome") == "selected" else "outcome"))
 
 
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _items(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _short(answer: Json) -> str:

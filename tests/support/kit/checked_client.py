@@ -1,6 +1,8 @@
 """A client for the tests of `check-client`: a good one, or with one of `DEFECTS` a broken one.
 
-    python checked_client.py DEFECT AGENT PROMPT
+    python checked_client.py DEFECT AGENT PROMPT [stays]
+
+With the last argument it stays open after the turn, as an editor does.
 
 It is written without the bindings, since a connection of the bindings has none of the defects.
 """
@@ -185,10 +187,12 @@ class Client:
             assert not self.unread
 
 
-def main(defect: str, agent: str, text: str) -> int:
+def main(defect: str, agent: str, text: str, stays: str = "") -> int:
     client = Client(defect, agent)
     try:
         client.converse(text)
+        while stays:
+            client.wait(0)
     except AgentError as error:
         print(f"The agent fails: {error}")
         return 1
