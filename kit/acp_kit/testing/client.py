@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from acp_bindings import v1
 from acp_kit.client import UpdateHandlers, find_session
+from acp_kit.sequences import not_a_text
 from acp_runtime import RequestError, ResourceNotFound
 
 Permission: TypeAlias = "str | Callable[[v1.RequestPermissionRequest], Awaitable[str | None]] | None"
@@ -43,7 +44,11 @@ class ScriptedClient:
             files: the text files, by path, absolute or relative to the session's working directory.
             commands: what is in a terminal at once, by the command with its arguments: the output, or the output and
                 the exit code. No command is run.
-            capabilities: what it advertises; by default files and terminals, if they are given. See `as_client`.
+            capabilities: what it advertises; by default files and terminals, if they are given. See `as_client`. All
+                else that can be advertised is answered with -32601.
+
+        Raises:
+            TypeError: if `permissions` is a text.
         """
         fs = v1.FileSystemCapabilities(read_text_file=files is not None, write_text_file=files is not None)
         served = v1.ClientCapabilities(fs=fs, terminal=commands is not None)
@@ -52,7 +57,7 @@ class ScriptedClient:
         self.updates: list[v1.SessionUpdate] = []
         self.asked: list[v1.RequestPermissionRequest] = []
         self.ran: list[str] = []
-        self._permissions = [*permissions]
+        self._permissions = [*not_a_text("permissions", permissions)]
         self._commands = dict(commands or {})
 
     def __call__(self, agent: v1.RemoteAgent) -> v1.Client:

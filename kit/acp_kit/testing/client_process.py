@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from itertools import chain
 from pathlib import Path
 
+from acp_kit.sequences import not_a_text
 from acp_kit.testing import relay
 from acp_kit.testing.report import Report, reported
 from acp_kit.testing.wire import Served
@@ -56,7 +57,10 @@ async def run_client(
 
     async with reported(report, deadline, agent), listening(serve) as started:
         in_shell = shlex.join(started)
-        words = [started if word == "{agent}" else [word.replace("{agent}", in_shell)] for word in command]
+        words = [
+            started if word == "{agent}" else [word.replace("{agent}", in_shell)]
+            for word in not_a_text("command", command)
+        ]
         client = await create_subprocess_exec(*chain(*words), cwd=cwd, env=env, stdin=DEVNULL, stdout=PIPE)
         try:
             yield client

@@ -41,21 +41,22 @@ class Renames:
     """Texts that differ between the recording and the client, such as the working directory."""
 
     def __init__(self) -> None:
-        self._pairs: list[tuple[str, str]] = []
+        self._ours: dict[str, str] = {}  # the client's, by those of the recording
+        self._theirs: dict[str, str] = {}
 
     def learn(self, recorded: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
         """Note what two messages that match call otherwise."""
         theirs, ours = _name_in(recorded), _name_in(sent)
         if theirs not in ("", "/", ours):
-            self._pairs.append((theirs, ours))
+            self._ours[theirs], self._theirs[ours] = ours, theirs
 
-    def for_client(self, message: dict[str, Any]) -> dict[str, Any]:
+    def for_client(self, message: Any) -> Any:
         """Return a message of the recording, as the client has to get it."""
-        return _replaced(message, self._pairs)
+        return _replaced(message, self._ours)
 
-    def as_recorded(self, message: dict[str, Any]) -> dict[str, Any]:
+    def as_recorded(self, message: Any) -> Any:
         """Return a message of the client, as the recording has it."""
-        return _replaced(message, [(sent, recorded) for recorded, sent in self._pairs])
+        return _replaced(message, self._theirs)
 
 
 def _name_in(message: Mapping[str, Any]) -> str:
@@ -66,14 +67,16 @@ def _name_in(message: Mapping[str, Any]) -> str:
             return ""
 
 
-def _replaced(message: dict[str, Any], pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    text = json.dumps(message)
-    for old, new in pairs:
-        # Not in the middle of a word: /work is not part of /workspace.
-        pattern = rf"(?<![\w.-]){re.escape(_inside(old))}(?![\w.-])"
-        text = re.sub(pattern, _inside(new).replace("\\", r"\\"), text)
-    replaced: dict[str, Any] = json.loads(text)
-    return replaced
+def _replaced(value: object, names: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _replaced(field, names) for key, field in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_replaced(item, names) for item in cast("list[object]", value)]
+    if not isinstance(value, str) or not names:
+        return value
+    # Whole names only, as /work is not part of /workspace, and the longest of several.
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(rf"(?<![\w.-])(?:{known})(?![\w.-])", lambda found: names[found[0]], value)
 
 
 def _flat(value: object, path: str) -> dict[str, Any]:
@@ -86,10 +89,6 @@ def _flat(value: object, path: str) -> dict[str, Any]:
     else:
         return {} if value is None else {path: value}
     return {name: leaf for path, part in parts for name, leaf in _flat(part, path).items()}
-
-
-def _inside(text: str) -> str:
-    return json.dumps(text)[1:-1]
 
 
 def _short(value: Any) -> str:

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from threading import Thread
 
 END = b"\0"
@@ -20,7 +21,7 @@ _CHUNK = 64 * 1024
 def main(port: int) -> int:
     """Pass bytes on until the agent ends. Return its exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the client
-    with socket.create_connection(("127.0.0.1", port)) as agent:
+    with socket.create_connection(("127.0.0.1", port)) as agent, suppress(ConnectionError):
         Thread(target=_send, args=(agent,), daemon=True).start()
         while data := agent.recv(_CHUNK):
             data, end, code = data.partition(END)
@@ -32,9 +33,10 @@ def main(port: int) -> int:
 
 
 def _send(agent: socket.socket) -> None:
-    while data := os.read(0, _CHUNK):
-        agent.sendall(data)
-    agent.shutdown(socket.SHUT_WR)
+    with suppress(OSError):  # the agent has ended
+        while data := os.read(0, _CHUNK):
+            agent.sendall(data)
+        agent.shutdown(socket.SHUT_WR)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ class Replay:
 
     def _message(self, place: int) -> dict[str, Any]:
         """Return a message of the agent, as this client has to get it."""
-        message = self._renames.for_client(self._entries[place].message)
+        message: dict[str, Any] = self._renames.for_client(self._entries[place].message)
         if place in self._requests:
             self._unanswered.pop(self._requests[place], None)
             message["id"] = self._matched[self._requests[place]]

@@ -164,6 +164,11 @@ async def test_a_preset_is_what_the_agent_sees(name: str) -> None:
     assert seen[0].model_dump(mode="json", exclude_unset=True) == EDITORS[name].capabilities
 
 
+def test_permissions_are_a_list() -> None:
+    with pytest.raises(TypeError, match=r"permissions must be a list, such as \['allow_once'\]"):
+        ScriptedClient(permissions="allow_once")
+
+
 def test_an_unknown_editor_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(ValueError, match="'emacs' is not one of acpx, toad, zed"):
         as_client("emacs")
