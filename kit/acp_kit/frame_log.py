@@ -13,6 +13,8 @@ from acp_kit.owner_file import OwnerFile
 from acp_kit.redaction import redact
 from acp_runtime.options import Direction
 
+__all__ = ["FrameLog", "redact"]
+
 _logger = getLogger(__name__)
 
 

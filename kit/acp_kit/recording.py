@@ -76,13 +76,20 @@ def read_recording(path: str | Path) -> list[Recorded]:
     return recording
 
 
-def format_entry(time: float, direction: Direction, data: bytes) -> bytes:
+def format_entry(time: float | None, direction: Direction, data: bytes) -> bytes:
     """Return one line on the wire, or of stderr, as a line of a recording. JSON is kept as it is."""
     if direction != "stderr" and _is_json(data):
         value = b'"message":%b' % data.strip()
     else:
         value = b'"line":%b' % json.dumps(data.decode(errors="backslashreplace")).encode()
-    return b'{"time":%.6f,"direction":"%b",%b}\n' % (time, direction.encode(), value)
+    since = b"" if time is None else b'"time":%.6f,' % time
+    return b'{%b"direction":"%b",%b}\n' % (since, direction.encode(), value)
+
+
+def format_recorded(recorded: Recorded) -> bytes:
+    """Return what was recorded as a line of a recording."""
+    text = json.dumps(recorded.message) if recorded.line is None else recorded.line
+    return format_entry(recorded.time, recorded.direction, text.encode(errors="backslashreplace"))
 
 
 def _is_json(data: bytes) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from functools import lru_cache
 from typing import Any, cast
 
 from acp_runtime.jsonrpc import ANY, parse, write
@@ -13,7 +15,7 @@ _SECRET = ("env", "headers", "cookie", *_AUTHORIZATION)
 
 # What a member, a parameter, an option or a variable with a secret is called, at the end of its name.
 _NAME = r"(?:api|access|private|secret|signing|account)[_-]?key|credentials?|jwt|passphrase|passw(?:or)?d|secret|token"
-_SECRET_MEMBER = re.compile(rf"(?:{_NAME})s?\\Z", re.IGNORECASE)
+_SECRET_MEMBER = re.compile(rf"(?:{_NAME})s?\Z", re.IGNORECASE)
 _SECRET_OPTION = re.compile(rf"--?[\w-]*(?:{_NAME}|key)", re.IGNORECASE)
 
 # The following are searched for in JSON. None tries a byte often, so that long lines take little time.
@@ -27,19 +29,23 @@ _SECRET_PARAMETER = re.compile(
     rb"""signature|token)=)[^\s&#"\\<>]+""",
     re.IGNORECASE,
 )
-# Tokens that are known by their form, and what stands behind the name of a scheme or of a variable for a secret.
+# Tokens that are known by their form, and what stands behind the name of a scheme or of a variable for a secret. Each
+# with texts of which a match has at least one, because they are found faster.
 _TOKEN = re.compile(
-    rf"(?:AKIA|AIza|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|{_WORD}sk[-_])[\w-]{{16,}}"
+    rf"(?:AKIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|{_WORD}sk[-_])[\w-]{{16,}}"
     rf"|{_WORD}eyJ[\w-]{{10,}}\.[\w-]+\.[\w-]*".encode()
 )
+_IN_TOKEN = rb"AKIA AIza ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox sk- sk_ eyJ".split()
 _NAMED = re.compile(
-    rf"({_WORD}(?:(?i:bearer|basic)\s+(?=[\w.~+/-]{{16}})"
+    rf"({_WORD}(?:(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\s+(?=[\w.~+/-]{{16}})"
     rf"|--?(?i:[\w-]*(?:{_NAME}|key))=|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)=))"
     r"""[^\s"'\\<>&]+""".encode()
 )
-# The value of any parameter of a URL, and what is assigned to a name for a secret in code or data inside of a text.
+_IN_NAMED = (b"earer", b"EARER", b"asic", b"ASIC", b"KEY=", b"TOKEN=", b"SECRET=", b"PASSWORD=", b"CREDENTIALS=", b"--")
+# The value of any parameter of a URL, and what is assigned to a name for a secret inside of a text, in which quotes are
+# escaped.
 _ANY_PARAMETER = re.compile(rb"""([?&][\w.%-]+=)[^\s&#"\\<>]+""")
-_ASSIGNED = re.compile(rf"""((?:{_NAME})\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&<>]{{8,}}""".encode(), re.IGNORECASE)
+_ASSIGNED = re.compile(rf"""((?:{_NAME})(?:\\"|')?\s*[:=]\s*(?:\\"|')?)[^\s"'\\,;&<>]{{8,}}""".encode(), re.IGNORECASE)
 
 
 def redact(line: bytes, *, to_share: bool = False) -> bytes:
@@ -75,25 +81,37 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
 
 def redact_text(text: str) -> str:
     """Return a text with the secrets redacted that `redact` finds inside of texts. Somebody else will read it."""
-    return _redact_texts(text.encode(errors="backslashreplace"), to_share=True).decode()
+    redacted: str = json.loads(redact(json.dumps(text).encode(), to_share=True))
+    return redacted
 
 
 def _redact_members(fields: dict[str, Any], *, to_share: bool) -> list[object]:
     """Redact the values of members that hold secrets, and return the others."""
-    secret = {key for key in fields if key.lower() in _SECRET}
-    if str(fields.get("name")).lower() in _AUTHORIZATION:
-        secret |= {"value"} & fields.keys()
-    texts = {key for key in fields.keys() - secret if _SECRET_MEMBER.search(key) or (to_share and key == "_meta")}
-    fields.update({key: _redacted(fields[key]) for key in secret})
-    fields.update({key: _without_texts(fields[key]) for key in texts})
-    return [value for key, value in fields.items() if key not in secret | texts]
+    others: list[object] = []
+    is_header = str(fields.get("name")).lower() in _AUTHORIZATION
+    for key, value in fields.items():
+        if key.lower() in _SECRET or (is_header and key == "value"):
+            fields[key] = _redacted(value)
+        elif _names_secret(key) or (to_share and key == "_meta"):
+            fields[key] = _without_texts(value)
+        else:
+            others.append(value)
+    return others
+
+
+@lru_cache(1024)
+def _names_secret(key: str) -> bool:
+    return _SECRET_MEMBER.search(key[-40:]) is not None
 
 
 def _redact_texts(line: bytes, *, to_share: bool) -> bytes:
-    line = _USER_INFORMATION.sub(b"://[redacted]@", line)
-    line = _TOKEN.sub(_REDACTED.encode(), line)
-    for pattern in (_SECRET_PARAMETER, _NAMED, *((_ANY_PARAMETER, _ASSIGNED) if to_share else ())):
-        line = pattern.sub(rb"\1[redacted]", line)
+    line = _SECRET_PARAMETER.sub(rb"\1[redacted]", _USER_INFORMATION.sub(b"://[redacted]@", line))
+    if any(text in line for text in _IN_TOKEN):
+        line = _TOKEN.sub(_REDACTED.encode(), line)
+    if any(text in line for text in _IN_NAMED):
+        line = _NAMED.sub(rb"\1[redacted]", line)
+    if to_share:
+        line = _ASSIGNED.sub(rb"\1[redacted]", _ANY_PARAMETER.sub(rb"\1[redacted]", line))
     return line
 
 

@@ -29,13 +29,20 @@ def add_show(parser: ArgumentParser) -> None:
     """Add the arguments of `show`, and what runs it."""
     parser.description = (
         "Show a recording: sessions, turns, calls with their answers and how long they took, updates merged, and what "
-        "is wrong with them. The exit code is 1 if something is."
+        "is wrong with them."
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     parser.add_argument("--method", metavar="NAME", help="only this method, such as session/update")
     parser.add_argument("--session", metavar="ID", help="only the session whose id begins so")
-    parser.add_argument("--errors", action="store_true", help="only what is wrong, and calls that failed")
-    parser.add_argument("--html", type=Path, metavar="PAGE", help="write a page for a browser instead, without secrets")
+    parser.add_argument(
+        "--errors", action="store_true", help="only what is wrong, and calls that failed; exit code 1 if there is any"
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="PAGE",
+        help="write a page for a browser instead, which has the filters and no secrets",
+    )
     parser.set_defaults(run=_complaining(_show))
 
 
@@ -63,23 +70,28 @@ def _tap(options: Namespace) -> int:
 
 
 def _show(options: Namespace) -> int:
+    from acp_kit.recording import read_recording
     from acp_kit.tap.analysis import analyse
+    from acp_kit.tap.page import page
+    from acp_kit.tap.redacting import redact_recorded
     from acp_kit.tap.text import show
 
+    file: Path = options.file
+    recording = read_recording(file)
     if options.html is not None:
-        from acp_kit.tap.page import write_page
-
-        return write_page(options.file, options.html)
-    recording = analyse(options.file)
-    for line in show(recording, options.method, options.session, errors_only=options.errors):
+        options.html.write_text(page(analyse(file.name, map(redact_recorded, recording))), "utf-8")
+        return 0
+    analysis = analyse(file.name, recording)
+    for line in show(analysis, options.method, options.session, errors_only=options.errors):
         sys.stdout.write(f"{line}\n")
-    return int(recording.is_wrong)
+    return int(options.errors and analysis.is_wrong)
 
 
 def _redact(options: Namespace) -> int:
-    from acp_kit.tap.redacting import redact_recording
+    from acp_kit.recording import format_recorded, read_recording
+    from acp_kit.tap.redacting import redact_recorded
 
-    redacted = redact_recording(options.file)
+    redacted = b"".join(format_recorded(redact_recorded(recorded)) for recorded in read_recording(options.file))
     if options.to is None:
         sys.stdout.buffer.write(redacted)
     else:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from types import FrameType
@@ -21,19 +22,18 @@ _PIECE = 1 << 16
 _SILENCE = 1.0
 # How long Python lets a thread run while others wait, in seconds: the one that records must not delay the others.
 _SWITCH = 1e-4
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def tap(command: Sequence[str], file: Path) -> int:
-    """Start an agent, pass everything on until it has ended, and record it.
+    """Start an agent, pass everything on until it has ended, and record it. If a signal ended it, end in the same way.
 
     Args:
         command: the agent and its arguments.
         file: the recording. It is appended to.
 
     Returns:
-        The agent's exit code, as shells give it: 128 and the number of the signal if one ended it. 127 if the agent
-        can't be started.
+        The agent's exit code, or 127 if it can't be started.
 
     Raises:
         OSError: if the recording can't be written.
@@ -50,7 +50,7 @@ def tap(command: Sequence[str], file: Path) -> int:
     assert agent.stdin
     assert agent.stdout
     assert agent.stderr
-    _forward_signals(agent)
+    forwarded = _forward_signals(agent)
     sys.setswitchinterval(_SWITCH)
     streams = [
         _Stream("c2a", 0, agent.stdin.fileno(), recorder),
@@ -63,10 +63,15 @@ def tap(command: Sequence[str], file: Path) -> int:
     for stream in streams[1:]:
         stream.drain()
     if code:
-        end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}"
+        sender = " of the client" if -code in forwarded else ""
+        end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}{sender}"
         recorder.note("stderr", f"acp-bindings tap: the agent {end}\n".encode())
     recorder.close()
-    return code if code >= 0 else 128 - code
+    if code < 0:
+        with suppress(OSError):  # nobody can change what SIGKILL does
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
 
 
 class _Stream:
@@ -122,14 +127,19 @@ def _close(descriptor: int) -> None:
     os.close(nothing)
 
 
-def _forward_signals(agent: subprocess.Popen[bytes]) -> None:
+def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:
+    """Let signals reach the agent. Return a set of those that have come."""
+    forwarded: set[int] = set()
+
     def forward(number: int, frame: FrameType | None) -> None:
+        forwarded.add(number)
         if number != signal.SIGINT or not _terminal_tells_all():
             agent.send_signal(number)
 
     for each in _SIGNALS:
         if signal.getsignal(each) != signal.SIG_IGN:
             signal.signal(each, forward)
+    return forwarded
 
 
 def _terminal_tells_all() -> bool:

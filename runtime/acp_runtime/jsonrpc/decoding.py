@@ -155,8 +155,9 @@ def check_line(side: Side[Any], line: bytes, call: str = "") -> CheckedLine:
         proxy: Any = side.remote  # a subclass of `Remote`, with the tables of the peer's methods
         return _check_response(message, call, proxy.requests.get(call))
     if isinstance(message, Refused):
-        fault = summary(message.error.data, "params") if message.method else message.description or message.error.message
-        return CheckedLine("invalid" if message.description else "request", None, message.error.code, fault)
+        error = message.error
+        fault = message.description or (summary(error.data, "params") if message.method else error.message)
+        return CheckedLine("invalid" if message.description else "request", None, error.code, fault)
     if isinstance(message, (Ignored, InvalidNotification)):
         fault = message.reason if isinstance(message, Ignored) else summary(message.error.data, "params")
         return CheckedLine("notification", fault=fault)
