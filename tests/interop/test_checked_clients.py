@@ -27,5 +27,5 @@ async def test_acpx_goes_on_with_any_version_and_keeps_to_the_rest(
     for id, scenario in SCENARIOS.items():
         deadline = 3 if id == "other-version" else 60
         results.append(await run(scenario, Command(arguments, deadline=deadline)))
-    assert {each.scenario.id for each in results if each.status == "failed"} == {"other-version"}
-    assert {each.scenario.id for each in results if each.status == "skipped"} == {"cancel"}
+    assert {result.scenario.id for result in results if result.status == "failed"} == {"other-version"}
+    assert {result.scenario.id for result in results if result.status == "skipped"} == {"cancel"}

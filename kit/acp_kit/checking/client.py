@@ -102,15 +102,15 @@ class Client:
 
     def params(self, method: str) -> Any:
         """Return the params of its first message with a method, or None."""
-        return next((each.get("params") for each in self.messages if each.get("method") == method), None)
+        return next((message.get("params") for message in self.messages if message.get("method") == method), None)
 
     def methods(self) -> list[str]:
         """Return the methods that it has called, and its notifications."""
-        return [str(each["method"]) for each in self.messages if "method" in each]
+        return [str(message["method"]) for message in self.messages if "method" in message]
 
     def send(self, *messages: Json | bytes, skip: int = 0) -> None:
         """Send messages, or any bytes, in one piece, but for the first `skip` bytes."""
-        lines = [each if isinstance(each, bytes) else encode(each) for each in messages]
+        lines = [message if isinstance(message, bytes) else encode(message) for message in messages]
         self.entries.extend((time(), "a2c", line.removesuffix(b"\n")) for line in lines)
         self._writer.write(b"".join(lines)[skip:])
         if self.command.answer is not None and any(b"/request_permission" in line for line in lines):
@@ -141,14 +141,14 @@ class Client:
 
     async def receive(self, method: str) -> Json:
         """Wait for the next message with a method."""
-        return await self._wait(method, lambda: self._take(lambda each: each.get("method") == method))
+        return await self._wait(method, lambda: self._take(lambda message: message.get("method") == method))
 
     async def answer(self, request: Json) -> Json:
         """Wait for the answer to a request of the agent."""
         id = json.dumps(request["id"])
         return await self._wait(
             f"the answer to {request['method']} with the id {id}",
-            lambda: self._take(lambda each: "method" not in each and json.dumps(each.get("id")) == id),
+            lambda: self._take(lambda message: "method" not in message and json.dumps(message.get("id")) == id),
         )
 
     async def ask(self, request: Json) -> Json:

@@ -35,7 +35,9 @@ the client has sent no prompt, so the other scenarios are left out. It is made t
 def add_check_client(parser: ArgumentParser) -> None:
     """Add the arguments of `check-client`, and what runs it."""
     width = max(map(len, SCENARIOS))
-    listed = "\n".join(f"  {each.id:{width}}  {each.level:6}  {each.rule}" for each in SCENARIOS.values())
+    listed = "\n".join(
+        f"  {scenario.id:{width}}  {scenario.level:6}  {scenario.rule}" for scenario in SCENARIOS.values()
+    )
     parser.usage = "acp-bindings check-client [options] -- COMMAND {agent} ..."
     parser.epilog = f"{__doc__}\nscenarios:\n{listed}\n"
     parser.formatter_class = RawDescriptionHelpFormatter
@@ -66,7 +68,7 @@ def add_check_client(parser: ArgumentParser) -> None:
 def _check(parser: ArgumentParser, options: Namespace) -> int:
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     words = [*words, *shlex.split(options.prompt_args)]
-    if not any("{agent}" in each for each in words):
+    if not any("{agent}" in word for word in words):
         parser.error("the command has no {agent}, which becomes the path of the agent")
     command = Command(words, options.stdin, options.answer, options.deadline, options.quiet, by_hand=options.by_hand)
     try:

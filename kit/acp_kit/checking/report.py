@@ -21,7 +21,7 @@ _MARKS = {"passed": "ok", "failed": "FAIL", "skipped": "skip"}
 
 def is_met(results: Sequence[Result]) -> bool:
     """Return whether nothing failed that a client must do."""
-    return not any(each.status == "failed" and each.scenario.level == "MUST" for each in results)
+    return not any(result.status == "failed" and result.scenario.level == "MUST" for result in results)
 
 
 def text_of(result: Result) -> str:
@@ -43,7 +43,7 @@ def text_of(result: Result) -> str:
 
 def summary_of(results: Sequence[Result]) -> str:
     """Return the last line of the text: how many passed and failed."""
-    counts = Counter((each.status, each.scenario.level) for each in results)
+    counts = Counter((result.status, result.scenario.level) for result in results)
     passed, skipped = (sum(counts[status, level] for level in ("MUST", "SHOULD")) for status in ("passed", "skipped"))
     failed = ", ".join(f"{counts['failed', level]} {level} failed" for level in ("MUST", "SHOULD"))
     return f"{passed} passed, {failed}, {skipped} could not be tried"
@@ -51,14 +51,14 @@ def summary_of(results: Sequence[Result]) -> str:
 
 def json_of(command: Sequence[str], results: Sequence[Result]) -> str:
     """Return the report as JSON. The messages have the form of a recording."""
-    report = {"command": [*command], "passed": is_met(results), "scenarios": [_as_object(each) for each in results]}
+    report = {"command": [*command], "passed": is_met(results), "scenarios": [_as_object(result) for result in results]}
     return json.dumps(report, indent=2)
 
 
 def junit_of(results: Sequence[Result]) -> str:
     """Return the report as JUnit's XML. What a client should do and doesn't is `skipped`, since it fails no build."""
-    failures = [each for each in results if each.status == "failed" and each.scenario.level == "MUST"]
-    skipped = [each for each in results if each.status != "passed" and each not in failures]
+    failures = [result for result in results if result.status == "failed" and result.scenario.level == "MUST"]
+    skipped = [result for result in results if result.status != "passed" and result not in failures]
     counts = {"tests": str(len(results)), "failures": str(len(failures)), "skipped": str(len(skipped))}
     suite = ElementTree.Element("testsuite", {"name": "check-client", **counts})
     for result in results:

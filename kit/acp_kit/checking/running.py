@@ -98,7 +98,7 @@ def _program(folder: Path, command: list[str]) -> str:
 @asynccontextmanager
 async def _started(scenario: Scenario, command: Command, agent: str, output: IO[bytes]) -> AsyncGenerator[ProcessGroup]:
     """Start the client, and end it after the block."""
-    arguments = [each.replace("{agent}", agent).replace("{prompt}", PROMPT) for each in command.arguments]
+    arguments = [argument.replace("{agent}", agent).replace("{prompt}", PROMPT) for argument in command.arguments]
     # Without a user, stdin is at its end, and whatever the client asks there has no answer.
     has_user = command.stdin is not None or command.answer is not None or scenario.has_user
     stdin = None if command.by_hand else subprocess.PIPE if has_user else subprocess.DEVNULL

@@ -76,9 +76,9 @@ def _sends(level: Level, page: str) -> Callable[[Callable[[], list[Json]]], None
         @wraps(messages)
         async def act(client: Client) -> None:
             client.send(*messages())
-            for each in messages():
-                if "id" in each:
-                    await client.answer(each)
+            for message in messages():
+                if "id" in message:
+                    await client.answer(message)
 
         _in_turn(level, page)(act)
 
@@ -149,12 +149,12 @@ async def unadvertised(client: Client) -> None:
     prompt = await client.receive("session/prompt")
     await client.end_turn(prompt)
     baseline = {"initialize", "session/new", "session/prompt", "session/cancel", "$/cancel_request"}
-    used = [each for each in client.methods() if each not in baseline and not each.startswith("_")]
-    blocks = [str(dig(each, "type")) for each in _items(dig(prompt, "params", "prompt"))]
-    used += [f"{each} in a prompt" for each in blocks if each not in ("text", "resource_link")]
+    used = [method for method in client.methods() if method not in baseline and not method.startswith("_")]
+    blocks = [str(dig(block, "type")) for block in _items(dig(prompt, "params", "prompt"))]
+    used += [f"{kind} in a prompt" for kind in blocks if kind not in ("text", "resource_link")]
     opening = client.params("session/new")
-    servers = [dig(each, "type") for each in _items(dig(opening, "mcpServers"))]
-    used += [f"an MCP server over {each}" for each in servers if each in ("http", "sse")]
+    servers = [dig(server, "type") for server in _items(dig(opening, "mcpServers"))]
+    used += [f"an MCP server over {kind}" for kind in servers if kind in ("http", "sse")]
     used += ["additionalDirectories"] if dig(opening, "additionalDirectories") else []
     if used:
         raise Unmet(f"the client uses {', '.join(used)}")
@@ -308,7 +308,7 @@ async def permission_option(client: Client) -> None:
     for place in range(len(KINDS)):
         request = permission(place, KINDS[place:] + KINDS[:place])
         answer = await client.ask(request)
-        options = [each["optionId"] for each in request["params"]["options"]]
+        options = [option["optionId"] for option in request["params"]["options"]]
         if _chosen(answer) not in ("cancelled", *options):
             raise Unmet(f"the options are {', '.join(options)}, but the answer is {_short(answer)}")
 
@@ -319,7 +319,7 @@ async def permission_kind(client: Client) -> None:
     if client.command.by_hand or client.command.answer is not None:
         raise NotTried("a user chooses")
     chosen = [_chosen(await client.ask(permission(1, kinds))) for kinds in (KINDS, KINDS[::-1])]
-    meanings = {each.partition("_")[0] for each in chosen}
+    meanings = {option.partition("_")[0] for option in chosen}
     if not meanings <= {"my-allow", "my-reject"}:
         raise NotTried("the client chooses none of the options")
     if len(meanings) > 1:
@@ -332,7 +332,7 @@ async def cancel(client: Client) -> None:
     prompt = await client.receive("session/prompt")
     client.send(_text("Please cancel this turn while the question is open."), request := permission(1))
     await asyncio.sleep(client.command.quiet)
-    if any("method" not in each for each in client.messages):
+    if any("method" not in message for message in client.messages):
         raise NotTried("the client has answered the question by itself")
     client.interrupt()
     try:

@@ -49,7 +49,7 @@ def test_json_has_what_passed_on_the_wire_as_a_recording(capsys: pytest.CaptureF
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is False
     assert report["command"][-2:] == ["{agent}", "{prompt}"]
-    assert [(each["id"], each["status"]) for each in report["scenarios"]] == [
+    assert [(scenario["id"], scenario["status"]) for scenario in report["scenarios"]] == [
         ("messages", "passed"),
         ("method-not-found", "failed"),
         ("unknown-request", "failed"),

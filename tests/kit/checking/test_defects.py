@@ -25,15 +25,15 @@ async def check(defect: str, ids: list[str], deadline: float) -> list[Result]:
 
 async def test_a_good_client_passes_each_scenario() -> None:
     results = await check("", [*SCENARIOS], 60)
-    assert {each.scenario.id: each.reason for each in results if each.status != "passed"} == {}
+    assert {result.scenario.id: result.reason for result in results if result.status != "passed"} == {}
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
 async def test_a_defect_is_found_by_its_own_scenario_and_by_no_other_must(defect: str) -> None:
     id, reason = DEFECTS[defect]
-    others = [each for each, scenario in SCENARIOS.items() if scenario.level == "MUST" and each != id]
+    others = [other for other, scenario in SCENARIOS.items() if scenario.level == "MUST" and other != id]
     found = await check(defect, others, 60)
-    assert {each.scenario.id: each.reason for each in found if each.status == "failed"} == {}
+    assert {result.scenario.id: result.reason for result in found if result.status == "failed"} == {}
     (own,) = await check(defect, [id], 2)
     assert own.status == "failed"
     assert reason in own.reason
@@ -43,12 +43,12 @@ async def test_a_client_that_stays_open_is_ended_after_each_scenario() -> None:
     arguments = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}", "stays"]
     command = Command(arguments, deadline=60, quiet=0.5, by_hand=True)
     by_id = {id: await run(SCENARIOS[id], command) for id in ("messages", "late-update", "agent-dies")}
-    assert {id: each.status for id, each in by_id.items()} == {
+    assert {id: result.status for id, result in by_id.items()} == {
         "messages": "passed",
         "late-update": "passed",
         "agent-dies": "skipped",
     }
-    assert {each.exit_code for each in by_id.values()} == {None}
+    assert {result.exit_code for result in by_id.values()} == {None}
 
 
 def test_each_scenario_has_a_defect_that_it_finds() -> None:

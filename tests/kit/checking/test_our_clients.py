@@ -39,8 +39,8 @@ with spawn_agent(sys.argv[1], ask=ask) as agent, agent.open_session() as session
 async def faults(command: Command, ids: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     """Return why scenarios fail, and which can't be tried."""
     results = await asyncio.gather(*(run(SCENARIOS[id], command) for id in ids))
-    failed = {each.scenario.id: each.reason for each in results if each.status == "failed"}
-    return failed, {each.scenario.id for each in results if each.status == "skipped"}
+    failed = {result.scenario.id: result.reason for result in results if result.status == "failed"}
+    return failed, {result.scenario.id for result in results if result.status == "skipped"}
 
 
 async def test_the_terminal_client_that_allows_everything() -> None:

@@ -106,7 +106,7 @@ class Client:
         if self.defect == "crashes at unknown keys" and "weather" in params:
             raise AgentError("there is a key that it doesn't know")
         if self.defect == "takes what is in _meta for text":
-            assert all(isinstance(each, str) for each in params.get("_meta", {}).values())
+            assert all(isinstance(value, str) for value in params.get("_meta", {}).values())
         if "id" in message:
             self.answer(message["id"], message["method"], params)
         elif message["method"] == "session/update":
@@ -143,7 +143,7 @@ class Client:
         if not select.select([sys.stdin], [], [], 0)[0]:  # there is a user, who thinks about it
             self.questions.append(id)
             return
-        allowed = [each for each in params["options"] if each["kind"].startswith("allow")]
+        allowed = [option for option in params["options"] if option["kind"].startswith("allow")]
         option = (params["options"] if self.defect == "selects the first option" else allowed)[0]["optionId"]
         if self.defect == "selects the option `allow`":
             option = "allow"
