@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from time import monotonic
 from typing import IO, Literal
 
@@ -58,11 +55,8 @@ async def run(scenario: Scenario, command: Command) -> Result:
     client, began = Client(command), monotonic()
     status: Literal["passed", "failed", "skipped"] = "passed"
     reason = ""
-    with TemporaryDirectory(prefix="acp-bindings-") as folder, TemporaryFile() as output:
-        async with (
-            listening(client.serve) as relay,
-            _started(scenario, command, _program(Path(folder), relay), output) as client.process,
-        ):
+    with TemporaryFile() as output:
+        async with listening(client.serve) as agent, _started(scenario, command, agent, output) as client.process:
             client.process.exited.add_done_callback(lambda _: _note_exit(client))
             if command.stdin is not None:
                 client.type(command.stdin.replace("{prompt}", PROMPT))
@@ -82,17 +76,6 @@ async def run(scenario: Scenario, command: Command) -> Result:
 def _note_exit(client: Client) -> None:
     if client.process and not client.is_connected:
         client.note_left(f"ended with exit code {client.process.returncode} and started no agent")
-
-
-def _program(folder: Path, command: list[str]) -> str:
-    """Return the path of a program that runs a command. It can stand for a command, and for a line of a shell."""
-    if sys.platform == "win32":
-        program, text = folder / "agent.cmd", f"@{subprocess.list2cmdline(command)}\n"
-    else:
-        program, text = folder / "agent", f"#!/bin/sh\nexec {shlex.join(command)}\n"
-    program.write_text(text, "utf-8")
-    program.chmod(0o700)
-    return str(program)
 
 
 @asynccontextmanager
