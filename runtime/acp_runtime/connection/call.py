@@ -157,10 +157,13 @@ class Calls:
         call = Call(self.next_id, wire, method, params, session, caller, current.get(), self._loop.create_future())
         self.pending[call.id] = call
         self.next_id += 1
-        if session is not None and wire in self.turns:
-            self._turns_of.put(session, call)
-            self.cancelled_sessions.discard(session)
-        self.effects.sent(method, session)
+        if session is not None:
+            self.sessions.use(session)
+            if wire in self.turns:
+                self._turns_of.put(session, call)
+                self.cancelled_sessions.discard(session)
+        if method is not None and method.creates_session:
+            self.sessions.begin_creation()
         return call
 
     def end(self, call: Call) -> None:

@@ -63,8 +63,8 @@ class Channel(Protocol):
     sides: Any
     process: ProcessInfo | None
 
-    async def request(self, method: Request[P, R], params: P) -> R:
-        """Send a request and wait for its result."""
+    def request(self, method: Request[P, R], params: P) -> Awaitable[R]:
+        """Return an awaitable that sends a request and waits for its result."""
         ...
 
     async def notify(self, method: Notification[P], params: P) -> None:
