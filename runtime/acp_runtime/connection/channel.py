@@ -12,7 +12,7 @@ from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls, copy_of
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
-from acp_runtime.connection.in_flight import Tasks, begin_wait_for_peer
+from acp_runtime.connection.in_flight import Tasks, wait_for_peer
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
@@ -166,12 +166,7 @@ class Channel:
             self.calls.note_cancelled_turn(wire, session)
 
     async def _drain(self) -> None:
-        waiting = begin_wait_for_peer(self.limits)
-        try:
-            await self.writer.drain()
-        finally:
-            if waiting is not None:
-                waiting.end_wait()
+        await wait_for_peer(self.limits, self.writer.drain())
         if self.writer.broken:
             # The notification may not have been written.
             self._check_notifications()
