@@ -16,7 +16,7 @@ from collections.abc import Callable
 from acp_runtime.jsonrpc import framing
 from acp_runtime.options import Options
 
-# Up to this many bytes, lines are counted as they are. Whatever they contain, that are 40 MB of memory.
+# While no more bytes are in flight, nobody looks what their lines contain: at the worst, they take 40 MB of memory.
 _LITTLE = 256 * 1024
 
 
@@ -50,7 +50,7 @@ class Limits:
         self.is_paused: bool = False
 
     def memory_of(self, line: bytes) -> int:
-        """Return how much memory the message of a line takes. It is looked at only if there is much already."""
+        """Return how much memory the message of a line takes; roughly, while little is in flight."""
         if self.bytes + len(line) <= _LITTLE:
             return len(line) + framing.MODEL_BYTES
         return framing.memory_of(line)

@@ -16,7 +16,7 @@ _BLANK = b" \t\r\n\x0b\x0c"
 MODEL_BYTES = 2000
 # Memory of a value, and of an object that may become a model: measured with lists of each.
 _VALUE, _OBJECT = 64, 400
-# Values are counted in lines up to this size, and estimated from as many pieces of larger ones.
+# Lines up to this size are counted; larger ones are estimated from so many pieces of so many bytes.
 _LARGE, _PIECES, _PIECE = 16 * 1024, 16, 256
 _BLOCK = 1024 * 1024
 
@@ -111,7 +111,7 @@ def _values(text: bytes) -> int:
 
 
 def _estimated_values(line: bytes) -> int:
-    """Estimate it from pieces. The first is at a random place, so that a peer can't write between them."""
+    """Estimate it from pieces. They begin at a random place, so that a peer can't hide values between them."""
     step = len(line) // _PIECES
     first = urandom(1)[0] * (step - _PIECE) // 256
     pieces = b"".join(line[start : start + _PIECE] for start in range(first, len(line), step))

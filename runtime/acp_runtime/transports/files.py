@@ -9,7 +9,7 @@ from io import FileIO
 
 from acp_runtime.connection.interfaces import Receiver
 
-_HIGH_WATER = 64 * 1024
+CAPACITY = 64 * 1024  # of a pipe
 
 
 class FileReader(ABC):
@@ -74,7 +74,7 @@ class BufferedWriter(ABC):
         error: why nothing can be written anymore; None while writing works.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._loop = asyncio.get_running_loop()
         self.unwritten: int = 0
@@ -142,5 +142,5 @@ class FileWriter(BufferedWriter):
     """Writes to an unbuffered file, which it owns."""
 
     def __init__(self, file: FileIO) -> None:
-        super().__init__(_HIGH_WATER)
+        super().__init__()
         self._file = file

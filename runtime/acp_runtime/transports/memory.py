@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from acp_runtime.connection.interfaces import Receiver
-from acp_runtime.transports.files import BufferedWriter
+from acp_runtime.transports.files import CAPACITY, BufferedWriter
 
 
 class MemoryPipe(BufferedWriter):
-    """One direction between two sides in the same process. Delivers written bytes to its receiver, like an OS pipe.
+    """One direction between two sides in the same process. Delivers written bytes to its receiver, like an OS pipe."""
 
-    Args:
-        capacity: `drain` waits while more than this number of bytes is undelivered.
-    """
-
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int = CAPACITY) -> None:
         super().__init__(capacity)
         self._chunks: list[bytes] = []
         self._receiver: Receiver | None = None
@@ -49,24 +45,21 @@ class MemoryPipe(BufferedWriter):
     def _close(self) -> None:
         self._deliver_soon()
 
-    @property
-    def _is_closed(self) -> bool:
-        return self.error is not None
-
     def _deliver_soon(self) -> None:
-        if (self._is_closed or not self._paused) and not self._delivering and (self._chunks or self._is_closed):
+        is_closed = self.error is not None
+        if (is_closed or not self._paused) and not self._delivering and (self._chunks or is_closed):
             self._delivering = True
             self._loop.call_soon(self._deliver)
 
     def _deliver(self) -> None:
         self._delivering = False
-        if self._receiver is None or (self._paused and not self._is_closed):
+        if self._receiver is None or (self._paused and self.error is None):
             return
         if self._chunks:
             chunks, self._chunks = self._chunks, []
             self._wrote(self.unwritten)
             self._receiver.received(chunks[0] if len(chunks) == 1 else b"".join(chunks))
             self._deliver_soon()
-        elif self._is_closed:
+        elif self.error is not None:
             receiver, self._receiver = self._receiver, None
             receiver.ended(None)

@@ -8,9 +8,7 @@ from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
 from acp_runtime.connection.interfaces import Receiver
-from acp_runtime.transports.files import BufferedWriter
-
-_MUCH = 64 * 1024  # bytes that are not sent
+from acp_runtime.transports.files import CAPACITY, BufferedWriter
 
 
 @runtime_checkable
@@ -123,7 +121,7 @@ class TransportEnd(BufferedWriter):
 
     def _put(self, data: bytes) -> None:
         self._unsent.put_nowait(data)
-        if self.unwritten > _MUCH:
+        if self.unwritten > CAPACITY:
             self._much_is_unsent()
 
     def _close(self) -> None:
