@@ -144,8 +144,7 @@ class TransportEnd(BufferedWriter):
                 await self._transport.send(data)
                 self._wrote(len(data))
         except (Exception, asyncio.CancelledError) as raised:
-            if self.error is None:
-                self._failed(OSError(f"{type(raised).__name__}: {raised}"))
+            self._failed(self.error or OSError(f"{type(raised).__name__}: {raised}"))
 
     async def _end_all(self) -> None:
         if not self._is_closed:
