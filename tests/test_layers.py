@@ -72,6 +72,7 @@ _LAYERS = {
         {"agent"},
         {"client", "history"},
         {"remote", "sync", "tap", "testing"},
+        {"checking"},
         {"__main__"},
     ),
 }

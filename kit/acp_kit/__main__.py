@@ -16,6 +16,7 @@ _COMMANDS = {
     "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
     "agent": ("acp_kit.testing.command", "play a script as an agent, in any editor"),
     "replay": ("acp_kit.testing.command", "play the agent of a recording"),
+    "check-client": ("acp_kit.checking.command", "check whether a client keeps to the protocol"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
     "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
     "migrate": ("acp_migrate.__main__", "rewrite programs that use agent-client-protocol"),
@@ -28,6 +29,8 @@ examples:
   acp-bindings agent script.py         what an editor starts instead of an agent; script.py has
                                        agent = ScriptedAgent("Hello", ...)
   acp-bindings replay session.jsonl    the same with what an agent once sent
+  acp-bindings check-client -- my-client {agent} {prompt}
+                                       what a client does otherwise than the protocol wants
   acp-bindings serve my_agent:Agent    an agent for clients elsewhere
   acp-bindings connect wss://host/acp  what an editor starts to reach it
   acp-bindings migrate src --write     from the official SDK to this package

@@ -30,7 +30,6 @@ ClientT = TypeVar("ClientT", bound=Handler)
 RemoteAgentT = TypeVar("RemoteAgentT")
 RemoteClientT = TypeVar("RemoteClientT")
 RemoteT = TypeVar("RemoteT")
-_PIPE_BUFFER = 64 * 1024
 
 
 class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
@@ -126,7 +125,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
         Returns:
             A context manager that yields the proxy for the agent.
         """
-        to_agent, to_client = MemoryPipe(_PIPE_BUFFER), MemoryPipe(_PIPE_BUFFER)
+        to_agent, to_client = MemoryPipe(), MemoryPipe()
         return _within(
             lambda: running(self._agent, agent_factory, to_agent, to_client, options),
             lambda _: running(self._client, client_factory, to_client, to_agent, options),

@@ -6,7 +6,7 @@ peer answered with an error raises a `RemoteError`. All other exceptions are loc
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 from acp_runtime.escaping import printable, printable_lines
 
@@ -38,10 +38,10 @@ class RequestError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         return _make, (type(self), self.code, self.message, self.data), self.__dict__
 
-    @staticmethod
-    def of(code: int, message: str, data: Any = None) -> RequestError:
+    @classmethod
+    def of(cls, code: int, message: str, data: Any = None) -> Self:
         """Return the error with a code, as an instance of the code's subclass if there is one."""
-        error: RequestError = _make(_BY_CODE.get(code, RequestError), code, message, data)
+        error: Self = _make(_BY_CODE.get((cls, code), cls), code, message, data)
         return error
 
 
@@ -65,12 +65,6 @@ class RemoteError(RequestError):
 
     hint: str = ""
 
-    @staticmethod
-    def of(code: int, message: str, data: Any = None) -> RemoteError:
-        """Return the error with a code, which is also an instance of the code's class if there is one."""
-        error: RemoteError = _make(_REMOTE_BY_CODE.get(code, RemoteError), code, message, data)
-        return error
-
     def __str__(self) -> str:
         """Return the message with the reason, which SDKs put into `data` or its `details`, and the hint."""
         data: Any = self.data
@@ -79,7 +73,8 @@ class RemoteError(RequestError):
         return f"{super().__str__()}{reason}" + (f". {self.hint}" if self.hint else "")
 
 
-_BY_CODE: dict[int, type[RequestError]] = {}
+# The classes of `RequestError` and of `RemoteError`, by code.
+_BY_CODE: dict[tuple[type[RequestError], int], type[RequestError]] = {}
 
 
 class _Coded(RequestError):
@@ -96,7 +91,7 @@ class _Coded(RequestError):
     def __init_subclass__(cls, code: int | None = None, message: str = "") -> None:
         super().__init_subclass__()
         if code is not None:  # not a subclass of a user
-            cls.default_code, cls.default_message, _BY_CODE[code] = code, message, cls
+            cls.default_code, cls.default_message, _BY_CODE[RequestError, code] = code, message, cls
 
     def __init__(self, message: str | None = None, data: Any = None) -> None:
         super().__init__(self.default_code, self.default_message if message is None else message, data)
@@ -141,12 +136,10 @@ class UnsupportedProtocolVersion(_Coded, code=-32022, message="Unsupported proto
     """-32022: the agent does not support the requested protocol version or any older one (version 2)."""
 
 
-# Also added to this module by name, so that they can be pickled.
-_REMOTE_BY_CODE: dict[int, type[RemoteError]] = {
-    code: type(f"Remote{cls.__name__}", (RemoteError, cls), {"__module__": __name__, "__doc__": cls.__doc__})
-    for code, cls in _BY_CODE.items()
-}
-globals().update({cls.__name__: cls for cls in _REMOTE_BY_CODE.values()})
+for (_, _code), _cls in tuple(_BY_CODE.items()):
+    _remote = type(f"Remote{_cls.__name__}", (RemoteError, _cls), {"__module__": __name__, "__doc__": _cls.__doc__})
+    # Also added to this module by name, so that they can be pickled.
+    _BY_CODE[RemoteError, _code] = globals()[_remote.__name__] = _remote
 
 
 class ConnectionClosed(Exception):

@@ -12,7 +12,7 @@ import pytest
 from acp_kit import __main__ as command
 from tests.support.models.fresh_process import run_code
 
-COMMANDS = ["agent", "replay", "serve", "connect", "migrate"]
+COMMANDS = ["agent", "replay", "check-client", "serve", "connect", "migrate"]
 
 
 def test_help_lists_the_commands_with_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -235,14 +235,6 @@ async def test_messages_that_come_together_are_handled_in_the_chosen_version_and
     assert sorted(id for direction, id in seen if direction == "out" and id is not None) == [1, 2, 3]
 
 
-async def test_a_last_line_without_a_newline_may_choose_the_version() -> None:
-    async with serving(*BOTH) as (peer, _):
-        await peer.send(json.dumps({"jsonrpc": "2.0", **request(params=V2)}).encode())
-        await peer.end()
-        assert (await peer.receive())["result"]["protocolVersion"] == 2
-        assert await peer.rest() == []
-
-
 async def test_an_agent_ends_when_its_client_leaves_without_initialize() -> None:
     async with serving(*BOTH) as (peer, transport):
         await peer.send(b"{\n")
@@ -266,19 +258,6 @@ async def test_what_a_factory_raises_ends_the_connection_and_is_raised(leaves: b
                 await peer.end()
             assert await peer.rest() == []
     assert (transport.closed, len(calls)) == (1, 1)
-
-
-async def test_a_message_that_is_too_large_ends_the_connection_before_initialize() -> None:
-    async with serving(*BOTH, max_message_bytes=1000) as (peer, _):
-        await peer.send(b"x" * 2000)
-        assert await peer.rest() == []
-
-
-async def test_a_client_that_never_reads_the_errors_is_a_flood_at_last() -> None:
-    limits: dict[str, Any] = {"high_water_bytes": 10_000, "flood_factor": 10, "write_high_water_bytes": 1000}
-    async with serving(*BOTH, flush_deadline=0.1, eof_grace=0.0, **limits) as (peer, transport):
-        peer.writer.write(b"{\n" * 20_000)
-        await transport.has_closed.wait()
 
 
 @pytest.mark.parametrize("profiles", [(), ("v1", "v1_unstable"), ("v2_draft", "v1", "v2_draft_unstable")])

@@ -17,10 +17,11 @@ from acp_bindings.v1 import (
     RemoteClient,
     SessionNotification,
 )
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime.connection import Connection
 from acp_runtime.options import Options
-from tests.support.runtime.peer import LINKS, PlainAgent, PlainClient, chunk, text_of
+from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, chunk, run_over, text_of
 from tests.support.scale import count, sample
-from tests.support.stress.joined import joined
 
 pytestmark = [pytest.mark.stress, pytest.mark.every_link]
 
@@ -36,6 +37,25 @@ MARKS = {
     "tiny marks for messages": {"high_water_messages": 1, "flood_factor": NEVER_FLOODED},
     "tiny marks for writes": {"write_high_water_bytes": 0},
 }
+
+
+@asynccontextmanager
+async def joined(
+    link: Link, agent: Callable[[Any], Any], client: Callable[[Any], Any], agents: Options, clients: Options
+) -> AsyncIterator[tuple[Connection, Connection]]:
+    """Run an agent and a client, each with its options, and yield both connections after `initialize`."""
+    reader, writer, peer_reader, peer_writer, close = await link("agent")
+    serving = Connection(AGENT_SIDE, agent, reader, writer, agents)
+    calling = Connection(CLIENT_SIDE, client, peer_reader, peer_writer, clients)
+    running = [asyncio.create_task(run_over(*each)) for each in ((reader, serving), (peer_reader, calling))]
+    try:
+        await calling.remote.initialize(protocol_version=1)
+        yield serving, calling
+    finally:
+        peer_writer.abort()
+        writer.abort()
+        await asyncio.gather(*running)
+        await close()
 
 
 Remotes = Callable[[Callable[[Any], PlainAgent], Callable[[Any], PlainClient]], AbstractAsyncContextManager[Any]]
@@ -76,35 +96,6 @@ async def test_large_responses_to_large_and_small_requests_in_both_directions_do
         assert await asyncio.gather(*calls) == [LARGE] * 2 * ROUNDS
 
 
-async def test_notification_handlers_that_call_the_peer_do_not_deadlock(remotes: Remotes) -> None:
-    handled: dict[str, list[int]] = {"agent": [], "client": []}
-    done = asyncio.Event()
-
-    async def call(side: str, remote: Any, params: Any) -> None:
-        assert await remote.ext_request("_echo", params) == params
-        handled[side].append(params["n"])
-        if sum(map(len, handled.values())) == 2 * ROUNDS:
-            done.set()
-
-    class Agent(EchoingAgent):
-        async def ext_notification(self, method: str, params: Any) -> None:
-            await call("agent", self.client, params)
-
-    class Client(EchoingClient):
-        async def ext_notification(self, method: str, params: Any) -> None:
-            await call("client", self.agent, params)
-
-    async with remotes(Agent, Client) as both:
-
-        async def flood(remote: Any) -> None:
-            for n in range(ROUNDS):
-                await remote.ext_notification("_note", {"sessionId": "s1", "n": n, "data": LARGE[:2000]})
-
-        await asyncio.gather(*map(flood, both))
-        await done.wait()
-    assert handled == {"agent": list(range(ROUNDS)), "client": list(range(ROUNDS))}
-
-
 async def test_nested_calls_in_both_directions_do_not_deadlock(remotes: Remotes) -> None:
     """The handlers of both sides call each other in the same session, with updates in between."""
 
@@ -135,31 +126,3 @@ async def test_nested_calls_in_both_directions_do_not_deadlock(remotes: Remotes)
         await asyncio.gather(*(agent.session_prompt(session_id=session, prompt=top) for session in sessions))
     expected = [str(n) for n in range(DEPTH, -1, -1)] + ["returned"] * DEPTH
     assert all(found == expected for found in updates.values())
-
-
-async def test_prompts_from_update_handlers_of_the_same_session_do_not_deadlock(remotes: Remotes) -> None:
-    """The updates of the inner prompt wait in the session queue until the handler that awaits the prompt returns."""
-
-    class Agent(PlainAgent):
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            block: Any = request.prompt[0]
-            for _ in range(3):
-                await self.client.session_update(session_id=request.session_id, update=chunk(block.text))
-            return PromptResponse(stop_reason="end_turn")
-
-    class Client(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            depth = int(text_of(notification))
-            texts.append(depth)
-            if depth:
-                text = [ContentBlockText(text=str(depth - 1))]
-                await self.agent.session_prompt(session_id=notification.session_id, prompt=text)
-            if len(texts) == 3 + 9 + 27 + 81:
-                done.set()
-
-    texts: list[int] = []
-    done = asyncio.Event()
-    async with remotes(Agent, Client) as (agent, _):
-        await agent.session_prompt(session_id="s1", prompt=[ContentBlockText(text="3")])
-        await done.wait()
-    assert sorted(texts) == [0] * 81 + [1] * 27 + [2] * 9 + [3] * 3

@@ -15,15 +15,12 @@ from tests.support.async_tests import no_leaks
 from tests.support.forked import Forked
 from tests.support.runtime.peer import line
 from tests.support.runtime.stdio import OPENING, hear, say
-from tests.support.scale import count
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
     pytest.mark.usefixtures("fork_server"),
 ]
 
-# A line for each message of a flood would be more.
-ERRORS, LITTLE = count(200, 1000), count(8, 32) * 1024
 DEADLINE = 100
 
 
@@ -60,16 +57,6 @@ def start_turn(process: Forked, text: str) -> None:
     assert hear(process.stdout)["method"] == "session/update"
 
 
-@pytest.mark.parametrize("rest", [b'{"jsonrpc":"2.0","id":1,"meth', b"\xff", b"\n\n  ", b"\xef\xbb\xbf"])
-def test_the_agent_exits_with_0_at_eof_within_a_line(rest: bytes) -> None:
-    with agent() as process:
-        messages, err = talk(process, rest)
-        assert process.returncode == 0
-        assert b"Traceback" not in err
-        errors = [message["error"]["code"] for message in messages]
-        assert errors == ([-32700] if rest.strip(b"\n \xef\xbb\xbf") else [])
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("text", ["wait", "ignore_one_cancellation", "stream 100000000"])
 def test_a_signal_during_a_turn_ends_the_agent(number: signal.Signals, text: str) -> None:
@@ -81,15 +68,6 @@ def test_a_signal_during_a_turn_ends_the_agent(number: signal.Signals, text: str
         assert b"Traceback" not in err
         ends = [message for message in messages if "method" not in message]
         assert len(ends) == (0 if text == "ignore_one_cancellation" else 1)
-
-
-def test_many_signals_end_the_agent_like_one() -> None:
-    with agent() as process:
-        start_turn(process, "wait")
-        for _ in range(20):
-            process.send_signal(signal.SIGTERM)
-            process.send_signal(signal.SIGINT)
-        assert process.wait(DEADLINE) in (0, -signal.SIGTERM, -signal.SIGINT, 130, 143)
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
@@ -106,26 +84,3 @@ def test_a_child_that_outlives_the_agent_does_not_keep_stdout_open() -> None:
         messages, err = talk(process, prompt(1, "leave_a_child"))
         assert [message["id"] for message in messages] == [1]
         assert b"late" in err
-
-
-@pytest.mark.stress
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [
-        (b"garbage \x1b[31m\n", -32700),
-        (b"[]\n", -32600),
-        (line({"id": 5, "method": "craft/unknown"}), -32601),
-        (line({"id": 5, "method": "session/prompt"}), -32602),
-        (prompt(5, "fail"), -32603),
-    ],
-    ids=["garbage", "not a message", "unknown", "invalid", "handler fails"],
-)
-def test_each_message_in_a_flood_of_errors_is_answered_and_little_is_written_to_stderr(sent: bytes, code: int) -> None:
-    with agent() as process:
-        messages, err = talk(process, *([sent] * ERRORS), prompt(1, "stream 1"))
-        codes = [message["error"]["code"] for message in messages if "error" in message]
-        assert codes == [code] * ERRORS
-        assert messages[-1]["id"] == 1 or code == -32603
-        assert process.returncode == 0
-    assert len(err) < LITTLE
-    assert b"\x1b" not in err

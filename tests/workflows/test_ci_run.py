@@ -67,18 +67,6 @@ def machine(tmp_path: Path) -> Machine:
     return found
 
 
-def test_ci_installs_what_is_missing_from_debian_with_sudo(machine: Machine) -> None:
-    machine.command("haproxy")
-    machine.command("nginx")
-    machine.command("id", "echo 1000")
-    machine.command("sudo", 'shift; "$@"')
-    done = machine.run("bash", ".ci/run")
-    assert done.returncode == 0, done.stderr
-    assert "sudo --non-interactive apt-get update -qq" in machine.calls
-    install = "apt-get install -qq --no-install-recommends postgresql"
-    assert machine.calls.index("make test") > machine.calls.index(install)
-
-
 def test_ci_lets_no_test_be_skipped_because_something_is_missing(machine: Machine) -> None:
     for name in TOOLS:
         machine.command(name)

@@ -6,6 +6,7 @@ It is run as a file and uses the standard library only, so that it starts quickl
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 from contextlib import suppress
@@ -19,6 +20,7 @@ _CHUNK = 64 * 1024
 
 def main(port: int) -> int:
     """Pass bytes on until the agent ends. Return its exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the client
     with socket.create_connection(("127.0.0.1", port)) as agent, suppress(ConnectionError):
         Thread(target=_send, args=(agent,), daemon=True).start()
         while data := agent.recv(_CHUNK):

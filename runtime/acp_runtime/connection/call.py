@@ -18,7 +18,7 @@ from typing import Any
 from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.effects import FAILED, Effects
 from acp_runtime.connection.ids import Groups, RecentIds
-from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current
+from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current, wait_for_peer
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.request import Requests
@@ -157,10 +157,13 @@ class Calls:
         call = Call(self.next_id, wire, method, params, session, caller, current.get(), self._loop.create_future())
         self.pending[call.id] = call
         self.next_id += 1
-        if session is not None and wire in self.turns:
-            self._turns_of.put(session, call)
-            self.cancelled_sessions.discard(session)
-        self.effects.sent(method, session)
+        if session is not None:
+            self.sessions.use(session)
+            if wire in self.turns:
+                self._turns_of.put(session, call)
+                self.cancelled_sessions.discard(session)
+        if method is not None and method.creates_session:
+            self.sessions.begin_creation()
         return call
 
     def end(self, call: Call) -> None:
@@ -319,12 +322,8 @@ class Calls:
         late = {call.forgotten: call for call in turns if call.forgotten is not None}
         if not late:
             return
-        waiting = begin_wait_for_peer(self.limits)
-        try:
-            _, unanswered = await asyncio.wait(late, timeout=self.options.late_answer_deadline)
-        finally:
-            if waiting is not None:
-                waiting.end_wait()
+        answers = asyncio.wait(late, timeout=self.options.late_answer_deadline)
+        _, unanswered = await wait_for_peer(self.limits, answers)
         if unanswered:
             message = "Sending %s, although the cancelled one before it was not answered (Options.late_answer_deadline)"
             self._log.log(WARNING, "late", message, method.wire)

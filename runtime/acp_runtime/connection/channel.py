@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import get_running_loop
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls, copy_of
 from acp_runtime.connection.guards import Guards
 from acp_runtime.connection.held import HeldLines
-from acp_runtime.connection.in_flight import Tasks, begin_wait_for_peer
+from acp_runtime.connection.in_flight import Tasks, wait_for_peer
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed
@@ -58,8 +59,8 @@ class Channel:
     sends_nothing: bool = field(default=False, init=False)
     _draining: asyncio.Task[None] | None = field(default=None, init=False)
 
-    async def request(self, method: Request[P, R], params: P) -> R:
-        """Send a request and wait for its result.
+    def request(self, method: Request[P, R], params: P) -> Awaitable[R]:
+        """Check a request. Return a coroutine that sends it and waits for its result: here, it needs one frame less.
 
         Raises:
             GuardError: if the protocol forbids it now; nothing was sent.
@@ -79,10 +80,8 @@ class Channel:
         if method.opens:
             self.sides.advertise(params)
         if calls.abandoned and method.wire in calls.turns:
-            await calls.wait_for_cancelled_turns(method, params)
-            self._check_open()
-        result: R = await self._call(method.wire, method, params)
-        return result
+            return self._call_after_cancelled_turns(method, params)
+        return self._call(method.wire, method, params)
 
     async def notify(self, method: Notification[P], params: P) -> None:
         """Send a notification. Waits while the peer doesn't read.
@@ -100,7 +99,7 @@ class Channel:
             params = dump_params(method, params)
         self.guards.check_call(method, params)
         self._send_notification(method.wire, method, params)
-        if self.writer.is_full:
+        if self.writer.is_full():
             await self._drain()
 
     async def ext_request(self, method: str, params: Any) -> Any:
@@ -112,7 +111,7 @@ class Channel:
         """Send a notification that the schema doesn't know."""
         self._check_notifications()
         self._send_notification(method, None, params)
-        if self.writer.is_full:
+        if self.writer.is_full():
             await self._drain()
 
     async def wait_closed(self) -> ConnectionClosed:
@@ -167,22 +166,22 @@ class Channel:
             self.calls.note_cancelled_turn(wire, session)
 
     async def _drain(self) -> None:
-        waiting = begin_wait_for_peer(self.limits)
-        try:
-            await self.writer.drain()
-        finally:
-            if waiting is not None:
-                waiting.end_wait()
+        await wait_for_peer(self.limits, self.writer.drain())
         if self.writer.broken:
             # The notification may not have been written.
             self._check_notifications()
+
+    async def _call_after_cancelled_turns(self, method: Request[Any, Any], params: Any) -> Any:
+        await self.calls.wait_for_cancelled_turns(method, params)
+        self._check_open()
+        return await self._call(method.wire, method, params)
 
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         calls = self.calls
         self.writer.send(request_line(calls.next_id, wire, params), flush=not calls.pending)
         call = calls.add(wire, method, params)
         try:
-            if self.writer.is_full and (self._draining is None or self._draining.done()):
+            if self.writer.is_full() and (self._draining is None or self._draining.done()):
                 # Not awaited, because the response may come first; it notices a broken pipe.
                 self._draining = self.tasks.create(self.writer.drain())
             return await call.future

@@ -23,7 +23,6 @@ from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
-from acp_runtime.jsonrpc.framing import memory_of
 from acp_runtime.jsonrpc.messages import (
     IncomingNotification,
     IncomingRequest,
@@ -75,9 +74,9 @@ class Dispatch:
         # What an agent has printed to stdout before its first message; None after that, and for a client.
         self._banner = "" if side.role == "client" else None
         # How many requests that open the connection are being handled, and the messages that are held until they are
-        # answered, with their lines (rule 25).
+        # answered, with their lines and the memory that they take (rule 25).
         self._opening = 0
-        self._held: list[tuple[Message, bytes]] = []
+        self._held: list[tuple[Message, bytes, int]] = []
 
     def receive(self, line: bytes, message: Message | None = None) -> None:
         """Pass a message on to the part that handles it, decoded now unless it was decoded before. Never raises."""
@@ -106,20 +105,20 @@ class Dispatch:
         """Handle the held messages, unless a request that opens the connection is in flight and none has succeeded."""
         self._opening -= 1
         if not self._opening or self.sides.is_open:
-            for message, line in self._take_held():
+            for message, line, _ in self._take_held():
                 self.receive(line, message)
 
     def refuse_held(self) -> None:
         """Answer the held requests with an error, because the connection ends."""
-        for message, _ in self._take_held():
+        for message, _, _ in self._take_held():
             if isinstance(message, (IncomingRequest, Refused)):
                 self.writer.answer(safe_error_line(message.id, RequestCancelled()))
 
-    def _take_held(self) -> list[tuple[Message, bytes]]:
+    def _take_held(self) -> list[tuple[Message, bytes, int]]:
         held, self._held = self._held, []
-        for _, line in held:
-            self.limits.begin(memory_of(line))
-            self.limits.remove(memory_of(line))
+        for _, _, size in held:
+            self.limits.begin(size)
+            self.limits.remove(size)
         return held
 
     def explain(self, reason: ConnectionClosed) -> ConnectionClosed:
@@ -131,29 +130,29 @@ class Dispatch:
 
     def _request(self, message: IncomingRequest, line: bytes) -> None:
         """Start the handler of a request, refuse it, or let it wait for `initialize`."""
-        method = self._side.requests.get(message.method)
-        session = session_of(self._profile if method is None else method.profile, message.params)
+        wire, params, on_end = message.method, message.params, None
+        method = self._side.requests.get(wire)
+        session = session_of(self._profile if method is None else method.profile, params)
         if method is None:
-            handle: Handle = partial(self._handler.ext_request, message.method)
+            handle: Handle = partial(self._handler.ext_request, wire)
         else:
-            refused = self.guards.refuse(method, message.params)
+            refused = self.guards.refuse(method, params)
             if refused is None and method.opens:
-                refused = self.negotiation.refuse(getattr(message.params, self._profile.version_attribute))
+                refused = self.negotiation.refuse(getattr(params, self._profile.version_attribute))
             if refused is not None:
                 self.writer.answer(safe_error_line(message.id, refused))
                 return
             if method.cancelled is not None and self.calls.is_in_cancelled_turn(method, session):
                 self.writer.answer(cancelled_line(message.id, method))
                 return
+            if method.opens:
+                self._opening += 1
+                on_end = self._opening_ended
             handle = getattr(self._handler, method.name)
         if self.options.instrument is not None:
-            about = InstrumentedMessage("in", message.method, method, message.id, session, message.params)
+            about = InstrumentedMessage("in", wire, method, message.id, session, params)
             handle = partial(_inside, self.options.instrument, about, handle)
-        on_end, size = None, memory_of(line)
-        if method is not None and method.opens:
-            self._opening += 1
-            on_end = self._opening_ended
-        wire, params, limits, default = message.method, message.params, self.limits, self._default
+        size, limits, default = self.limits.memory_of(line), self.limits, self._default
         request = InFlightRequest(wire, handle, params, size, limits, default, message.id, method, session, on_end)
         self.requests.start(request)
 
@@ -172,7 +171,7 @@ class Dispatch:
                 if self._held and method.side == "protocol":  # it may cancel one of them
                     self._hold(message, line)
                     return
-        self._put(message.method, method, handle, message.params, memory_of(line))
+        self._put(message.method, method, handle, message.params, line)
 
     def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
@@ -180,13 +179,14 @@ class Dispatch:
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
         handle = partial(self._handler.invalid_notification, message.method, error=message.error)
         method = self._side.notifications[message.method]
-        self._put(message.method, method, handle, message.params, memory_of(line))
+        self._put(message.method, method, handle, message.params, line)
 
-    def _put(self, wire: str, method: AnyMethod | None, handle: Handle, argument: Any, size: int) -> None:
+    def _put(self, wire: str, method: AnyMethod | None, handle: Handle, argument: Any, line: bytes) -> None:
         session = session_of(self._profile if method is None else method.profile, argument)
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", wire, method, None, session, argument)
             handle = partial(_inside, self.options.instrument, about, handle)
+        size = self.limits.memory_of(line)
         notification = InFlightNotification(wire, handle, argument, size, self.limits, self._default)
         self.sessions.put(session, notification)
 
@@ -229,8 +229,9 @@ class Dispatch:
         return method is not None and not self.sides.is_open and not may_come_first(method)
 
     def _hold(self, message: Message, line: bytes) -> None:
-        self.limits.add_queued(memory_of(line))
-        self._held.append((message, line))
+        size = self.limits.memory_of(line)
+        self.limits.add_queued(size)
+        self._held.append((message, line, size))
 
 
 async def _inside(instrument: Any, message: InstrumentedMessage, handle: Handle, argument: Any) -> Any:

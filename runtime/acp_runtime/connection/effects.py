@@ -35,13 +35,6 @@ class Effects:
 
     # Calls of this side.
 
-    def sent(self, method: Method | None, session: str | None) -> None:
-        """Note that a call was sent. If it creates a session, call `returned` at its end."""
-        if method is not None and method.creates_session:
-            self._sessions.begin_creation()
-        if session is not None:
-            self._sessions.use(session)
-
     def succeeded(self, method: Method, params: Any, session: str | None, result: Any) -> None:
         """Note that a call has a result."""
         if method.opens:

@@ -15,7 +15,10 @@ class Groups(dict[Any, dict[T, None]]):
 
     def put(self, key: Any, item: T) -> None:
         """Put something into the group with a key."""
-        self.setdefault(key, {})[item] = None
+        if key in self:
+            self[key][item] = None
+        else:
+            self[key] = {item: None}
 
     def remove(self, key: Any, item: T) -> None:
         """Remove something from the group with a key, if it is there."""

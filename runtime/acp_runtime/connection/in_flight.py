@@ -7,13 +7,15 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from logging import WARNING
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from acp_runtime.connection.limits import Limits
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.stubs import roles
 from acp_runtime.stubs.methods import AnyMethod
+
+T = TypeVar("T")
 
 Handle: TypeAlias = Callable[[Any], Awaitable[Any]]
 # What the connection does for a notification whose handler is not overridden.
@@ -112,6 +114,16 @@ def begin_wait_for_peer(limits: Limits) -> InFlight | None:
         return None
     message.begin_wait()
     return message
+
+
+async def wait_for_peer(limits: Limits, event: Awaitable[T]) -> T:
+    """Wait for something that the peer does, while the current handler counts as waiting for it."""
+    message = begin_wait_for_peer(limits)
+    try:
+        return await event
+    finally:
+        if message is not None:
+            message.end_wait()
 
 
 def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:

@@ -13,7 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from acp_runtime.jsonrpc import framing
 from acp_runtime.options import Options
+
+# While no more bytes are in flight, nobody looks what their lines contain: at the worst, they take 40 MB of memory.
+_LITTLE = 256 * 1024
 
 
 class Limits:
@@ -44,6 +48,12 @@ class Limits:
         self.blocked: int = 0
         self.ended: int = 0
         self.is_paused: bool = False
+
+    def memory_of(self, line: bytes) -> int:
+        """Return how much memory the message of a line takes; roughly, while little is in flight."""
+        if self.bytes + len(line) <= _LITTLE:
+            return len(line) + framing.MODEL_BYTES
+        return framing.memory_of(line)
 
     def add_queued(self, size: int) -> None:
         """Count a message that was read, and whose handler has not begun."""

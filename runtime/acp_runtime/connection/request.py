@@ -253,13 +253,9 @@ class Requests:
             log_failure(self._log, request.wire, error)
         if request.turn_cancelled and not is_own:
             return cancelled_line(request.id, request.method)
-        failed = partial(self._unsendable, request.wire, error)
-        return safe_error_line(request.id, wire_error(error, disclose=self.disclose), failed)
-
-    def _unsendable(self, wire: str, error: BaseException, reason: Exception) -> None:
-        """Log an error that can't be sent, such as one whose data is not JSON."""
         message = "The handler of %s raised an error that can't be sent: %s"
-        self._log.log(ERROR, "unsendable", message, wire, reason, error=error)
+        failed = partial(self._log.log, ERROR, "unsendable", message, request.wire, error=error)
+        return safe_error_line(request.id, wire_error(error, disclose=self.disclose), failed)
 
 
 def _is_end(error: BaseException) -> bool:

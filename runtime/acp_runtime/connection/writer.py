@@ -51,9 +51,8 @@ class Writer:
         self._wrote_in_iteration = False
         self.target.on_failure(self._break)
 
-    @property
     def is_full(self) -> bool:
-        """Whether a sender should wait in `drain`."""
+        """Return whether a sender should wait in `drain`."""
         return self._size > self._high_water or self.target.unwritten > self._high_water
 
     def send(self, line: bytes, *, flush: bool = False) -> None:
@@ -77,7 +76,7 @@ class Writer:
     def answer(self, line: bytes, *, flush: bool = False) -> None:
         """Write an answer. Those that the peer doesn't read count as a flood at last."""
         self.send(line, flush=flush)
-        if self.is_full and not self.peer_left.done():
+        if self.is_full() and not self.peer_left.done():
             self.limits.add(size := len(line) + MODEL_BYTES)
             self.tasks.create(self.drain(), lambda _: self.limits.remove(size))
 

@@ -70,11 +70,10 @@ class Decoder:
         if not is_strict(line):
             return self._explain(line)
         built, validate = self._current
-        frame: Any = None
         try:
             frame = validate(line)
         except ValidationError:
-            pass  # and free the error, which holds the whole message
+            frame = None  # and free the error, which holds the whole message
         except Exception as error:  # raised by a validator of an extension's params
             return _not_validated(from_json(line), error)
         if frame is None:

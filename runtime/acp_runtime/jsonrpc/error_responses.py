@@ -57,13 +57,14 @@ def safe_error_line(id: RequestId, error: RequestError, failed: Callable[[Except
 
 
 def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
-    """Return the field paths and messages of a validation error, without any values, in at most 64 KiB.
+    """Return the field paths and messages of a validation error, without any values and duplicates, in 64 KiB.
 
     Args:
         error: the error that pydantic raised.
         prefix: how many leading steps of each path to drop, because they belong to our schema, not to the message.
     """
-    faults = _faults(error)
+    errors = meant(error.errors(include_input=False, include_url=False, include_context=False))
+    faults = list(dict.fromkeys((each["loc"], str(_MESSAGES.get(each["type"], each["msg"]))) for each in errors))
     details = [
         {"path": path_of(steps[prefix:]), "message": message[:_MAX_TEXT]} for steps, message in faults[:_MAX_ERRORS]
     ]
@@ -76,19 +77,9 @@ def summary(explained: dict[str, Any], whole: str) -> str:
     return printable("; ".join(faults), _MAX_SUMMARY)
 
 
-def _faults(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
-    """Return paths and messages without duplicates."""
-    errors = error.errors(include_input=False, include_url=False, include_context=False)
-    return list(dict.fromkeys((each["loc"], _message(each)) for each in meant(errors)))
-
-
 def path_of(steps: tuple[int | str, ...]) -> str:
     """Return the path of an error as text."""
     return ".".join(restored(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
-
-
-def _message(each: Any) -> str:
-    return str(_MESSAGES.get(each["type"], each["msg"]))
 
 
 def _text(error: BaseException) -> str:

@@ -5,6 +5,8 @@ And tells how much memory the message of a line takes once it is decoded.
 
 from __future__ import annotations
 
+from os import urandom
+
 from acp_runtime.errors import MessageTooLarge
 
 _BOM = b"\xef\xbb\xbf"
@@ -12,11 +14,11 @@ _BLANK = b" \t\r\n\x0b\x0c"
 
 # Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
 MODEL_BYTES = 2000
-_USUAL = 256  # bytes of a message of that size
 # Memory of a value, and of an object that may become a model: measured with lists of each.
 _VALUE, _OBJECT = 64, 400
-_LARGE = 64 * 1024
-_PIECE = 1024 * 1024
+# Lines up to this size are counted; larger ones are estimated from so many pieces of so many bytes.
+_LARGE, _PIECES, _PIECE = 16 * 1024, 16, 256
+_BLOCK = 1024 * 1024
 
 
 class LineSplitter:
@@ -94,28 +96,33 @@ def _strip_with_bom(line: bytes) -> bytes:
 def memory_of(line: bytes) -> int:
     """Return about how much memory a message takes once it is models. JSON can be written to take a hundred times more.
 
-    One character widens all the others of its text: to 2 bytes, or to 4 if it is above U+FFFF.
+    One character may widen all the others of its text to 4 bytes.
     """
     size = len(line)
-    if size <= _USUAL:
-        return size + MODEL_BYTES
-    escaped = b"\\ud" in line or b"\\uD" in line
-    width = 4 if escaped or not line.isascii() else 2 if b"\\u" in line else 1
-    values = _values(line)
+    width = 1 if line.isascii() and line.rfind(b"\\u") < 0 else 4  # `rfind` is faster than `in`
+    values = _values(line) if size <= _LARGE else _estimated_values(line)
     if size > _LARGE and values > 2 * size:  # texts may contain code
         values = _values_outside_of_texts(line)
     return size * width + values + MODEL_BYTES
 
 
 def _values(text: bytes) -> int:
-    return _VALUE * (text.count(b",") + text.count(b"[")) + _OBJECT * text.count(b"{")
+    return _VALUE * text.count(b",") + _OBJECT * text.count(b"{")
+
+
+def _estimated_values(line: bytes) -> int:
+    """Estimate it from pieces. They begin at a random place, so that a peer can't hide values between them."""
+    step = len(line) // _PIECES
+    first = urandom(1)[0] * (step - _PIECE) // 256
+    pieces = b"".join(line[start : start + _PIECE] for start in range(first, len(line), step))
+    return _values(pieces) * len(line) // len(pieces)
 
 
 def _values_outside_of_texts(line: bytes) -> int:
     line = line.replace(b"\\\\", b"").replace(b'\\"', b"")
     values = inside = 0
-    for start in range(0, len(line), _PIECE):
-        pieces = line[start : start + _PIECE].split(b'"')
-        values += _values(b" ".join(pieces[inside::2]))
-        inside ^= (len(pieces) - 1) & 1
+    for start in range(0, len(line), _BLOCK):
+        parts = line[start : start + _BLOCK].split(b'"')
+        values += _values(b" ".join(parts[inside::2]))
+        inside ^= (len(parts) - 1) & 1
     return values

@@ -35,15 +35,17 @@ def _as_integer(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-class Integer:
-    """A whole number from `minimum` to `maximum`, both inclusive."""
-
-    def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
+class _Range:
+    def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
         self.minimum = minimum
         self.maximum = maximum
 
     def __repr__(self) -> str:
-        return f"Integer({self.minimum}, {self.maximum})"
+        return f"{type(self).__name__}({self.minimum}, {self.maximum})"
+
+
+class Integer(_Range):
+    """A whole number from `minimum` to `maximum`, both inclusive."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         # Lax integers would also be strings and booleans, and no floats of 64 bits.
@@ -64,15 +66,8 @@ class Integer:
         return {"ge": self.minimum, "le": self.maximum}
 
 
-class Number:
+class Number(_Range):
     """A finite number from `minimum` to `maximum`, both inclusive."""
-
-    def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
-        self.minimum = minimum
-        self.maximum = maximum
-
-    def __repr__(self) -> str:
-        return f"Number({self.minimum}, {self.maximum})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         message = f"Input should be {self._described()}"

@@ -166,17 +166,6 @@ def find_handled(cls: type, schema: Mapping[str, AnyMethod], hooks: Container[st
     return handled
 
 
-def method_of(extension: Extension) -> Extension:
-    """Return an extension as a method, to call it.
-
-    Raises:
-        TypeError: if it is no extension.
-    """
-    if isinstance(cast("object", extension), (ExtRequest, ExtNotification)):
-        return extension
-    raise TypeError(f"Expected an ExtRequest or an ExtNotification, not {extension!r}.")
-
-
 def handled_method(extension: Extension, profile: Profile, name: str) -> Extension:
     """Return the method of an extension that the method `name` of a handler handles, in a profile."""
     method, method.profile = copy(extension), copy(profile)

@@ -69,9 +69,6 @@ class Profile(_Facts):
         """The module of the models, imported on first use."""
         return import_module(f"{self.package}.models")
 
-    def __repr__(self) -> str:
-        return f"Profile({self.package!r}, {self.protocol_version})"
-
 
 def session_of(profile: Profile, params: Any) -> str | None:
     """Return the session that params belong to; None if they belong to none."""

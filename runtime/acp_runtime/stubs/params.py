@@ -59,14 +59,8 @@ def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
             return model(**keywords)
         except ValidationError as error:
             failed[model] = error
-    raise _error_of_intended_member(keywords, failed)
-
-
-def _error_of_intended_member(
-    keywords: dict[str, Any], failed: dict[type[BaseModel], ValidationError]
-) -> ValidationError:
-    """Return the error of the member that the keywords fit best."""
-    return min(failed.items(), key=lambda each: (*_misfit(each[0], keywords), each[1].error_count()))[1]
+    # The error of the member that the keywords fit best.
+    raise min(failed.items(), key=lambda each: (*_misfit(each[0], keywords), each[1].error_count()))[1]
 
 
 def _misfit(model: type[BaseModel], keywords: dict[str, Any]) -> tuple[bool, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtim
 
 from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
 from acp_runtime.models.model import Model
-from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, Handled, find_handled, method_of
+from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, find_handled
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, ready_made
 
@@ -63,8 +63,8 @@ class Channel(Protocol):
     sides: Any
     process: ProcessInfo | None
 
-    async def request(self, method: Request[P, R], params: P) -> R:
-        """Send a request and wait for its result."""
+    def request(self, method: Request[P, R], params: P) -> Awaitable[R]:
+        """Return an awaitable that sends a request and waits for its result."""
         ...
 
     async def notify(self, method: Notification[P], params: P) -> None:
@@ -169,12 +169,6 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
             handled.default(method, params)
 
 
-def handled_by(handler: Handler) -> Handled:
-    """Return the extension methods that a handler handles."""
-    handled: Handled = getattr(type(handler), "_acp_handled", ())
-    return handled
-
-
 class Remote:
     """Calls the peer: it has a method for each method of the protocol that the peer handles.
 
@@ -249,7 +243,9 @@ class Remote:
             ValueError: if the peer has no such method in this profile.
         """
         if not isinstance(method, str):
-            return self._channel.supports(method_of(method))
+            if not isinstance(cast("object", method), (ExtRequest, ExtNotification)):
+                raise TypeError(f"Expected an ExtRequest or an ExtNotification, not {method!r}.")
+            return self._channel.supports(method)
         found = self.requests.get(method) or self.notifications.get(method)
         if found is None:
             names = ", ".join(sorted({**self.requests, **self.notifications}))

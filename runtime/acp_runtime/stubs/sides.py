@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from acp_runtime.stubs.extensions import Handled, handled_method
 from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request, Role
-from acp_runtime.stubs.roles import Channel, Handler, handled_by
+from acp_runtime.stubs.roles import Channel, Handler
 
 RemoteT = TypeVar("RemoteT")
 
@@ -53,7 +53,7 @@ class Side(Generic[RemoteT]):
 
     def with_extensions(self, handler: Handler) -> Side[RemoteT]:
         """Return this side with the extension methods of a handler."""
-        handled = handled_by(handler)
+        handled: Handled = getattr(type(handler), "_acp_handled", ())
         return _with_extensions(self, handled) if handled else self
 
 

@@ -1,4 +1,4 @@
-"""What the streams on unbuffered files have in common, whether the event loop waits for them or a thread does."""
+"""What all writers have in common, and what streams on unbuffered files do, whether a thread waits for them or not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from io import FileIO
 
 from acp_runtime.connection.interfaces import Receiver
 
-_HIGH_WATER = 64 * 1024
+CAPACITY = 64 * 1024  # of a pipe
 
 
 class FileReader(ABC):
@@ -63,20 +63,23 @@ class FileReader(ABC):
             receiver.ended(error)
 
 
-class FileWriter(ABC):
-    """Writes to an unbuffered file, which it owns.
+class BufferedWriter(ABC):
+    """Buffers what can't be written at once.
+
+    Args:
+        capacity: `drain` waits while more than this number of bytes is buffered.
 
     Attributes:
         unwritten: the number of buffered bytes.
         error: why nothing can be written anymore; None while writing works.
     """
 
-    def __init__(self, file: FileIO) -> None:
-        self._file = file
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._capacity = capacity
         self._loop = asyncio.get_running_loop()
         self.unwritten: int = 0
         self._changed = asyncio.Event()
-        self._on_failure: Callable[[OSError], None] | None = None
+        self._on_failure: Callable[[OSError], object] | None = None
         self.error: OSError | None = None
 
     def write(self, data: bytes, /) -> None:
@@ -87,25 +90,25 @@ class FileWriter(ABC):
         if self.error is not None:
             raise self.error
 
-    def on_failure(self, call: Callable[[OSError], None], /) -> None:
+    def on_failure(self, call: Callable[[OSError], object], /) -> None:
         """Set the function to call if writing fails."""
         self._on_failure = call
 
     async def drain(self) -> None:
-        """Wait while more bytes than the high-water mark are buffered. Raise OSError if writing failed."""
-        await self._until(_HIGH_WATER)
+        """Wait while more bytes than the capacity are buffered. Raise OSError if writing failed."""
+        await self._until(self._capacity)
         if self.error is not None:
             raise self.error
 
     async def close(self) -> None:
-        """Write the buffered bytes, then close the file."""
+        """Write the buffered bytes, then close."""
         await self._until(0)
         self.abort()
 
     def abort(self) -> None:
-        """Close the file without waiting for the buffered bytes."""
+        """Close without waiting for the buffered bytes."""
         if self.error is None:
-            self._end(BrokenPipeError("The descriptor is closed."))
+            self._end(BrokenPipeError("This side is closed."))
         self._close()
 
     @abstractmethod
@@ -114,7 +117,7 @@ class FileWriter(ABC):
 
     @abstractmethod
     def _close(self) -> None:
-        """Close the file. May be called again."""
+        """Close. May be called again."""
 
     def _wrote(self, size: int) -> None:
         self.unwritten -= size
@@ -133,3 +136,11 @@ class FileWriter(ABC):
         while self.unwritten > size and self.error is None:
             self._changed.clear()
             await self._changed.wait()
+
+
+class FileWriter(BufferedWriter):
+    """Writes to an unbuffered file, which it owns."""
+
+    def __init__(self, file: FileIO) -> None:
+        super().__init__()
+        self._file = file

@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
 from acp_runtime.connection.interfaces import Receiver
-
-_MUCH = 64 * 1024  # bytes that are not sent
+from acp_runtime.transports.files import CAPACITY, BufferedWriter
 
 
 @runtime_checkable
@@ -76,7 +75,7 @@ class StreamTransport:
             self._writer.transport.abort()
 
 
-class TransportEnd:
+class TransportEnd(BufferedWriter):
     """Makes a `Transport` a `ByteSource` and a `ByteWriter`. It is closed at the end of its `async with` block.
 
     Args:
@@ -85,6 +84,7 @@ class TransportEnd:
     """
 
     def __init__(self, transport: Transport, deadline: float) -> None:
+        super().__init__(0)
         self._transport = transport
         self._deadline = deadline
         self._resumed = asyncio.Event()
@@ -92,19 +92,16 @@ class TransportEnd:
         self.resume: Callable[[], None] = self._resumed.set
         self.resume()
         self._unsent = asyncio.Queue[bytes]()
-        self._error: OSError | None = None
-        self._failed: Callable[[OSError], object] = lambda _: None
         self._tasks = [asyncio.create_task(self._send(), name="acp-send")]
         self._much_is_unsent: Callable[[], object] = lambda: None
         self._is_closed = False
-        self.unwritten: int = 0
 
     async def __aenter__(self) -> TransportEnd:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not GeneratorExit:  # the event loop has ended
-            await self._close()
+            await self._end_all()
 
     def start(self, receiver: Receiver, /) -> None:
         """Start receiving in a task."""
@@ -117,33 +114,18 @@ class TransportEnd:
         """Receive nothing more. What `receive` may still return is not needed."""
         self.pause()
 
-    def write(self, data: bytes, /) -> None:
-        """Let a task send these bytes. Raise OSError if sending has failed."""
-        if self._error is not None:
-            raise self._error
-        self._unsent.put_nowait(data)
-        self.unwritten += len(data)
-        if self.unwritten > _MUCH:
-            self._much_is_unsent()
-
-    def on_failure(self, call: Callable[[OSError], object], /) -> None:
-        """Set the function to call when sending fails."""
-        self._failed = call
-
-    async def drain(self) -> None:
-        """Wait until everything is sent. Raise OSError if sending has failed."""
-        await self._unsent.join()
-        if self._error is not None:
-            raise self._error
-
     async def close(self) -> None:
         """Wait until everything is sent, then close."""
-        await self._unsent.join()
-        await self._close()
+        await self._until(0)
+        await self._end_all()
 
-    def abort(self) -> None:
+    def _put(self, data: bytes) -> None:
+        self._unsent.put_nowait(data)
+        if self.unwritten > CAPACITY:
+            self._much_is_unsent()
+
+    def _close(self) -> None:
         """Drop what is not sent. The transport is closed at the end of the block."""
-        self._error = self._error or BrokenPipeError("The transport is closed.")
         self._tasks[0].cancel()
 
     async def _receive(self, receiver: Receiver) -> None:
@@ -155,23 +137,16 @@ class TransportEnd:
             receiver.ended(OSError(f"{type(raised).__name__}: {raised}"))
 
     async def _send(self) -> None:
-        """Send until that fails or is cancelled; then drop what is left."""
+        """Send until that fails or is cancelled."""
         try:
-            while self._error is None:
+            while self.error is None:
                 data = await self._unsent.get()
-                try:
-                    await self._transport.send(data)
-                finally:
-                    self.unwritten -= len(data)
-                    self._unsent.task_done()
+                await self._transport.send(data)
+                self._wrote(len(data))
         except (Exception, asyncio.CancelledError) as raised:
-            self._error = self._error or OSError(f"{type(raised).__name__}: {raised}")
-            self._failed(self._error)
-        while not self._unsent.empty():
-            self._unsent.get_nowait()
-            self._unsent.task_done()
+            self._failed(self.error or OSError(f"{type(raised).__name__}: {raised}"))
 
-    async def _close(self) -> None:
+    async def _end_all(self) -> None:
         if not self._is_closed:
             self._is_closed = True
             for task in self._tasks:

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1_unstable
 from acp_bindings.v1 import RemoteAgent, SessionNotification
-from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_SIDE
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
 
 LARGE = "x" * 1_000_000
@@ -83,36 +81,6 @@ async def test_rule_16_updates_of_a_new_session_are_handled_after_its_caller_has
         await task
         await all_seen.wait()
         assert seen == ["new", "0", "1", "2"]
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_rule_16_updates_of_a_forked_session_are_handled_after_its_caller_has_the_result(
-    link: Link, way: Callable[[Any], Awaitable[Any]]
-) -> None:
-    class Recording(v1_unstable.Client):
-        async def session_update(self, notification: v1_unstable.SessionNotification, /) -> None:
-            await asyncio.sleep(0)
-            seen.append(notification.session_id)
-            if len(seen) == 4:
-                all_seen.set()
-
-        async def session_request_permission(self, request: Any, /) -> Any:
-            raise AssertionError
-
-    async def fork(agent: v1_unstable.RemoteAgent) -> None:
-        seen.append("forked " + (await way(agent.session_fork(session_id="old", cwd="/"))).session_id)
-
-    seen: list[str] = []
-    all_seen = asyncio.Event()
-    options: dict[str, Any] = {"side": UNSTABLE_CLIENT_SIDE, "guards": "off", "ready": False}
-    async with calling(link, lambda _: Recording(), **options) as (agent, peer):
-        task = asyncio.create_task(fork(agent))  # type: ignore[arg-type]
-        id = (await peer.receive())["id"]
-        await peer.send(update("old", "1"), update("new", "1"))
-        await peer.send(line({"id": id, "result": {"sessionId": "new"}}) + line(update("new", "2")))
-        await task
-        await all_seen.wait()
-        assert seen == ["old", "forked new", "new", "new"]
 
 
 @pytest.mark.parametrize(

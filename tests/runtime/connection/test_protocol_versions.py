@@ -36,13 +36,6 @@ async def test_rule_26_an_invalid_version_is_invalid_params(link: Link, version:
 
 
 @pytest.mark.parametrize("version", INVALID_VERSIONS)
-async def test_rule_26_an_invalid_version_is_invalid_params_in_version_2(link: Link, version: Any) -> None:
-    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
-        error = (await peer.call("initialize", {**V2_INITIALIZE, "protocolVersion": version}))["error"]
-        assert error["code"] == -32602
-
-
-@pytest.mark.parametrize("version", INVALID_VERSIONS)
 async def test_rule_26_a_result_with_an_invalid_version_is_an_invalid_response(link: Link, version: Any) -> None:
     async with calling(link, ready=False) as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))

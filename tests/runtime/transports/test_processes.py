@@ -18,7 +18,7 @@ from acp_bindings.v1 import (
     spawn_agent,
 )
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
-from tests.support.marked_processes import alive, marked
+from tests.support.marked_processes import alive, marked, no_new_children
 from tests.support.runtime.peer import PlainClient
 from tests.support.runtime.processes import command_of, opened, script, spawned
 
@@ -44,12 +44,11 @@ def is_alive(pid: int) -> bool:
 
 
 async def test_rule_23_an_agent_in_a_process_answers_a_prompt_and_ends_with_the_block() -> None:
-    async with spawned("echo") as agent:
-        await opened(agent)
-        turn = await agent.session_prompt(session_id="s1", prompt=[])
-        assert turn.stop_reason == "end_turn"
-        pid = await agent.ext_request("_pid")
-    assert not is_alive(pid)
+    with no_new_children():
+        async with spawned("echo") as agent:
+            await opened(agent)
+            turn = await agent.session_prompt(session_id="s1", prompt=[])
+            assert turn.stop_reason == "end_turn"
 
 
 async def test_rule_23_the_death_of_an_agent_is_reported_with_its_exit_code_and_stderr() -> None:
@@ -240,6 +239,32 @@ async def test_rule_23_grandchildren_end_too_even_if_they_keep_the_pipes_open(
         while is_alive(pid):
             await asyncio.sleep(0.01)
     assert "left behind is still running; sending SIGTERM" in caplog.text
+
+
+async def test_rule_23_a_grandchild_in_another_group_does_not_delay_the_end() -> None:
+    async with asyncio.timeout(60), spawned("parent", **SHORT) as agent:
+        pid = await agent.ext_request("_child", "elsewhere")
+    assert is_alive(pid)
+    os.kill(pid, signal.SIGKILL)
+
+
+async def test_rule_22_calls_to_an_agent_that_has_closed_its_stdin_fail() -> None:
+    async with spawned("closing", **SHORT) as agent:
+        call = asyncio.create_task(agent.ext_request("_close", 0))
+        with pytest.raises(ConnectionClosed, match="no longer reads"):
+            while True:
+                await agent.ext_notification("_note")
+        with pytest.raises(ConnectionClosed, match="Writing to the peer failed"):
+            await call
+
+
+async def test_rule_22_an_agent_that_closes_its_stdout_but_runs_on_is_reported_and_ended() -> None:
+    async with spawned("closing", **SHORT) as agent:
+        pid = await agent.ext_request("_pid")
+        with pytest.raises(ConnectionClosed, match="closed the connection") as caught:
+            await agent.ext_request("_close", 1)
+    assert (caught.value.exit_code, caught.value.stderr) == (None, "1 is closed\n")
+    assert not is_alive(pid)
 
 
 async def test_rule_23_the_agent_and_grandchildren_end_when_the_body_raises_or_is_cancelled() -> None:

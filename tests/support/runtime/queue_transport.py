@@ -62,15 +62,15 @@ class PeerEnd(TransportEnd):
 
     async def stop(self) -> None:
         self.abort()
-        await self._close()
+        await self._end_all()
 
     async def close(self) -> None:
-        await self._unsent.join()
-        if not isinstance(self._error, BrokenPipeError):  # neither closed nor aborted
-            self._error = BrokenPipeError("This direction is closed.")
+        await self._until(0)
+        if not isinstance(self.error, BrokenPipeError):  # neither closed nor aborted
+            self._end(BrokenPipeError("This direction is closed."))
             await self._transport.close()
 
-    async def _close(self) -> None:
+    async def _end_all(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)

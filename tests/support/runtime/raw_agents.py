@@ -55,14 +55,25 @@ def noisy(method: str, params: Any) -> Any:
 
 
 def parent(method: str, params: Any) -> Any:
-    """Start a process that ignores SIGTERM, keeps the pipes open and outlives the agent."""
+    """Start a process that ignores SIGTERM, keeps the pipes open and outlives the agent, in its group or elsewhere."""
     if method != "_child":
         return echo(method, params)
     ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
-    child = subprocess.Popen([sys.executable, "-S", "-c", ignore], stdout=subprocess.PIPE)
+    command = [sys.executable, "-S", "-c", ignore]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=params == "elsewhere")
     assert child.stdout is not None
     child.stdout.readline()
     return child.pid
+
+
+def closing(method: str, params: Any) -> Any:
+    """Close a descriptor, and run on."""
+    if method != "_close":
+        return echo(method, params)
+    os.write(2, b"%d is closed\n" % params)
+    os.close(params)
+    while True:
+        signal.pause()
 
 
 def deaf(method: str, params: Any) -> Any:
@@ -71,7 +82,7 @@ def deaf(method: str, params: Any) -> Any:
     raise ValueError("no")
 
 
-AGENTS = {each.__name__: each for each in (echo, dying, noisy, parent, deaf)}
+AGENTS = {each.__name__: each for each in (echo, dying, noisy, parent, closing, deaf)}
 
 
 def main() -> None:

@@ -53,9 +53,6 @@ class ObedientAgent(PlainAgent):
         """Start a child that inherits the standard descriptors and may outlive this process."""
         subprocess.Popen([sys.executable, "-S", "-c", "import sys; sys.stdout.write('late\\n'); sys.stdin.read()"])
 
-    async def fail(self, session: str, _: str) -> None:
-        raise ValueError("the handler failed")
-
     async def wait_quietly(self, session: str, _: str) -> None:
         await asyncio.Event().wait()
 

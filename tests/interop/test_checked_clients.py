@@ -1,0 +1,31 @@
+"""What `check-client` says about clients of others, so that a change of theirs or of ours is noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acp_kit.checking.client import Command
+from acp_kit.checking.running import Result, run
+from acp_kit.checking.scenarios import SCENARIOS
+from tests.support.third_party import UnavailableError, acpx, skip_without
+
+pytestmark = pytest.mark.xdist_group("their clients")
+
+
+async def test_acpx_goes_on_with_any_version_and_keeps_to_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        client = acpx("acpx")
+    except UnavailableError as reason:
+        skip_without("acpx can't be installed", reason)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    arguments = [*client, "--approve-all", "--agent", "{agent}", "exec", "{prompt}"]
+    results: list[Result] = []
+    for id, scenario in SCENARIOS.items():
+        deadline = 3 if id == "other-version" else 60
+        results.append(await run(scenario, Command(arguments, deadline=deadline)))
+    assert {result.scenario.id for result in results if result.status == "failed"} == {"other-version"}
+    assert {result.scenario.id for result in results if result.status == "skipped"} == {"cancel"}

@@ -1,0 +1,124 @@
+"""The command `check-client`: its report in three forms, its exit codes, and what it says about wrong commands."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from acp_kit.__main__ import main
+from acp_kit.checking.scenarios import SCENARIOS
+from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the client needs POSIX")
+CLIENT = ROOT / "tests" / "support" / "kit" / "checked_client.py"
+IDS = ["messages", "method-not-found", "unknown-request"]
+SCHEMA_KEYS = {"id", "level", "rule", "page", "status", "reason", "seconds", "exitCode", "messages", "output"}
+
+
+def check(defect: str, *options: str) -> int:
+    only = [word for id in IDS for word in ("--only", id)]
+    client = [sys.executable, "-I", "-S", str(CLIENT), defect, "{agent}", "{prompt}"]
+    return main(["check-client", *only, "--deadline", "2", *options, "--", *client])
+
+
+def test_the_text_has_a_line_for_what_passed_and_the_conversation_for_what_failed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert check("answers unknown requests with null") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == [
+        "ok    MUST    messages",
+        "FAIL  SHOULD  method-not-found: _acp_bindings/unknown was answered with null",
+        "      The answer to an unknown request is the error -32601.",
+        "      https://agentclientprotocol.com/protocol/v1/extensibility#custom-requests",
+    ]
+    assert '      <- {"id": 1, "method": "_acp_bindings/unknown", "params": {"sessionId": "session-1"}}' in lines
+    assert '      -> {"id": 1, "result": null}' in lines
+    assert lines[-2:] == [
+        "ok    MUST    unknown-request",
+        "2 passed, 0 MUST failed, 1 SHOULD failed, 0 could not be tried",
+    ]
+
+
+def test_json_has_what_passed_on_the_wire_as_a_recording(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check("ignores unknown requests", "--format", "json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["passed"] is False
+    assert report["command"][-2:] == ["{agent}", "{prompt}"]
+    assert [(scenario["id"], scenario["status"]) for scenario in report["scenarios"]] == [
+        ("messages", "passed"),
+        ("method-not-found", "failed"),
+        ("unknown-request", "failed"),
+    ]
+    assert {*report["scenarios"][0]} == SCHEMA_KEYS
+    first = report["scenarios"][0]["messages"][0]
+    assert (first["direction"], first["message"]["method"]) == ("c2a", "initialize")
+
+
+def test_junit_fails_for_must_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check("ignores unknown requests", "--format", "junit") == 1
+    suite = ElementTree.fromstring(capsys.readouterr().out)
+    assert {key: suite.get(key) for key in ("tests", "failures", "skipped")} == {
+        "tests": "3",
+        "failures": "1",
+        "skipped": "1",
+    }
+    assert [[part.tag for part in case] for case in suite] == [[], ["skipped"], ["failure"]]
+
+
+def test_a_client_that_sends_no_prompt_is_checked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "client.sh"
+    program.write_text("echo usage: client PROMPT; exit 3")
+    assert main(["check-client", "--", "sh", str(program), "{agent}"]) == 1
+    printed = capsys.readouterr()
+    assert "ended with exit code 3 and started no agent before session/prompt" in printed.out
+    assert "usage: client PROMPT" in printed.out
+    assert printed.out.count("FAIL") == 1
+    assert "--prompt-args" in printed.err
+
+
+def test_prompt_args_are_the_last_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "client.sh"
+    program.write_text('printf "%s|" "$@"')
+    main(
+        [
+            "check-client",
+            "--only",
+            "messages",
+            "--prompt-args",
+            "exec '{prompt} {prompt}'",
+            "--",
+            "sh",
+            str(program),
+            "{agent}",
+        ]
+    )
+    (arguments,) = [line for line in capsys.readouterr().out.splitlines() if "|" in line]
+    assert arguments.split("|")[1:] == ["exec", "Say hello, please: ça va? 👋 Say hello, please: ça va? 👋", ""]
+
+
+def test_a_client_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-client", "--", "no-such-client", "{agent}"]) == 2
+    assert "Can't start the client 'no-such-client'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"), [(["client"], "has no {agent}"), (["--only", "nothing", "{agent}"], "invalid choice")]
+)
+def test_wrong_arguments_are_explained(arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["check-client", *arguments])
+    assert problem in capsys.readouterr().err
+
+
+def test_the_help_lists_the_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["check-client", "--help"])
+    printed = capsys.readouterr().out
+    for scenario in SCENARIOS.values():
+        assert f"  {scenario.id} " in printed
+        assert scenario.rule in printed

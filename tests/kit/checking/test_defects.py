@@ -1,0 +1,55 @@
+"""A good client passes each scenario. Each broken one is found by its own scenario, and by no other MUST."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import pytest
+
+from acp_kit.checking.client import Command
+from acp_kit.checking.running import Result, run
+from acp_kit.checking.scenarios import SCENARIOS
+from tests.support.kit.checked_client import DEFECTS
+from tests.support.paths import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the client needs POSIX")]
+CLIENT = ROOT / "tests" / "support" / "kit" / "checked_client.py"
+
+
+async def check(defect: str, ids: list[str], deadline: float) -> list[Result]:
+    arguments = [sys.executable, "-I", "-S", str(CLIENT), defect, "{agent}", "{prompt}"]
+    command = Command(arguments, deadline=deadline, quiet=0.5)
+    return await asyncio.gather(*(run(SCENARIOS[id], command) for id in ids))
+
+
+async def test_a_good_client_passes_each_scenario() -> None:
+    results = await check("", [*SCENARIOS], 60)
+    assert {result.scenario.id: result.reason for result in results if result.status != "passed"} == {}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+async def test_a_defect_is_found_by_its_own_scenario_and_by_no_other_must(defect: str) -> None:
+    id, reason = DEFECTS[defect]
+    others = [other for other, scenario in SCENARIOS.items() if scenario.level == "MUST" and other != id]
+    found = await check(defect, others, 60)
+    assert {result.scenario.id: result.reason for result in found if result.status == "failed"} == {}
+    (own,) = await check(defect, [id], 2)
+    assert own.status == "failed"
+    assert reason in own.reason
+
+
+async def test_a_client_that_stays_open_is_ended_after_each_scenario() -> None:
+    arguments = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}", "stays"]
+    command = Command(arguments, deadline=60, quiet=0.5, by_hand=True)
+    by_id = {id: await run(SCENARIOS[id], command) for id in ("messages", "late-update", "agent-dies")}
+    assert {id: result.status for id, result in by_id.items()} == {
+        "messages": "passed",
+        "late-update": "passed",
+        "agent-dies": "skipped",
+    }
+    assert {result.exit_code for result in by_id.values()} == {None}
+
+
+def test_each_scenario_has_a_defect_that_it_finds() -> None:
+    assert {id for id, _ in DEFECTS.values()} == SCENARIOS.keys()

@@ -1,0 +1,69 @@
+"""The clients of the examples and guides keep to the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from acp_kit.checking.client import Command
+from acp_kit.checking.running import run
+from acp_kit.checking.scenarios import SCENARIOS
+from tests.support.docs.files import steps
+from tests.support.paths import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C needs POSIX")]
+TERMINAL_CLIENT = [sys.executable, str(ROOT / "examples" / "terminal_client.py"), "--say", "{prompt}"]
+QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
+# What can't be tried with a client that asks nobody, or that asks a user.
+ASKS_NOBODY, ASKS = {"cancel"}, {"permission-kind"}
+SYNCHRONOUS = """
+import sys
+from acp_bindings import v1
+from acp_kit.sync import spawn_agent
+
+def ask(request: v1.RequestPermissionRequest) -> str | None:
+    return next((option.option_id for option in request.options if option.kind == "allow_once"), None)
+
+with spawn_agent(sys.argv[1], ask=ask) as agent, agent.open_session() as session:
+    try:
+        session.ask(sys.argv[2])
+    except v1.RequestError as error:
+        sys.exit(f"The agent fails: {error}")
+"""
+
+
+async def faults(command: Command, ids: Iterable[str]) -> tuple[dict[str, str], set[str]]:
+    """Return why scenarios fail, and which can't be tried."""
+    results = await asyncio.gather(*(run(SCENARIOS[id], command) for id in ids))
+    failed = {result.scenario.id: result.reason for result in results if result.status == "failed"}
+    return failed, {result.scenario.id for result in results if result.status == "skipped"}
+
+
+async def test_the_terminal_client_that_allows_everything() -> None:
+    command = Command([*TERMINAL_CLIENT, "--yes", "{agent}"], deadline=60)
+    assert await faults(command, SCENARIOS) == ({}, ASKS_NOBODY)
+
+
+async def test_the_terminal_client_that_asks() -> None:
+    command = Command([*TERMINAL_CLIENT, "{agent}"], answer="2", deadline=60)
+    ids = ["cancel", "permission-option", "permission-kind", "string-ids"]
+    assert await faults(command, ids) == ({}, ASKS)
+
+
+async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
+    (tmp_path / "client.py").write_text(steps(QUICKSTART)[-1].files["client.py"], "utf-8")
+    command = Command([sys.executable, str(tmp_path / "client.py"), "{prompt}", "{agent}"], answer="2", deadline=60)
+    # It exits at Ctrl-C without a session/cancel, because `input` keeps its event loop waiting.
+    assert await faults(command, SCENARIOS) == ({}, ASKS | {"cancel"})
+
+
+async def test_a_synchronous_client(tmp_path: Path) -> None:
+    (tmp_path / "client.py").write_text(SYNCHRONOUS, "utf-8")
+    command = Command([sys.executable, str(tmp_path / "client.py"), "{agent}", "{prompt}"], deadline=60)
+    failed, skipped = await faults(command, SCENARIOS)
+    assert failed == {}
+    assert skipped == ASKS_NOBODY | {"files"}
