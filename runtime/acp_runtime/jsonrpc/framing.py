@@ -6,6 +6,7 @@ And tells how much memory the message of a line takes once it is decoded.
 from __future__ import annotations
 
 from os import urandom
+from struct import unpack
 
 from acp_runtime.errors import MessageTooLarge
 
@@ -111,10 +112,10 @@ def _values(text: bytes) -> int:
 
 
 def _estimated_values(line: bytes) -> int:
-    """Estimate it from pieces. They begin at a random place, so that a peer can't hide values between them."""
+    """Estimate it from pieces, each at a random place of its part, so that a peer can't hide values between them."""
     step = len(line) // _PIECES
-    first = urandom(1)[0] * (step - _PIECE) // 256
-    pieces = b"".join(line[start : start + _PIECE] for start in range(first, len(line), step))
+    offsets = [part * step + (random * (step - _PIECE) >> 16) for part, random in enumerate(unpack("16H", urandom(32)))]
+    pieces = b"".join(line[start : start + _PIECE] for start in offsets)
     return _values(pieces) * len(line) // len(pieces)
 
 

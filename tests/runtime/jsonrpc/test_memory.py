@@ -32,3 +32,9 @@ def test_one_wide_character_widens_a_text(ensure_ascii: bool) -> None:
 def test_code_in_a_text_is_a_text() -> None:
     code = json.dumps({"text": json.dumps([{"a": [1, "\\"]}] * 100_000)}).encode()
     assert memory_of(code) < 2 * len(code)
+
+
+def test_values_between_the_places_of_an_even_sample_are_counted() -> None:
+    part = b'"%b",%b' % (b"x" * _MIB, b",".join([b"[]"] * 300_000))
+    line = b"[%b]" % b",".join([part] * 16)
+    assert memory_of(line) > 2 * len(line)
