@@ -183,6 +183,21 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
             if message and self._is_text and not self.close_sent:
                 self._put(message)
 
+    def handle_parser_exception(self) -> None:
+        if self.close_sent:
+            return  # the rest of the message is dropped
+        assert self.conn.close_sent is not None
+        if self.conn.parser_exc is not None:
+            self.conn.parser_exc.__traceback__ = None  # it refers to what was inflated
+        self._message.clear()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": self.conn.close_sent.code})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.close_sent = True
+        # A transport that is closed while the client sends loses the code of closing.
+        self.close_timer = self.loop.call_later(_LAST_SECONDS, self.transport.abort)
+
     def keepalive_timeout(self) -> None:
         if self.read_paused:  # the answer may be behind what isn't read
             self.pong_timer = self.pending_ping_payload = None

@@ -48,15 +48,17 @@ def server() -> Iterator[Victim]:
 async def attacked(server: Victim, allowed: int = ALLOWED) -> AsyncGenerator[list[WebSocket]]:
     """Measure the block. Another client is served all the time. Close the WebSockets that the block leaves."""
     other = await server.websocket()
+    answer = asyncio.create_task(other.next())  # which answers pings
     server.start()
     sockets: list[WebSocket] = []
     try:
         yield sockets
         await other.send(frame(message("session/new", {"cwd": "/", "mcpServers": []}, id=1)))
-        assert b"sessionId" in await other.next()
+        assert b"sessionId" in await answer
         sys.stdout.write(f"{server.peak >> 20} MiB at most, of {allowed >> 20}; now {server.now >> 20}\n")
         assert server.peak <= allowed
     finally:
+        answer.cancel()
         for socket in [*sockets, other]:
             await socket.close()
 
