@@ -7,6 +7,8 @@ import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 
+from acp_kit.remote.headers import is_header_value
+
 TOKEN_HELP = "the environment variable with the token that clients send, as Authorization: Bearer TOKEN"
 EXIT_CODES = (
     "exit codes: 0: it was stopped, or the editor closed stdin; 1: the agent can't be reached, or was lost; "
@@ -34,6 +36,6 @@ def read_secret(variable: str) -> str:
     value = os.environ.get(variable, "").strip()
     if not value:
         raise ArgumentTypeError(f"the environment variable {variable} is not set, or it is empty")
-    if not value.isascii() or not value.isprintable():
+    if not is_header_value(value):
         raise ArgumentTypeError(f"the environment variable {variable} has characters that a header can't carry")
     return value

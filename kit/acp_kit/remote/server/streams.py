@@ -31,7 +31,6 @@ class Stream:
     Attributes:
         is_open: whether a client reads.
         unread: how many bytes wait, with those that the server was given last: it may still have them.
-        reads: how often something was read.
         abort_response: ends the response, although the client doesn't read.
     """
 
@@ -44,7 +43,6 @@ class Stream:
         self._has_ended = False
         self.is_open = False
         self.unread = 0
-        self.reads = 0
         self.abort_response: Callable[[], object] = lambda: None
 
     @property
@@ -112,11 +110,11 @@ class Stream:
             count += 1
         for data in _pieces(list(islice(self._lines, count))):
             await _write(send, data, seconds)
-            self._was_read()
+            self._on_read()
         for _ in range(min(count, len(self._lines))):
             self._lines.popleft()
         self._give(size)
-        self._was_read()
+        self._on_read()
 
     def _give(self, size: int) -> None:
         """Note what the server was given. What it was given before that has left it."""
@@ -126,10 +124,6 @@ class Stream:
     def _count(self, size: int) -> None:
         self.unread += size
         self._account.set(self, self.unread + len(self._lines) * _LINE)
-
-    def _was_read(self) -> None:
-        self.reads += 1
-        self._on_read()
 
 
 def _pieces(lines: list[bytes]) -> Iterator[bytes]:
