@@ -52,6 +52,12 @@ class Connection(ClientConnection, asyncio.BufferedProtocol):
         if self.unread_pongs > _MAX_UNREAD_PONGS:
             self.transport.abort()
 
+    def eof_received(self) -> None:
+        """Drop what isn't sent yet. (On Python 3.11, aborting a transport that closed after sending it fails.)"""
+        super().eof_received()
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+
 
 class WebSocketTransport:
     """Sends and receives one message of JSON in each text frame.

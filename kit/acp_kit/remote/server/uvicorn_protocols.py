@@ -192,10 +192,8 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
         self._message.clear()
         self.queue.put_nowait({"type": "websocket.disconnect", "code": self.conn.close_sent.code})
         self.transport.write(b"".join(self.conn.data_to_send()))
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
         self.close_sent = True
-        # A transport that is closed while the client sends loses the code of closing.
+        # Closed while the client sends, TCP would lose the code.
         self.close_timer = self.loop.call_later(_LAST_SECONDS, self.transport.abort)
 
     def keepalive_timeout(self) -> None:

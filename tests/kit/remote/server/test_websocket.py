@@ -91,7 +91,7 @@ async def test_a_bomb_or_20_megabytes_close_only_their_websocket(server: str) ->
     async with serving(agent_app(echo), server) as site, _connect(site) as other:
         for compression in ("deflate", None):
             url = f"ws://127.0.0.1:{site.port}/acp"
-            async with connect(url, compression=compression, close_timeout=3) as client:
+            async with connect(url, compression=compression, close_timeout=1) as client:
                 with suppress(ConnectionClosed):
                     await client.send("x" * 20_000_000)
                 await client.close()  # hypercorn doesn't close the TCP connection on its own
