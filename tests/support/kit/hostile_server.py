@@ -35,7 +35,10 @@ class HostilesAgent(EchoAgent):
         if method == "_hold":
             await asyncio.Event().wait()
         if method == "_flood":
-            await asyncio.gather(*(self._flood(f"flood{number}", **params) for number in range(params["sessions"])))
+            async with asyncio.TaskGroup() as floods:
+                for number in range(params["sessions"]):
+                    floods.create_task(self._flood(f"flood{number}", **params))
+                    await asyncio.sleep(0)  # as prompts of several sessions would
         return {}
 
     async def _flood(self, session: str, sessions: int, size: int, count: int) -> None:

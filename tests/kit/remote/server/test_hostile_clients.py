@@ -237,7 +237,10 @@ async def test_requests_without_an_answer_and_ids_that_are_none(server: Victim) 
                     b"POST /acp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                     b"Acp-Connection-Id: %b\r\nContent-Length: %d\r\n\r\n%b" % (id.encode(), len(body), body)
                 )
-                assert b" 202 " in await reader.readuntil(b"\r\n\r\n")
+                try:
+                    await reader.readuntil(b"\r\n\r\n")
+                except (asyncio.IncompleteReadError, ConnectionError):
+                    break  # the connection holds too much
         writer.close()
 
 
