@@ -134,3 +134,15 @@ async def test_a_client_that_never_reads_loses_its_websocket(server: str) -> Non
         assert await failed.get() < 320  # the buffers of the system and of the server
         assert await _ask(other, {}) == {}
         writer.transport.abort()
+
+
+@pytest.mark.parametrize("is_on", [False, True])
+async def test_compression_is_off_by_default_and_inflated_messages_have_the_limit(is_on: bool) -> None:
+    options = {"ws_per_message_deflate": True} if is_on else {}
+    async with serving(agent_app(echo, bounds=Bounds(message_bytes=100_000)), options=options) as site:
+        async with connect(f"ws://127.0.0.1:{site.port}/acp", compression="deflate") as client:
+            assert client.response
+            assert ("Sec-WebSocket-Extensions" in client.response.headers) == is_on
+            assert (await _ask(client))["id"] == 0
+            await client.send("x" * 100_001)
+            assert await _closing_code(client) == 1009
