@@ -35,11 +35,7 @@ class HostilesAgent(EchoAgent):
         if method == "_hold":
             await asyncio.Event().wait()
         if method == "_flood":
-            floods: list[asyncio.Task[None]] = []
-            for number in range(params["sessions"]):
-                floods.append(asyncio.create_task(self._flood(f"flood{number}", **params)))
-                await asyncio.sleep(0)  # prompts of several sessions don't begin at once either
-            await asyncio.gather(*floods)
+            await asyncio.gather(*(self._flood(f"flood{number}", **params) for number in range(params["sessions"])))
         return {}
 
     async def _flood(self, session: str, sessions: int, size: int, count: int) -> None:

@@ -167,7 +167,7 @@ class HTTPTransport:
             abort: ends the block, although the client doesn't read.
         """
         stream = self._stream(session)
-        stream.is_open, stream.abort_response = True, abort
+        stream.opened(abort)
         if self._idle is not None:
             self._idle.cancel()
         try:

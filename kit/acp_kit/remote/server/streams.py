@@ -14,6 +14,7 @@ from acp_kit.remote.server.account import Account
 _CHUNK = 64 * 1024  # bytes that are sent at once
 _KEEP_ALIVE = 15.0  # seconds
 _LINE = 100  # bytes that a message takes besides its own
+_OPEN = 48 * 1024  # bytes that the server takes for an open stream, with what its client sends meanwhile
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
@@ -62,6 +63,11 @@ class Stream:
         self._changed.set()
         if not self.is_open:
             self.abort()
+
+    def opened(self, abort: Callable[[], object]) -> None:
+        """Note that a client reads, and how to end that."""
+        self.is_open, self.abort_response = True, abort
+        self._count(0)
 
     def left(self) -> None:
         """Note that the client doesn't read any more."""
@@ -123,7 +129,7 @@ class Stream:
 
     def _count(self, size: int) -> None:
         self.unread += size
-        self._account.set(self, self.unread + len(self._lines) * _LINE)
+        self._account.set(self, self.unread + len(self._lines) * _LINE + self.is_open * _OPEN)
 
 
 def _pieces(lines: list[bytes]) -> Iterator[bytes]:

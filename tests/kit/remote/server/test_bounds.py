@@ -130,6 +130,18 @@ async def test_messages_wait_for_few_sessions_only() -> None:
         await first.close()
 
 
+async def test_open_streams_count_as_bytes_that_wait() -> None:
+    async with serving(agent_app(echo, bounds=Bounds(connection_bytes=200_000))) as site:
+        id = await site.initialize()
+        streams = [await site.stream(id, f"s{number}") for number in range(4)]
+        await site.request("GET", {**EVENTS, "Acp-Connection-Id": id, "Acp-Session-Id": "s4"})
+        assert [await stream.next() for stream in streams] == [None] * 4
+        assert (await site.post(id, _NEW)).status == 404
+        for stream in streams:
+            await stream.close()
+        await _works(site)
+
+
 async def test_sessions_that_were_read_make_room_for_others() -> None:
     serve, agents = raw_agents()
     async with serving(agent_app(serve, bounds=Bounds(streams=3))) as site:
