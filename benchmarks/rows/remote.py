@@ -29,7 +29,8 @@ def websockets(setup: Setup, name: str, more: str = "", *, offer: bool) -> Row:
         name=name,
         description=f"A process serves {connections:,} raw WebSockets with a session each. All prompt at once, and "
         f"each receives {count} updates. Timed from the prompts to the last response; a lost update fails. "
-        f"{more}Memory: what a connection with an idle session adds to the server. The Python ones are served by uvicorn.",
+        f"{more}Memory: what a connection with an idle session adds to the server. The Python ones are "
+        "served by uvicorn.",
         quantities=[
             Quantity("seconds", "updates/s", count=connections * count),
             Quantity("idle", "KiB a connection", factor=1 / 1024),

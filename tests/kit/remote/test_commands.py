@@ -227,15 +227,6 @@ def test_a_port_in_use_is_reported(
     assert stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("host", ["host.invalid", "1::2::3"])
-def test_a_host_that_is_no_address_of_this_machine_is_reported(
-    host: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ["--host", host, "--allow-host", "example.org", "--log-level", "error"]
-    stderr = _unserved(arguments, folder, capsys, monkeypatch)
-    assert stderr.startswith(f"acp_kit.remote: {host} port 8000 can't be listened on: ")
-
-
 @pytest.mark.parametrize(("options", "warnings"), [([], 1), (["--token-env", "ACP_TOKEN"], 0)])
 def test_an_address_that_only_host_protects_is_warned_about(
     options: list[str],
