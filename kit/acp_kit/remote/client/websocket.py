@@ -29,6 +29,11 @@ _CLOSING = 1.0  # seconds that the agent may take to close, too
 _MAX_UNREAD_PONGS = 65_536  # bytes of answers to pings
 
 
+class _Closed(asyncio.Transport):
+    def abort(self) -> None:
+        pass
+
+
 class Connection(ClientConnection, asyncio.BufferedProtocol):
     """Reads little at a time, so that other tasks have their turn during thousands of small frames.
 
@@ -52,11 +57,10 @@ class Connection(ClientConnection, asyncio.BufferedProtocol):
         if self.unread_pongs > _MAX_UNREAD_PONGS:
             self.transport.abort()
 
-    def eof_received(self) -> None:
-        """Drop what isn't sent yet. (On Python 3.11, aborting a transport that closed after sending it fails.)"""
-        super().eof_received()
-        if self.transport.get_write_buffer_size():
-            self.transport.abort()
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note the end. websockets aborts the transport after it, which a transport of Python 3.11 may not bear."""
+        super().connection_lost(exc)
+        self.transport = _Closed()
 
 
 class WebSocketTransport:

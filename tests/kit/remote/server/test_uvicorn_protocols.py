@@ -104,10 +104,11 @@ async def test_a_client_that_reads_no_response_is_left(monkeypatch: pytest.Monke
 async def test_a_client_may_not_send_much_behind_a_request(kind: str) -> None:
     async with serving(agent_app(echo)) as site:
         stream = await site.stream(await site.initialize(), Connection=kind)
-        with pytest.raises(ConnectionError):
-            while True:
-                stream.writer.write(b"x" * 1000)
-                await stream.writer.drain()
+        stream.writer.write(b"x" * 1_000_000)
+        with suppress(ConnectionError):
+            while await stream.line():
+                pass
+        stream.writer.close()
 
 
 @pytest.mark.parametrize("kind", ["first", "websocket"])
