@@ -77,7 +77,8 @@ class HttpTransport:
     async def _send(self, line: bytes) -> None:
         messages = read_messages(line)
         requests = {each.id: each for each in messages if each.id is not None and each.method is not None}
-        session = next(filter(None, map(self._session_of, messages)), "")
+        sessions = [self._session_of(each) for each in messages]
+        session = next((each for each in sessions if each), "")
         if session and any(each.method not in ENDS_SESSION for each in requests.values()):
             stream = await self._opened(session)
             if stream.error is not None:

@@ -69,7 +69,8 @@ def _serve(options: Namespace) -> int:
     try:
         app = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate)
     except ValueError as error:
-        options.error(str(error))
+        code: int = options.error(str(error))
+        return code
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((options.host, options.port), family=family)
