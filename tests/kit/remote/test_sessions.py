@@ -93,7 +93,7 @@ AgentOfVersion2.__abstractmethods__ = frozenset()
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 async def test_a_client_of_version_1_learns_that_an_agent_has_only_version_2(scheme: str) -> None:
     async def serve(transport: Transport, _: None) -> None:
-        await v2_draft.serve(lambda _: AgentOfVersion2(), transport)
+        await v2_draft.serve(lambda _: AgentOfVersion2(), transport)  # type: ignore[abstract]
 
     async with serving(agent_app(serve)) as site:
         transport = await open_transport(f"{scheme}://127.0.0.1:{site.port}/acp")
