@@ -53,7 +53,7 @@ compatibility: $(READY) ## Write docs/project/compatibility.md: what survives of
 	$(BIN)/python -m codegen compatibility
 
 # $$FROM, $$REPORT and $$TAG are read from the environment, because make would expand a $$ in their values.
-fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version>, github:<tag> or <folder>
+fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version> or <folder>
 	$(BIN)/python -m codegen fetch "$$FROM"
 
 upgrade: $(READY) ## Adopt another schema, up to the commit: make upgrade FROM=npm:@agentclientprotocol/sdk@<version> [REPORT=<folder>]

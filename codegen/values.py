@@ -92,6 +92,26 @@ def _fits_field(schema: Schema, value: Any, field: Field, *, strict: bool = Fals
     return is_tolerated or fits(schema, value, field.type, strict=strict)
 
 
+def python_source(schema: Schema, value: Any, kind: Type) -> str:
+    """Return the Python expression that builds a value of a type."""
+    definition = schema.definitions.get(kind.name)
+    if isinstance(definition, Model):
+        fields = (field for field in schema.fields(definition.name) if field.wire in value and field.tag is None)
+        keywords = (f"{field.name}={python_source(schema, value[field.wire], field.type)}" for field in fields)
+        return f"{definition.name}({', '.join(keywords)})"
+    if definition:
+        return python_source(schema, value, definition.type)
+    if kind.kind == "union":
+        return python_source(schema, value, next(part for part in kind.parts if fits(schema, value, part)))
+    items = value if is_array(value) else value.values() if is_object(value) else ()
+    written = [python_source(schema, item, part) for part in kind.parts for item in items]
+    if not written:
+        return quoted(value)
+    keys = (f"{quoted(key)}: " for key in value) if is_object(value) else [""] * len(written)
+    inside = ", ".join(f"{key}{item}" for key, item in zip(keys, written, strict=True))
+    return f"{{{inside}}}" if is_object(value) else f"[{inside}]"
+
+
 class Samples:
     """Makes samples of the values of one schema's types.
 

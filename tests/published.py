@@ -44,6 +44,10 @@ def main(tag: str) -> None:
     for profile in profiles:
         use(profile)
     run_readme()
+    command = subprocess.run(
+        [Path(sys.executable).with_name("acp-bindings"), "--help"], capture_output=True, check=False
+    )
+    need(command.returncode == 0, f"The command acp-bindings doesn't run: {command.stderr.decode()}")
     python = sys.version.split()[0]
     sys.stdout.write(f"acp-bindings {found} ({tag or 'no tag'}) works on Python {python}: {', '.join(profiles)}\n")
 

@@ -65,12 +65,14 @@ _LAYERS = {
         {"render"},
     ),
     "acp_kit": (
-        {"blocking", "extras", "frame_log", "lazy", "profiles", "sequences", "telemetry", "threads", "uninterrupted"},
+        {"blocking", "extras", "lazy", "owner_file", "profiles", "recording", "redaction", "sequences", "threads"},
+        {"frame_log", "telemetry", "uninterrupted"},
         {"confined", "config_options", "content", "registry", "updates"},
         {"local", "timeline"},
         {"agent"},
         {"client", "history"},
-        {"remote", "sync"},
+        {"remote", "sync", "tap", "testing"},
+        {"__main__"},
     ),
 }
 

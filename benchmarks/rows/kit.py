@@ -34,6 +34,6 @@ def importing() -> Row:
         "imports from `acp_bindings.v1`. CPU time.",
         quantities=[Quantity("seconds", "ms CPU", factor=1000)],
         measures={OURS: partial(run, program("ours", "import_kit.py"))},
-        targets=[no_more_than(0.005, key="seconds")],
+        targets=[no_more_than(0.006, key="seconds")],
         warm=True,
     )

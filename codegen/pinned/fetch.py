@@ -14,11 +14,12 @@ from typing import Any
 from codegen.errors import FetchError, SchemaError
 from codegen.files import read_files, replace_folders
 from codegen.nodes import is_object
+from codegen.pinned.npm import from_npm
 from codegen.pinned.pins import PINS, parse_json, read_pins, sha256
 from codegen.pinned.profiles import PLACES
 from codegen.pinned.release import Release, from_folder
 
-SOURCES = "npm:<package>@<version or tag>, github:<tag>, or a folder"
+SOURCES = "npm:<package>@<version or tag>, or a folder"
 _LICENSE = "LICENSE"
 _CHECK = "Nothing was changed. Check the source."
 
@@ -48,15 +49,8 @@ def read_source(source: str) -> Release:
         raise FetchError(
             f"The source is missing. Give one, such as FROM=npm:@agentclientprotocol/sdk@latest: {SOURCES}."
         )
-    # Both import urllib, which every command would wait for.
     if source.startswith("npm:"):
-        from codegen.pinned.npm import from_npm
-
         return from_npm(source.removeprefix("npm:"))
-    if source.startswith("github:"):
-        from codegen.pinned.github import from_github
-
-        return from_github(source.removeprefix("github:"))
     if Path(source).is_dir():
         return from_folder(Path(source))
     raise FetchError(f"{source} is not a source. Give {SOURCES}.")
@@ -66,8 +60,7 @@ def fetch(source: str, target: Path) -> list[str]:
     """Pin the schemas of a source.
 
     Args:
-        source: `npm:<package>@<version or tag>`, `github:<tag>`, or a folder (an unpacked package, or a folder of
-            schemas).
+        source: `npm:<package>@<version or tag>`, or a folder (an unpacked package, or a folder of schemas).
         target: the folder of the pinned schemas.
 
     Returns:

@@ -15,10 +15,11 @@ from typing import Any
 from codegen.errors import FetchError
 from codegen.nodes import is_array
 from codegen.pinned.pins import parse_json
-from codegen.pinned.release import MAX_BYTES, Release, package_json, release_in
+from codegen.pinned.release import Release, package_json, release_in
 
 _PACKAGE = re.compile(r"(?P<name>(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)(@(?P<wanted>[\w][\w.+-]*))?")
 SECONDS = 120
+MAX_BYTES = 16 * 2**20
 MAX_UNPACKED = 4 * MAX_BYTES
 _READ = re.compile(r"package/(schema/.*|package\.json|LICENSE)")
 _UNKNOWN = {"E404", "ETARGET", "EINVALIDTAGNAME"}
@@ -72,7 +73,7 @@ def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
             command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=SECONDS
         )
     except FileNotFoundError as error:
-        raise FetchError("npm is not installed. Install Node.js, or fetch from GitHub or a folder.") from error
+        raise FetchError("npm is not installed. Install Node.js, or fetch from a folder.") from error
     except subprocess.TimeoutExpired as error:
         raise FetchError(
             f"npm did not download {spec} within {SECONDS} seconds. Try again later, or fetch from a folder."

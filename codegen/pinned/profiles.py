@@ -11,10 +11,9 @@ from codegen.errors import SchemaError
 
 # The paths at which upstream has published the schema of each profile. Up to release 1.9, version 1 had one file,
 # `schema.json`, which became `v1/schema.unstable.json` (1.9.0 and 2.0.0 have the same bytes).
-ONE_FILE = "schema.json"
 PLACES_OF = {
     "v1": ("v1/schema.json",),
-    "v1_unstable": ("v1/schema.unstable.json", ONE_FILE),
+    "v1_unstable": ("v1/schema.unstable.json", "schema.json"),
     "v2_draft": ("v2/schema.json",),
     "v2_draft_unstable": ("v2/schema.unstable.json",),
 }
@@ -96,8 +95,3 @@ def find_files(folder: Path) -> dict[str, str]:
         for place in places
         if (folder / place).is_file() and place == next(each for each in places if (folder / each).is_file())
     }
-
-
-def places_of(version: int) -> tuple[str, ...]:
-    """Return the paths that the schemas of a version of the protocol can have."""
-    return tuple(place for name, places in PLACES_OF.items() if name[1] == str(version) for place in places)

@@ -12,7 +12,6 @@ from codegen.nodes import is_object
 from codegen.pinned.pins import parse_json
 from codegen.pinned.profiles import PLACES, PLACES_OF, find_files
 
-MAX_BYTES = 16 * 2**20
 # They appear in generated code, pull requests and the documentation.
 _NAME = re.compile(r"[\w@.+/() -]{0,200}", re.ASCII)
 

@@ -1,4 +1,4 @@
-"""The command: `python -m acp_migrate PATH... [--write] [--unstable]`."""
+"""The command: `acp-bindings migrate PATH... [--write] [--unstable]`, or `python -m acp_migrate`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 if nothing is left to do, 1 if places are left to a person, 2 if a file can't be read, parsed or written.
     """
-    parser = argparse.ArgumentParser("python -m acp_migrate", description=_DESCRIPTION, epilog=_EXIT_CODES)
+    parser = argparse.ArgumentParser("python -m acp_migrate")
+    add_migrate(parser)
+    options = parser.parse_args(arguments)
+    code: int = options.run(options)
+    return code
+
+
+def add_migrate(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command, and what runs it."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXIT_CODES
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="a Python file, or a folder with such files"
     )
@@ -43,7 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--unstable", action="store_true", help=f"import from {UNSTABLE}, which has what is not stable yet"
     )
-    options = parser.parse_args(arguments)
+    parser.set_defaults(run=_migrate)
+
+
+def _migrate(options: argparse.Namespace) -> int:
     if find_spec("libcst") is None:
         return _complain("the package libcst is missing, which you get with: pip install 'acp-bindings[migrate]'")
     try:

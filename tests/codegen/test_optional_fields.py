@@ -24,8 +24,9 @@ DEFINITIONS: Schema = {
         flag={"type": "boolean", "default": True, **ON_ERROR},
         word={**STRING, "default": "object"},
         items={**NUMBERS, "default": []},
+        filled={**NUMBERS, "default": [1, 2]},
         plain=NUMBERS,
-        byKey={"type": "object", "additionalProperties": True, "default": {}},
+        byKey={"type": "object", "additionalProperties": True, "default": {"a": [None, "x"]}},
         mcp={**wraps("Mcp"), "default": {"http": True, "sse": True}, **ON_ERROR},
         lenient={"type": ["integer", "null"], **ON_ERROR},
         some={**NUMBERS, **SKIP},
@@ -48,7 +49,8 @@ def test_an_absent_field_has_its_default(package: Any) -> None:
     found = package.Holder.model_validate_json("{}")
     assert (found.nullable, found.absent_, found.lenient) == (None, None, None)
     assert (found.flag, found.word) == (True, "object")
-    assert (found.items, found.plain, found.by_key, found.some) == ([], [], {}, [])
+    assert (found.items, found.filled, found.plain, found.some) == ([], [1, 2], [], [])
+    assert found.by_key == {"a": [None, "x"]}
     assert (found.mcp.http, found.mcp.sse) == (True, True)
     assert found.model_dump_json() == "{}"
 

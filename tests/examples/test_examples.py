@@ -6,20 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from acp_bindings.v1 import (
-    RemoteAgent,
-    connect_in_process,
-)
 from acp_kit.client import open_session
+from acp_kit.testing import ScriptedClient, connect
 from examples.full_agent import FullAgent
-from tests.support.kit.turns import Viewer
 from tests.support.paths import ROOT
 
 # The group shares two chats with the full agent.
@@ -136,15 +130,8 @@ def test_control_c_ends_the_terminal_client_while_it_waits_for_a_line(typed: str
             os.close(slave)
 
 
-@asynccontextmanager
-async def full_agent() -> AsyncIterator[RemoteAgent]:
-    async with connect_in_process(FullAgent, Viewer) as agent:
-        await agent.initialize(protocol_version=1)
-        yield agent
-
-
 async def test_the_full_agent_stops_counting_when_it_is_cancelled() -> None:
-    async with full_agent() as agent, open_session(agent, cwd="/") as session:
+    async with connect(FullAgent, ScriptedClient(), cwd="/") as session:
         async with session.prompt("count 100000") as turn:
             async for _ in turn:
                 await turn.cancel()
@@ -153,9 +140,9 @@ async def test_the_full_agent_stops_counting_when_it_is_cancelled() -> None:
 
 
 async def test_the_full_agent_replays_a_session_before_it_answers_session_load() -> None:
-    async with full_agent() as agent:
-        async with open_session(agent, cwd="/") as session:
+    async with connect(FullAgent, ScriptedClient(), cwd="/") as other:
+        async with open_session(other.agent, cwd="/") as session:
             await session.ask("hello world")
-        async with open_session(agent, cwd="/", load=session.id) as loaded:
+        async with open_session(other.agent, cwd="/", load=session.id) as loaded:
             shown = [(message.role, message.text) for message in loaded.state.messages]
     assert shown == [("user", "hello world"), ("agent", "hello world")]

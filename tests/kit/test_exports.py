@@ -12,7 +12,7 @@ import pytest
 from tests.support.models.fresh_process import run_code
 from tests.support.python_api import offered
 
-PACKAGES = ["agent", "client", "history", "registry", "remote", "sync"]
+PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing"]
 
 
 @pytest.fixture(params=PACKAGES)
@@ -30,6 +30,18 @@ def test_type_checkers_see_the_same_names(package: ModuleType) -> None:
     imports = [each for each in ast.walk(ast.parse(inspect.getsource(package))) if isinstance(each, ast.ImportFrom)]
     seen = [alias.name for each in imports for alias in each.names if alias.asname == alias.name]
     assert sorted(seen) == offered(package)
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "unused"), [("agent", "Turn", "mcp_servers"), ("client", "Turn", "supervised")]
+)
+def test_a_name_loads_only_the_modules_that_it_uses(package: str, name: str, unused: str) -> None:
+    program = f"""
+import sys
+from acp_kit.{package} import {name}
+print([module in sys.modules for module in ({name}.__module__, "acp_kit.{package}.{unused}")])
+"""
+    assert run_code(program) == "[True, False]"
 
 
 def test_another_name_is_an_attribute_error(package: ModuleType) -> None:

@@ -20,10 +20,11 @@ from acp_kit.agent import Turn
 from acp_kit.client import PermissionPolicy, SessionState, open_session
 from acp_kit.content import diff
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, to_anthropic, to_openai
+from acp_kit.testing import ScriptedAgent, connect
 from tests.support.kit.histories import read
 from tests.support.kit.session_updates import text_chunk
 from tests.support.kit.shown import state_of
-from tests.support.kit.turns import Act, ActingAgent, Viewer, opened
+from tests.support.kit.turns import Act, ActingAgent, Viewer
 
 # The group shares the import of sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -292,7 +293,7 @@ async def test_what_the_user_is_asked_about_is_in_the_state() -> None:
     async def user(_: v1.RequestPermissionRequest) -> None:
         contents.append(session.state.tool_calls["1"].content)
 
-    async with opened(act) as session:
+    async with connect(ScriptedAgent(act), Viewer) as session:
         session.agent.handler.permissions = PermissionPolicy(ask=user)  # type: ignore[attr-defined]
         await session.ask("go")
     assert contents == [[DIFF, DIFF]]

@@ -30,6 +30,7 @@ _OF_KIT = (
     "remote",
     "sync",
     "telemetry",
+    "testing",
     "threads",
 )
 PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"acp_kit.{each}" for each in _OF_KIT)}
@@ -38,8 +39,6 @@ PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"a
 _IMPORTING = {
     "acp_runtime",
     "acp_runtime.transports",
-    "acp_kit.agent",
-    "acp_kit.client",
     "acp_kit.registry",
     "acp_kit.sync",
 }

@@ -12,9 +12,8 @@ from typing import Any
 
 from codegen.diff.compare.reach import LENIENT
 from codegen.ir import Definition, Method, Model, Schema
-from codegen.nodes import is_array, is_object
 from codegen.types import Type
-from codegen.values import Samples, find_scalars, fits
+from codegen.values import Samples, find_scalars, fits, python_source
 
 # Returns the JSON that contains a value.
 Around = Callable[[Any], Any]
@@ -79,7 +78,7 @@ class Sender:
         """Return the smallest code that builds a definition in a way that the other side's bindings refuse."""
         values = self._smallest_refused(sent, read, text, strict=True)
         start = "" if isinstance(sent, Model) else f"value: {sent.name} = "
-        return [f"{start}{self._source(each, Type('ref', sent.name))}" for each in values]
+        return [f"{start}{python_source(self._schema, each, Type('ref', sent.name))}" for each in values]
 
     def _smallest_refused(self, sent: Definition, read: Definition, text: str, *, strict: bool) -> list[Any]:
         """Return the smallest value that is refused, by a constructor in Python if it is strict; none if none is."""
@@ -94,25 +93,6 @@ class Sender:
             made = samples_for(self._schema, [own], self._reader, [other]).shallow(own, 1)
             self._refused[key] = [each for each in made if not fits(self._reader, each, other, strict=strict)]
         return sorted(self._refused[key], key=size)[:1]
-
-    def _source(self, value: Any, kind: Type) -> str:
-        """Return a Python expression for a value of a type."""
-        found = self._schema.definitions.get(kind.name)
-        if isinstance(found, Model):
-            fields = (each for each in self._schema.fields(found.name) if each.wire in value and each.tag is None)
-            keywords = (f"{each.name}={self._source(value[each.wire], each.type)}" for each in fields)
-            return f"{found.name}({', '.join(keywords)})"
-        if found:
-            return self._source(value, found.type)
-        if kind.kind == "union":
-            return self._source(value, next(part for part in kind.parts if fits(self._schema, value, part)))
-        items = value if is_array(value) else value.values() if is_object(value) else ()
-        written = [self._source(each, part) for part in kind.parts for each in items]
-        if not written:
-            return repr(value)
-        keys = (f"{key!r}: " for key in value) if is_object(value) else [""] * len(written)
-        inside = ", ".join(f"{key}{each}" for key, each in zip(keys, written, strict=True))
-        return f"{{{inside}}}" if is_object(value) else f"[{inside}]"
 
     @cached_property
     def _messages(self) -> dict[str, Around]:

@@ -14,40 +14,72 @@ For example:
     print(session.state.text, turn.stop_reason)
 """
 
-from acp_kit.client.elicitations import Elicitations as Elicitations
-from acp_kit.client.handlers import (
-    ElicitationHandlers as ElicitationHandlers,
-    FileHandlers as FileHandlers,
-    PermissionHandlers as PermissionHandlers,
-    TerminalHandlers as TerminalHandlers,
-    client_capabilities as client_capabilities,
-)
-from acp_kit.client.open_sessions import (
-    UpdateHandlers as UpdateHandlers,
-    count_unknown as count_unknown,
-    deliver_update as deliver_update,
-)
-from acp_kit.client.permissions import (
-    PermissionPolicy as PermissionPolicy,
-    allow as allow,
-    ask as ask,
-    reject as reject,
-)
-from acp_kit.client.sessions import (
-    ClientSession as ClientSession,
-    find_session as find_session,
-    open_session as open_session,
-)
-from acp_kit.client.snapshots import Entry as Entry, Snapshot as Snapshot
-from acp_kit.client.state import SessionState as SessionState
-from acp_kit.client.supervised import (
-    AgentChange as AgentChange,
-    AgentFailed as AgentFailed,
-    SessionLost as SessionLost,
-    Supervised as Supervised,
-)
-from acp_kit.client.terminal_login import log_in_from_terminal as log_in_from_terminal
-from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
-from acp_kit.local.terminals import Terminals as Terminals
-from acp_kit.local.workspace import Workspace as Workspace
-from acp_kit.timeline import Message as Message
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_kit.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from acp_kit.client.elicitations import Elicitations as Elicitations
+    from acp_kit.client.handlers import (
+        ElicitationHandlers as ElicitationHandlers,
+        FileHandlers as FileHandlers,
+        PermissionHandlers as PermissionHandlers,
+        TerminalHandlers as TerminalHandlers,
+        client_capabilities as client_capabilities,
+    )
+    from acp_kit.client.open_sessions import (
+        UpdateHandlers as UpdateHandlers,
+        count_unknown as count_unknown,
+        deliver_update as deliver_update,
+    )
+    from acp_kit.client.permissions import (
+        PermissionPolicy as PermissionPolicy,
+        allow as allow,
+        ask as ask,
+        reject as reject,
+    )
+    from acp_kit.client.sessions import (
+        ClientSession as ClientSession,
+        find_session as find_session,
+        open_session as open_session,
+    )
+    from acp_kit.client.snapshots import Entry as Entry, Snapshot as Snapshot
+    from acp_kit.client.state import SessionState as SessionState
+    from acp_kit.client.supervised import (
+        AgentChange as AgentChange,
+        AgentFailed as AgentFailed,
+        SessionLost as SessionLost,
+        Supervised as Supervised,
+    )
+    from acp_kit.client.terminal_login import log_in_from_terminal as log_in_from_terminal
+    from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
+    from acp_kit.local.terminals import Terminals as Terminals
+    from acp_kit.local.workspace import Workspace as Workspace
+    from acp_kit.timeline import Message as Message
+else:
+    __getattr__, __dir__, __all__ = lazy_exports(
+        __name__,
+        {
+            "elicitations": ("Elicitations",),
+            "handlers": (
+                "ElicitationHandlers",
+                "FileHandlers",
+                "PermissionHandlers",
+                "TerminalHandlers",
+                "client_capabilities",
+            ),
+            "open_sessions": ("UpdateHandlers", "count_unknown", "deliver_update"),
+            "permissions": ("PermissionPolicy", "allow", "ask", "reject"),
+            "sessions": ("ClientSession", "find_session", "open_session"),
+            "snapshots": ("Entry", "Snapshot"),
+            "state": ("SessionState",),
+            "supervised": ("AgentChange", "AgentFailed", "SessionLost", "Supervised"),
+            "terminal_login": ("log_in_from_terminal",),
+            "turns": ("Turn", "UnfinishedTurn"),
+            ".local.terminals": ("Terminals",),
+            ".local.workspace": ("Workspace",),
+            ".timeline": ("Message",),
+        },
+    )

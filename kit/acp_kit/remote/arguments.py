@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import os
 import re
-from argparse import ArgumentTypeError
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 
+from acp_kit.extras import require
 from acp_kit.remote.headers import is_header_value
 
 TOKEN_HELP = "the environment variable with the token that clients send, as Authorization: Bearer TOKEN"
-EXIT_CODES = (
+_EXIT_CODES = (
     "exit codes: 0: it was stopped, or the editor closed stdin; 1: the agent can't be reached, or was lost; "
     "2: an argument is wrong, or something that is needed isn't there"
 )
+
+
+def set_run(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None:
+    """Let a function run the command, if the packages of the extra are installed."""
+
+    def check_and_run(options: Namespace) -> int:
+        try:
+            require(parser.prog, "remote", "httpx2", "starlette", "uvicorn", "websockets")
+        except ImportError as error:
+            sys.stderr.write(f"acp_kit.remote: {error}\n")
+            return 2
+        return run(options)
+
+    parser.epilog = _EXIT_CODES
+    parser.set_defaults(run=check_and_run, error=parser.error)
 
 
 def matching(pattern: str, what: str) -> Callable[[str], str]:

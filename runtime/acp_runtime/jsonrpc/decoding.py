@@ -15,12 +15,13 @@ from typing import Annotated, Any, get_args
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from acp_runtime.errors import InternalError, InvalidParams, InvalidRequest, MethodNotFound, ParseError
+from acp_runtime.errors import InternalError, InvalidParams, InvalidRequest, InvalidResponse, MethodNotFound, ParseError
 from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.dropped_values import log_dropped
-from acp_runtime.jsonrpc.error_responses import explain
+from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.frames import FrameSchema, params_adapter
 from acp_runtime.jsonrpc.messages import (
+    CheckedLine,
     Ignored,
     IncomingNotification,
     IncomingRequest,
@@ -29,6 +30,7 @@ from acp_runtime.jsonrpc.messages import (
     Message,
     Refused,
 )
+from acp_runtime.jsonrpc.results import parse_error, parse_result, plain_result
 from acp_runtime.jsonrpc.strict_json import ANY, is_strict, parse, read, write
 from acp_runtime.models.json_values import as_object
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
@@ -138,6 +140,39 @@ class Decoder:
 def decoder_of(side: Side[Any]) -> Decoder:
     """Return the decoder of a side. Its connections share it, as building its validators takes tens of milliseconds."""
     return Decoder(side.requests, side.notifications)
+
+
+def check_line(side: Side[Any], line: bytes, call: str = "") -> CheckedLine:
+    """Return what a connection makes of a line that it receives: which message it is, and what it refuses.
+
+    Args:
+        side: the side that receives it, such as `AGENT_SIDE` of `acp_bindings.v1.connecting`.
+        line: the line, without its newline.
+        call: if it is a response, the method that was called. Without it, only its envelope is checked.
+    """
+    message = decoder_of(side).decode(line)
+    if isinstance(message, IncomingResponse):
+        proxy: Any = side.remote  # a subclass of `Remote`, with the tables of the peer's methods
+        return _check_response(message, call, proxy.requests.get(call))
+    if isinstance(message, Refused):
+        error = message.error
+        fault = message.description or (summary(error.data, "params") if message.method else error.message)
+        return CheckedLine("invalid" if message.description else "request", None, error.code, fault)
+    if isinstance(message, (Ignored, InvalidNotification)):
+        fault = message.reason if isinstance(message, Ignored) else summary(message.error.data, "params")
+        return CheckedLine("notification", fault=fault)
+    return CheckedLine("request" if isinstance(message, IncomingRequest) else "notification", message.params)
+
+
+def _check_response(response: IncomingResponse, call: str, method: Request[Any, Any] | None) -> CheckedLine:
+    if response.fault:
+        return CheckedLine("response", fault=response.fault)
+    try:
+        if response.is_error:
+            return CheckedLine("response", code=parse_error(call, response).code)
+        return CheckedLine("response", plain_result(response) if method is None else parse_result(method, response))
+    except InvalidResponse as error:
+        return CheckedLine("response", fault=error.reason)
 
 
 def _unknown_method(frame: dict[str, Any], method: str) -> Message:

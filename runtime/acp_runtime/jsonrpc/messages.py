@@ -8,7 +8,7 @@ tuples; instances of the two most frequent classes are made in less time with sl
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 from acp_runtime.errors import InvalidParams, RequestError
 
@@ -99,3 +99,20 @@ class Ignored(NamedTuple):
 
 
 Message: TypeAlias = IncomingRequest | IncomingNotification | InvalidNotification | IncomingResponse | Refused | Ignored
+
+
+@final
+class CheckedLine(NamedTuple):
+    """What a line is to the side that receives it, and what is wrong with it.
+
+    Attributes:
+        kind: which kind of message it is; "invalid" if it is none.
+        value: the params or the result, as a handler or a caller gets it; None if it is refused, or an error.
+        code: the code of the error that a request is answered with, or of the error in a response; None without one.
+        fault: what is refused, with the paths of the fields; "" if nothing is.
+    """
+
+    kind: Literal["request", "notification", "response", "invalid"]
+    value: Any = None
+    code: int | None = None
+    fault: str = ""

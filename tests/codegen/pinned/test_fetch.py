@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import SCHEMA
+from codegen.errors import FetchError
+from codegen.pinned.fetch import fetch_beside
 from codegen.pinned.pins import sha256
+from codegen.pinned.release import from_folder
 from codegen.regen import regenerate
 from tests.support.codegen.build import tree, write_schema
 from tests.support.codegen.fetching import NEW, OLD, Fetched, Refused, package
@@ -48,6 +51,23 @@ def test_fetching_the_same_again_changes_nothing(target: Path, fetched: Fetched)
         "unchanged v1/schema.unstable.json",
     ]
     assert tree(target) == before
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda target: (target / "v1/schema.unstable.json").write_text("{}"), "v1/schema.unstable.json would be kept"),
+        (lambda target: (target / "PINNED.json").unlink(), "no PINNED.json"),
+    ],
+)
+def test_a_schema_that_is_kept_has_to_match_its_pin(
+    tmp_path: Path, target: Path, spoil: Callable[[Path], object], words: str
+) -> None:
+    release = from_folder(package(tmp_path / "package", {"v1/schema.json": NEW})).without("v1_unstable")
+    assert fetch_beside(release, target).lines[-1] == "kept      v1/schema.unstable.json"
+    spoil(target)
+    with pytest.raises(FetchError, match=words):
+        fetch_beside(release, target)
 
 
 @pytest.mark.parametrize("inside", ["", "schema"])

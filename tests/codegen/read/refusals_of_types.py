@@ -38,11 +38,13 @@ TYPES: dict[str, Case] = {
     "a default for null on a string": at_a({**STRING, ON_NULL: True}, "replacing null here", f"/{ON_NULL}"),
     "leniency that is false": (at(NOTE, **{ON_ERROR: False}), f"{NOTE}/{ON_ERROR}", "Expected true"),
     "a default of another type": at_a({"type": "boolean", "default": "x"}, "property's type, bool", "/default"),
-    "a default with items": at_a({"type": "array", "items": STRING, "default": ["x"]}, "with items", "/default"),
+    "a default with another item": at_a(
+        {"type": "array", "items": STRING, "default": [1]}, "property's type", "/default"
+    ),
     "a default with a key its definition lacks": (
         changed(Holder=model(a={**wraps("Text"), "default": {"new": 1}})),
-        "/$defs/Holder/properties/a/default/new",
-        "the key 'new', which Text doesn't have",
+        "/$defs/Holder/properties/a/default",
+        "The default {'new': 1} is not of the property's type, Text",
     ),
     "a property not described": (changed(Text=model(["b"], a=STRING)), "/$defs/Text/required", "not described"),
     "two types": at_a({"type": ["string", "integer"]}, "one type", "/type"),

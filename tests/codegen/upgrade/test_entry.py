@@ -92,7 +92,6 @@ def test_long_lists_are_cut() -> None:
 SOURCES = {
     "npm:@agentclientprotocol/sdk@2.4.0": "`@agentclientprotocol/sdk` 2.4.0",
     "folder:@agentclientprotocol/sdk@2.4.0": "`@agentclientprotocol/sdk` 2.4.0",
-    "github:schema-v1.21.0": "`schema-v1.21.0`",
     "folder": "`folder`",
     "npm:@scope/package": "`@scope/package`",
 }

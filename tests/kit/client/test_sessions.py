@@ -34,7 +34,7 @@ from acp_bindings.v1 import (
 from acp_kit.agent import Turn
 from acp_kit.client import deliver_update, find_session, open_session
 from acp_runtime import InvalidResponse, ResourceNotFound
-from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient, says
+from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient
 
 
 class SessionAgent(AgentWithSettings):
@@ -106,6 +106,14 @@ async def connected(*acts: Act) -> AsyncIterator[Pair]:
     async with connect_in_process(make, DeliveringClient) as agent:
         await agent.initialize(protocol_version=1)
         yield Pair(agent, made[0])
+
+
+def says(*texts: str) -> Act:
+    async def act(turn: Turn) -> None:
+        for text in texts:
+            await turn.say(text)
+
+    return act
 
 
 says_three = says("one ", "two ", "three")

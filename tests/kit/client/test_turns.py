@@ -20,8 +20,9 @@ from acp_kit.client import (
     UpdateHandlers,
     open_session,
 )
+from acp_kit.testing import ScriptedAgent, connect, stop
 from acp_runtime import CapabilityError, ResourceNotFound
-from tests.support.kit.turns import Act, Viewer, opened, says
+from tests.support.kit.turns import Act, Viewer
 from tests.support.runtime.peer import LINKS, Peer, calling, line, update
 
 
@@ -47,7 +48,7 @@ def ignores_its_cancellation(may_end: asyncio.Event) -> Act:
 
 
 async def test_a_turn_is_used_only_inside_of_its_block() -> None:
-    async with opened(says("hello")) as session:
+    async with connect(ScriptedAgent("hello"), Viewer) as session:
         turn = session.prompt("hello")
         with pytest.raises(RuntimeError, match="async with"):
             await anext(turn)
@@ -68,7 +69,7 @@ async def test_the_text_of_a_turn_has_nothing_of_the_turns_before() -> None:
     async def thinks(turn: Turn) -> None:
         await turn.think("hm")
 
-    async with opened(says("one ", "two"), says("three"), thinks) as session:
+    async with connect(ScriptedAgent(["one ", "two"], "three", thinks), Viewer) as session:
         turns = [session.prompt("go") for _ in range(3)]
         for turn in turns:
             async with turn:
@@ -78,7 +79,7 @@ async def test_the_text_of_a_turn_has_nothing_of_the_turns_before() -> None:
 
 
 async def test_the_text_of_a_turn_grows_before_anybody_reads_its_updates() -> None:
-    async with opened(hangs) as session, session.prompt("go") as turn:
+    async with connect(ScriptedAgent(hangs), Viewer) as session, session.prompt("go") as turn:
         assert turn.text == ""
         while not turn.text:
             await asyncio.sleep(0)
@@ -89,7 +90,7 @@ async def test_the_text_of_a_turn_grows_before_anybody_reads_its_updates() -> No
 
 @pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal", "cancelled"])
 async def test_a_reply_that_is_not_finished_is_no_answer(reason: Any) -> None:
-    async with opened(says("half a", stop_reason=reason), says("again")) as session:
+    async with connect(ScriptedAgent(["half a", stop(reason)], "again"), Viewer) as session:
         with pytest.raises(UnfinishedTurn, match=reason) as caught:
             await session.ask("go")
         assert (caught.value.stop_reason, caught.value.text) == (reason, "half a")
@@ -97,7 +98,7 @@ async def test_a_reply_that_is_not_finished_is_no_answer(reason: Any) -> None:
 
 
 async def test_a_cancelled_question_cancels_the_turn() -> None:
-    async with opened(hangs, says("again")) as session:
+    async with connect(ScriptedAgent(hangs, "again"), Viewer) as session:
         question = asyncio.create_task(session.ask("go"))
         while not session.state.text:
             await asyncio.sleep(0)
@@ -108,7 +109,7 @@ async def test_a_cancelled_question_cancels_the_turn() -> None:
 
 
 async def test_a_turn_that_is_left_or_cancelled_at_once_is_cancelled() -> None:
-    async with opened(hangs, hangs) as session:
+    async with connect(ScriptedAgent(hangs, hangs), Viewer) as session:
         async with session.prompt("left") as left:
             pass
         async with session.prompt("cancelled") as cancelled:
@@ -118,7 +119,7 @@ async def test_a_turn_that_is_left_or_cancelled_at_once_is_cancelled() -> None:
 
 
 async def test_a_late_cancel_does_not_cancel_the_next_turn() -> None:
-    async with opened(says(), says()) as session:
+    async with connect(ScriptedAgent([], []), Viewer) as session:
         async with session.prompt("hello") as first:
             await first.wait()
         async with session.prompt("again") as second:
@@ -129,7 +130,7 @@ async def test_a_late_cancel_does_not_cancel_the_next_turn() -> None:
 
 async def test_an_agent_that_does_not_end_a_cancelled_turn_is_not_waited_for_too_long() -> None:
     may_end = asyncio.Event()
-    async with opened(ignores_its_cancellation(may_end)) as session:
+    async with connect(ScriptedAgent(ignores_its_cancellation(may_end)), Viewer) as session:
         async with session.prompt("hello", cancel_deadline=0) as turn:
             while not session.state.text:
                 await asyncio.sleep(0)
@@ -143,7 +144,7 @@ async def test_an_agent_that_does_not_end_a_cancelled_turn_is_not_waited_for_too
 @pytest.mark.parametrize("late", [False, True])
 async def test_all_updates_are_read_before_the_error_of_a_prompt(late: bool) -> None:
     read: list[Any] = []
-    async with opened(fails) as session:
+    async with connect(ScriptedAgent(fails), Viewer) as session:
         with pytest.raises(ResourceNotFound, match="gone"):
             async with session.prompt("hello") as turn:
                 while late and not turn.ended:
@@ -154,7 +155,7 @@ async def test_all_updates_are_read_before_the_error_of_a_prompt(late: bool) -> 
 
 
 async def test_an_error_that_nobody_has_read_is_raised_at_the_end_of_the_block() -> None:
-    async with opened(fails) as session:
+    async with connect(ScriptedAgent(fails), Viewer) as session:
         with pytest.raises(ResourceNotFound, match="gone"):
             async with session.prompt("hello") as turn:
                 while not turn.ended:
@@ -164,7 +165,7 @@ async def test_an_error_that_nobody_has_read_is_raised_at_the_end_of_the_block()
 async def test_an_exception_of_the_block_hides_the_error_of_the_prompt_without_a_warning() -> None:
     unseen: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
-    async with opened(fails) as session:
+    async with connect(ScriptedAgent(fails), Viewer) as session:
         turn = session.prompt("hello")
         with pytest.raises(ZeroDivisionError):
             async with turn:
@@ -178,7 +179,7 @@ async def test_an_exception_of_the_block_hides_the_error_of_the_prompt_without_a
 
 
 async def test_a_prompt_that_can_not_be_sent_leaves_the_session_usable() -> None:
-    async with opened(says("hello")) as session:
+    async with connect(ScriptedAgent("hello"), Viewer) as session:
         with pytest.raises(CapabilityError):
             await session.ask(ContentBlockImage(data="", mime_type="image/png"))
         with pytest.raises(ValueError, match="content"):
@@ -207,7 +208,7 @@ async def asks_twice(turn: Turn) -> None:
 
 
 async def test_a_question_is_asked_after_a_loop_has_read_the_updates_before_it() -> None:
-    async with opened(asks_twice, client=AskingClient) as session, session.prompt("go") as turn:
+    async with connect(ScriptedAgent(asks_twice), AskingClient) as session, session.prompt("go") as turn:
         client = cast("AskingClient", session.agent.handler)
         async for update in turn:
             client.shown.append(update.session_update)
@@ -219,7 +220,7 @@ async def test_a_question_is_asked_after_a_loop_has_read_the_updates_before_it()
 
 
 async def test_a_question_does_not_wait_for_a_loop_that_waits_for_the_agent() -> None:
-    async with opened(asks_twice, client=AskingClient) as session, session.prompt("go") as turn:
+    async with connect(ScriptedAgent(asks_twice), AskingClient) as session, session.prompt("go") as turn:
         async for _ in turn:
             await turn.wait()
     assert cast("AskingClient", session.agent.handler).shown == ["may it read?", "may it write?"]

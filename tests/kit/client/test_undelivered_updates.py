@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Turn
-from acp_kit.client import UpdateHandlers, deliver_update, open_session
-from tests.support.kit.turns import Act, ActingAgent, KeepingClient, Viewer, opened
+from acp_kit.client import UpdateHandlers, deliver_update
+from acp_kit.testing import ScriptedAgent, connect
+from tests.support.kit.turns import Act, KeepingClient, Viewer
 
 
 async def speak(turn: Turn) -> None:
@@ -29,12 +29,9 @@ async def warnings_of(
     """Open sessions with a new agent each, run their turns, and return what was logged."""
     caplog.clear()
     for acts in sessions:
-        remaining = [*acts]
-        async with v1.connect_in_process(partial(ActingAgent, acts=remaining, recorded=[]), client) as agent:
-            await agent.initialize(protocol_version=1)
-            async with open_session(agent, cwd="/work") as session:
-                while remaining:
-                    await session.ask("go")
+        async with connect(ScriptedAgent(*acts), client) as session:
+            for _ in acts:
+                await session.ask("go")
     return [record.message for record in caplog.records if record.levelno >= logging.WARNING]
 
 
@@ -66,6 +63,6 @@ async def test_a_turn_that_is_left_before_any_update_warns_of_nothing(caplog: py
     async def hang(turn: Turn) -> None:
         await asyncio.Event().wait()
 
-    async with opened(hang, client=KeepingClient) as session, session.prompt("go"):
+    async with connect(ScriptedAgent(hang), KeepingClient) as session, session.prompt("go"):
         pass
     assert caplog.records == []

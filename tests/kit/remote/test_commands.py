@@ -259,7 +259,7 @@ def test_a_package_that_is_missing_is_one_line(
     monkeypatch.setitem(sys.modules, missing, None)
     stderr = _unserved([], folder, capsys, monkeypatch)
     command = "pip install 'acp-bindings[remote]'"
-    needs = f"python -m acp_kit.remote needs the package {missing}, which you get with: {command}"
+    needs = f"python -m acp_kit.remote serve needs the package {missing}, which you get with: {command}"
     assert stderr == f"acp_kit.remote: {needs}\n"
 
 

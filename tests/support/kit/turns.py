@@ -30,11 +30,11 @@ from acp_bindings.v1 import (
     SetSessionConfigOptionResponse,
     SetSessionModeRequest,
     SetSessionModeResponse,
-    StopReason,
     connect_in_process,
 )
 from acp_kit.agent import Sessions, Settings, Turn, select, toggle
-from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, open_session
+from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
 
@@ -64,17 +64,6 @@ class ActingAgent(Agent):
 
     async def act(self, turn: Turn, request: PromptRequest) -> None:
         await self.acts.pop(0)(turn)
-
-
-def says(*texts: str, stop_reason: StopReason = "end_turn") -> Act:
-    """Say texts, and end for a reason."""
-
-    async def act(turn: Turn) -> None:
-        for text in texts:
-            await turn.say(text)
-        turn.stop_reason = stop_reason
-
-    return act
 
 
 class AgentWithSettings(ActingAgent):
@@ -131,15 +120,6 @@ class Viewer(UpdateHandlers, PermissionHandlers, Client):
         self.permissions = PermissionPolicy()
 
 
-@asynccontextmanager
-async def opened(*acts: Act, client: Callable[[RemoteAgent], Client] = Viewer) -> AsyncIterator[ClientSession]:
-    """A session whose turns run these functions."""
-    async with connect_in_process(lambda peer: ActingAgent(peer, [*acts], []), client) as agent:
-        await agent.initialize(protocol_version=1)
-        async with open_session(agent, cwd="/work") as session:
-            yield session
-
-
 class Conversation:
     """One session between the two."""
 
@@ -178,6 +158,7 @@ async def conversation(
 
 async def updates_of(act: Act, *choices: str | None) -> list[Any]:
     """Return the updates of a turn that ends by itself."""
-    async with conversation() as talk:
-        assert await talk.prompt(act, *choices) == "end_turn"
-        return talk.updates
+    client = ScriptedClient(permissions=choices)
+    async with connect(ScriptedAgent(act), client) as session:
+        await session.ask("go")
+    return client.updates

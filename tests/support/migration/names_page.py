@@ -23,7 +23,7 @@ _INTRODUCTION = f"""\
 # Names of agent-client-protocol
 
 Each public name of `{PYTHON_SDK.replace("==", "` ")} and {NEXT_PYTHON_SDK.partition("==")[2]}, and what it is here.
-[Moving from agent-client-protocol](moving.md) explains the differences, and `python -m acp_migrate` replaces the
+[Moving from agent-client-protocol](moving.md) explains the differences, and `acp-bindings migrate` replaces the
 names. The drafts of `acp.experimental` have the same names with other meanings, and are not replaced.
 
 Names without a module are in `acp_bindings.v1`. Names marked *unstable* are only in `acp_bindings.v1_unstable`.

@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 
-from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret
+from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
 
 def add_connect(parser: ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_connect(parser: ArgumentParser) -> None:
         help="a header whose value is in an environment variable",
     )
     parser.add_argument("--token-env", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
-    parser.set_defaults(run=_connect)
+    set_run(parser, _connect)
 
 
 def _connect(options: Namespace) -> int:

@@ -14,7 +14,7 @@ from inspect import isroutine
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret
+from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -46,7 +46,7 @@ def add_serve(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--token-env", dest="token", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
     parser.add_argument("--log-level", choices=_LEVELS, default="info", help="what to log to stderr (info)")
-    parser.set_defaults(run=_serve, error=parser.error)
+    set_run(parser, _serve)
 
 
 def _serve(options: Namespace) -> int:

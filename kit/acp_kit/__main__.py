@@ -1,0 +1,62 @@
+"""The command `acp-bindings`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from importlib import import_module
+
+# The module of each command, which is imported when the command is chosen, and what the command does. The module has a
+# function, such as `add_serve`, that adds the arguments of the command, and `run`, which gets them and returns the exit
+# code.
+_COMMANDS = {
+    "tap": ("acp_kit.tap.command", "record what an editor and an agent say to each other"),
+    "show": ("acp_kit.tap.command", "show a recording, and what is wrong in it"),
+    "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
+    "agent": ("acp_kit.testing.command", "play a script as an agent, in any editor"),
+    "replay": ("acp_kit.testing.command", "play the agent of a recording"),
+    "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
+    "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
+    "migrate": ("acp_migrate.__main__", "rewrite programs that use agent-client-protocol"),
+}
+
+_EXAMPLES = """\
+examples:
+  acp-bindings tap -- gemini --acp     what an editor starts instead of `gemini --acp`
+  acp-bindings show acp.jsonl          what they said
+  acp-bindings agent script.py         what an editor starts instead of an agent; script.py has
+                                       agent = ScriptedAgent("Hello", ...)
+  acp-bindings replay session.jsonl    the same with what an agent once sent
+  acp-bindings serve my_agent:Agent    an agent for clients elsewhere
+  acp-bindings connect wss://host/acp  what an editor starts to reach it
+  acp-bindings migrate src --write     from the official SDK to this package
+
+acp-bindings COMMAND --help tells more.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return its exit code."""
+    width = max(map(len, _COMMANDS))
+    listed = "\n".join(f"  {name:{width}}  {text}" for name, (_, text) in _COMMANDS.items())
+    parser = ArgumentParser(
+        "acp-bindings",
+        usage="acp-bindings COMMAND ...",
+        description=f"Tools for agents and clients that speak the Agent Client Protocol.\n\ncommands:\n{listed}",
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND", help="one of these commands")
+    arguments = sys.argv[1:] if arguments is None else arguments
+    name: str = parser.parse_args(arguments[:1]).command
+    module, text = _COMMANDS[name]
+    command = ArgumentParser(f"acp-bindings {name}", description=f"{text[0].upper()}{text[1:]}.")
+    getattr(import_module(module), f"add_{name.replace('-', '_')}")(command)
+    options = command.parse_args(arguments[1:])
+    code: int = options.run(options)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""A file of lines that only its owner can read: for messages, whose texts may hold secrets."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from stat import S_ISREG
+
+# Each exists on some platforms only.
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class OwnerFile:
+    """Appends lines to a file. Nothing is buffered, so what was written survives the end of the process.
+
+    Attributes:
+        size: how many bytes the file has.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, and create it if it doesn't exist. From then on only its owner can read it.
+
+        Raises:
+            OSError: if it can't be opened, or belongs to somebody else.
+        """
+        self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o600)
+        status = os.fstat(self._file)
+        self.size = status.st_size
+        if sys.platform != "win32" and S_ISREG(status.st_mode):
+            os.fchmod(self._file, 0o600)  # it may exist already
+        if self.size:
+            os.lseek(self._file, -1, os.SEEK_END)
+            if os.read(self._file, 1) != b"\n":
+                self.write(b"\n")  # the last line was cut off: the disk was full, or the process was killed
+
+    def write(self, lines: bytes) -> None:
+        """Append lines.
+
+        Raises:
+            OSError: if they can't be written, or only in part.
+        """
+        assert self._file is not None
+        rest = memoryview(lines)
+        while rest:
+            written = os.write(self._file, rest)
+            self.size += written
+            rest = rest[written:]
+
+    def close(self) -> None:
+        """Close the file. May be called twice."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

@@ -1,0 +1,141 @@
+"""What is secret in messages, and how it is redacted."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, cast
+
+from acp_runtime.jsonrpc import ANY, parse, write
+
+_REDACTED = "[redacted]"
+_AUTHORIZATION = ("authorization", "proxy-authorization")
+_SECRET = ("env", "headers", "cookie", *_AUTHORIZATION)
+
+# What a member, a parameter, an option or a variable with a secret is called, at the end of its name.
+_NAME = r"(?:api|access|private|secret|signing|account)[_-]?key|credentials?|jwt|passphrase|passw(?:or)?d|secret|token"
+_SECRET_MEMBER = re.compile(rf"(?:{_NAME})s?\Z", re.IGNORECASE)
+_SECRET_OPTION = re.compile(rf"--?[\w-]*(?:{_NAME}|key)", re.IGNORECASE)
+
+# The following are searched for in JSON. None tries a byte often, so that long lines take little time.
+# The start of a word, also behind an escaped control character, such as a newline.
+_WORD = r"(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=\dm))"
+# The user information of a URL.
+_USER_INFORMATION = re.compile(rb"""://[^\s/?#"\\<>]+@""")
+# Query parameters whose names end with these words.
+_SECRET_PARAMETER = re.compile(
+    rb"""([?&;#][\w.%-]*(?:auth|authorization|credentials?|jwt|key|otp|pass|passphrase|passw(?:or)?d|pwd|secret|sig|"""
+    rb"""signature|token)=)[^\s&#"\\<>]+""",
+    re.IGNORECASE,
+)
+# Tokens that are known by their form, and what stands behind the name of a scheme or of a variable for a secret. Each
+# with texts of which a match has at least one, because they are found faster.
+_TOKEN = re.compile(
+    rf"(?:AKIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|{_WORD}sk[-_])[\w-]{{16,}}"
+    rf"|{_WORD}eyJ[\w-]{{10,}}\.[\w-]+\.[\w-]*".encode()
+)
+_IN_TOKEN = rb"AKIA AIza ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox sk- sk_ eyJ".split()
+_NAMED = re.compile(
+    rf"({_WORD}(?:(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\s+(?=[\w.~+/-]{{16}})"
+    rf"|--?(?i:[\w-]*(?:{_NAME}|key))=|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)=))"
+    r"""[^\s"'\\<>&]+""".encode()
+)
+_IN_NAMED = (b"earer", b"EARER", b"asic", b"ASIC", b"KEY=", b"TOKEN=", b"SECRET=", b"PASSWORD=", b"CREDENTIALS=", b"--")
+# The value of any parameter of a URL, and what is assigned to a name for a secret inside of a text, in which quotes are
+# escaped.
+_ANY_PARAMETER = re.compile(rb"""([?&][\w.%-]+=)[^\s&#"\\<>]+""")
+_ASSIGNED = re.compile(rf"""((?:{_NAME})(?:\\"|')?\s*[:=]\s*(?:\\"|')?)[^\s"'\\,;&<>]{{8,}}""".encode(), re.IGNORECASE)
+
+
+def redact(line: bytes, *, to_share: bool = False) -> bytes:
+    """Return a message as JSON with secrets redacted, as far as they can be told from other text.
+
+    These are the values of `env` and `headers`, of members named like secrets (`authorization`, `apiKey`, `token`),
+    and inside of all texts the user information of URLs (`https://user:password@host`), query parameters whose names
+    end with words such as `key`, `token` or `secret`, tokens of a known form, and what stands behind `Bearer`,
+    `--api-key` and `API_KEY=`. For a line that isn't JSON, return a note with its size.
+
+    Args:
+        line: the message.
+        to_share: whether somebody else will read it. Then all texts in `_meta`, all query parameters and whatever is
+            assigned to a name for a secret are redacted, too, which may be more than needed.
+    """
+    try:
+        value = parse(line)
+    except ValueError:
+        return b'"%d bytes that are not JSON"' % len(line)
+    unvisited: list[object] = [value]
+    while unvisited:
+        each = unvisited.pop()
+        if isinstance(each, dict):
+            unvisited += _redact_members(cast("dict[str, Any]", each), to_share=to_share)
+        elif isinstance(each, list):
+            items = cast("list[object]", each)
+            for place, item in enumerate(items[:-1]):
+                if isinstance(item, str) and isinstance(items[place + 1], str) and _SECRET_OPTION.fullmatch(item):
+                    items[place + 1] = _REDACTED
+            unvisited += items
+    return _redact_texts(write(ANY.to_json, value), to_share=to_share)
+
+
+def redact_text(text: str) -> str:
+    """Return a text with the secrets redacted that `redact` finds inside of texts. Somebody else will read it."""
+    redacted: str = json.loads(redact(json.dumps(text).encode(), to_share=True))
+    return redacted
+
+
+def _redact_members(fields: dict[str, Any], *, to_share: bool) -> list[object]:
+    """Redact the values of members that hold secrets, and return the others."""
+    others: list[object] = []
+    is_header = str(fields.get("name")).lower() in _AUTHORIZATION
+    for key, value in fields.items():
+        if key.lower() in _SECRET or (is_header and key == "value"):
+            fields[key] = _redacted(value)
+        elif _names_secret(key) or (to_share and key == "_meta"):
+            fields[key] = _without_texts(value)
+        else:
+            others.append(value)
+    return others
+
+
+@lru_cache(1024)
+def _names_secret(key: str) -> bool:
+    return _SECRET_MEMBER.search(key[-40:]) is not None
+
+
+def _redact_texts(line: bytes, *, to_share: bool) -> bytes:
+    line = _SECRET_PARAMETER.sub(rb"\1[redacted]", _USER_INFORMATION.sub(b"://[redacted]@", line))
+    if any(text in line for text in _IN_TOKEN):
+        line = _TOKEN.sub(_REDACTED.encode(), line)
+    if any(text in line for text in _IN_NAMED):
+        line = _NAMED.sub(rb"\1[redacted]", line)
+    if to_share:
+        line = _ASSIGNED.sub(rb"\1[redacted]", _ANY_PARAMETER.sub(rb"\1[redacted]", line))
+    return line
+
+
+def _redacted(value: object) -> object:
+    """Redact variables or headers, given as an object or as a list of names and values. Names are kept."""
+    if isinstance(value, list):
+        return [_redacted_item(each) for each in cast("list[object]", value)]
+    return _redacted_item(value)
+
+
+def _redacted_item(value: object) -> object:
+    if not isinstance(value, dict):
+        return _REDACTED
+    fields = cast("dict[str, Any]", value)
+    name = fields.get("name") if "value" in fields else None
+    return {key: name if key == "name" and isinstance(name, str) else _REDACTED for key in fields}
+
+
+def _without_texts(value: object) -> object:
+    """Redact all texts in a value. Numbers, and what else has no secrets, stay, so that its type is still right."""
+    if isinstance(value, str):
+        return _REDACTED
+    if isinstance(value, list):
+        return [_without_texts(item) for item in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return {key: _without_texts(item) for key, item in cast("dict[str, object]", value).items()}
+    return value

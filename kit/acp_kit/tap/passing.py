@@ -1,0 +1,151 @@
+"""Stands between an editor and an agent: passes on the bytes of stdin, stdout and stderr, signals and the exit code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from types import FrameType
+
+from acp_kit.recording import Direction
+from acp_kit.tap.recorder import Recorder
+
+_PIECE = 1 << 16
+# After the agent's exit, a process that it has left behind may keep its stdout open for ever. If nothing comes for this
+# time, in seconds, the tap ends.
+_SILENCE = 1.0
+# How long Python lets a thread run while others wait, in seconds: the one that records must not delay the others.
+_SWITCH = 1e-4
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def tap(command: Sequence[str], file: Path) -> int:
+    """Start an agent, pass everything on until it has ended, and record it. If a signal ended it, end in the same way.
+
+    Args:
+        command: the agent and its arguments.
+        file: the recording. It is appended to.
+
+    Returns:
+        The agent's exit code, or 127 if it can't be started.
+
+    Raises:
+        OSError: if the recording can't be written.
+    """
+    recorder = Recorder(file)
+    pipe = subprocess.PIPE
+    program = (shutil.which(command[0]) if sys.platform == "win32" else None) or command[0]
+    try:
+        agent = subprocess.Popen([program, *command[1:]], bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe)
+    except OSError as error:
+        sys.stderr.write(f"acp-bindings tap: {command[0]} can't be started: {error}\n")
+        recorder.close()
+        return 127
+    assert agent.stdin
+    assert agent.stdout
+    assert agent.stderr
+    forwarded = _forward_signals(agent)
+    sys.setswitchinterval(_SWITCH)
+    streams = [
+        _Stream("c2a", 0, agent.stdin.fileno(), recorder),
+        _Stream("a2c", agent.stdout.fileno(), 1, recorder),
+        _Stream("stderr", agent.stderr.fileno(), 2, recorder),
+    ]
+    for stream in streams:
+        stream.thread.start()
+    code = agent.wait()
+    for stream in streams[1:]:
+        stream.drain()
+    if code:
+        sender = " of the client" if -code in forwarded else ""
+        end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}{sender}"
+        recorder.note("stderr", f"acp-bindings tap: the agent {end}\n".encode())
+    recorder.close()
+    if code < 0:
+        with suppress(OSError):  # nobody can change what SIGKILL does
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
+
+
+class _Stream:
+    """Passes on the bytes of one direction, in a thread of its own.
+
+    At the end of the source, the target is closed. If nobody reads the target any more, the source is closed, so that
+    whoever writes to it gets the error that it would get without the tap.
+    """
+
+    def __init__(self, direction: Direction, source: int, target: int, recorder: Recorder) -> None:
+        self.thread = Thread(target=self._run, daemon=True)
+        self._direction: Direction = direction
+        self._source = source
+        self._target = target
+        self._recorder = recorder
+        self._passed = 0
+        self._is_reading = False
+
+    def drain(self) -> None:
+        """Wait until everything was passed on, or nothing comes any more."""
+        passed = -1
+        while self.thread.is_alive() and not (self._is_reading and self._passed == passed):
+            passed = self._passed
+            self.thread.join(_SILENCE)
+
+    def _run(self) -> None:
+        try:
+            while data := self._read():
+                self._recorder.note(self._direction, data)
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[os.write(self._target, rest) :]
+                self._passed += len(data)
+        except OSError:
+            pass
+        finally:
+            _close(self._target)
+            _close(self._source)
+
+    def _read(self) -> bytes:
+        self._is_reading = True
+        data = os.read(self._source, _PIECE)
+        self._is_reading = False
+        return data
+
+
+def _close(descriptor: int) -> None:
+    """Close a descriptor, and let its number refer to nothing, so that no file that is opened later gets it."""
+    if descriptor == 2:
+        return  # for what the tap itself has to say
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
+
+
+def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:
+    """Let signals reach the agent. Return a set of those that have come."""
+    forwarded: set[int] = set()
+
+    def forward(number: int, frame: FrameType | None) -> None:
+        forwarded.add(number)
+        if number != signal.SIGINT or not _terminal_tells_all():
+            agent.send_signal(number)
+
+    for each in _SIGNALS:
+        if signal.getsignal(each) != signal.SIG_IGN:
+            signal.signal(each, forward)
+    return forwarded
+
+
+def _terminal_tells_all() -> bool:
+    """Whether this process runs in the foreground of a terminal: then Ctrl-C reaches the agent as well."""
+    try:
+        with open("/dev/tty", "rb") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except (OSError, AttributeError):
+        return sys.platform == "win32"

@@ -1,0 +1,27 @@
+"""The option `--acp-record DIR` of pytest: keeps what passes between the sides of each `connect`, as recordings.
+
+Name it in `conftest.py`, `pytest_plugins = ["acp_kit.testing.pytest_plugin"]`, or with `pytest -p`. Without it, tests
+use `acp_kit.testing` all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_kit.testing.report import RECORD
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    parser.addoption("--acp-record", metavar="DIR", help="keep the messages of each acp_kit.testing.connect in DIR")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let `connect` write recordings."""
+    if folder := config.getoption("--acp-record"):
+        os.environ[RECORD] = str(Path(folder).absolute())

@@ -1,0 +1,57 @@
+"""acpx with agents of three SDKs: behind a tap, its sessions are the same, and nothing in the recording is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+from asyncio.subprocess import PIPE
+from pathlib import Path
+
+import pytest
+
+from acp_kit.recording import read_recording
+from acp_kit.tap.analysis import analyse
+from tests.support.interop.driver import Command
+from tests.support.interop.sdks import OURS, PYTHON, TYPESCRIPT, command
+from tests.support.kit.tapped import tap_command
+from tests.support.third_party import UnavailableError, acpx, skip_without
+
+pytestmark = pytest.mark.xdist_group("SDKs")
+
+TOOL_CALL = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read", "status": "completed"}
+
+
+async def session(client: Command, agent: Command, folder: Path) -> bytes:
+    """Return what acpx prints of a session in which the agent reads a file and sends updates."""
+    read = {"call": "fs/read_text_file", "params": {"path": str(folder / "a.txt")}}
+    prompt = json.dumps([{"dump": 1}, {"notify": "session/update", "params": {"update": TOOL_CALL}}, read])
+    options = ["--agent", shlex.join(agent), "--approve-all", "--format", "json", "--cwd", str(folder), "exec", prompt]
+    env = {**os.environ, "HOME": str(folder)}
+    process = await asyncio.create_subprocess_exec(*client, *options, cwd=folder, env=env, stdout=PIPE)
+    output, _ = await process.communicate()
+    assert process.returncode == 0, output.decode()
+    return output
+
+
+@pytest.mark.parametrize("sdk", [OURS, TYPESCRIPT, PYTHON])
+async def test_sessions_are_the_same_behind_a_tap(sdk: str, tmp_path: Path) -> None:
+    try:
+        client, agent = acpx("acpx"), command(sdk, "agent")
+    except UnavailableError as reason:
+        skip_without(f"acpx or the SDK {sdk} can't be installed", reason)
+    (tmp_path / "a.txt").write_text("line\n" * 5, "utf-8")
+    recording = tmp_path / "acp.jsonl"
+    direct = await session(client, agent, tmp_path)
+    assert await session(client, tap_command(recording, *agent), tmp_path) == direct
+
+    analysis = analyse(recording.name, read_recording(recording))
+    assert [(row.method, row.outcome) for row in analysis.rows if row.kind == "call"] == [
+        ("initialize", "version 1, scripted-agent 1.2.3"),
+        ("session/new", "new"),
+        ("session/prompt", "end_turn"),
+        ("fs/read_text_file", "25 characters"),
+    ]
+    assert analysis.client.startswith("acpx ")
+    assert not analysis.problems

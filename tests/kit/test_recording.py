@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_kit.frame_log import FrameLog
+from acp_kit.recording import Recorded, read_recording
+
+INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+UPDATE = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s"}}
+
+
+def write(path: Path, *entries: Any) -> Path:
+    path.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
+    return path
+
+
+def test_messages_and_lines_are_read(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "acp.jsonl",
+        {"time": 1.5, "direction": "c2a", "message": INITIALIZE},
+        {"time": 2, "direction": "stderr", "line": "warning"},
+        {"dir": "a2c", "msg": UPDATE},
+    )
+    assert read_recording(file) == [
+        Recorded(1, "c2a", 1.5, INITIALIZE, None),
+        Recorded(2, "stderr", 2, None, "warning"),
+        Recorded(3, "a2c", None, UPDATE, None),
+    ]
+
+
+def test_lines_that_were_cut_off_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "acp.jsonl"
+    whole = json.dumps({"direction": "a2c", "message": {"text": "a\u2028b"}}, ensure_ascii=False)
+    file.write_text(f'{whole}\n{{"direction": "a2\n{whole}\n{{"time": 1')
+    assert [entry.number for entry in read_recording(file)] == [1, 3]
+
+
+@pytest.mark.parametrize(("first", "second"), [(("out", INITIALIZE), ("in", UPDATE)), (("in", UPDATE), ("in", UPDATE))])
+def test_log_of_a_client(first: tuple[Any, Any], second: tuple[Any, Any], tmp_path: Path) -> None:
+    assert _log(tmp_path, first, second)[-1] == ("a2c", UPDATE)
+
+
+@pytest.mark.parametrize(("first", "second"), [(("in", INITIALIZE), ("out", UPDATE)), (("out", UPDATE), ("in", {}))])
+def test_log_of_an_agent(first: tuple[Any, Any], second: tuple[Any, Any], tmp_path: Path) -> None:
+    log = _log(tmp_path, first, second)
+    assert ("a2c", UPDATE) in log
+    assert {direction for direction, _ in log} == {"a2c", "c2a"}
+
+
+def test_note_of_a_log_about_a_line_that_is_not_json(tmp_path: Path) -> None:
+    with FrameLog(tmp_path / "acp.jsonl") as log:
+        log("out", json.dumps(INITIALIZE).encode(), 0)
+        log("in", b"npm warn", 0)
+    last = read_recording(tmp_path / "acp.jsonl")[-1]
+    assert (last.message, last.line) == (None, "8 bytes that are not JSON")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("hello\nworld\n", "no line of it is a JSON object"),
+        ("[1]\n", "line 1: not an object"),
+        ('\n{"direction": "up", "message": {}}\n', "line 2: `direction` is not c2a, a2c or stderr"),
+        ('{"direction": "in", "message": {}}\n', "line 1: `direction`"),
+    ],
+)
+def test_other_files_are_refused(content: str, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text(content)
+    with pytest.raises(ValueError, match=problem):
+        read_recording(file)
+
+
+def test_empty_recording(tmp_path: Path) -> None:
+    (tmp_path / "acp.jsonl").touch()
+    assert read_recording(tmp_path / "acp.jsonl") == []
+
+
+def _log(folder: Path, *messages: tuple[Any, Any]) -> list[tuple[str, Any]]:
+    with FrameLog(folder / "acp.jsonl") as log:
+        for direction, message in messages:
+            log(direction, json.dumps(message).encode(), 0)
+    return [(entry.direction, entry.message) for entry in read_recording(folder / "acp.jsonl")]

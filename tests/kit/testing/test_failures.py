@@ -1,0 +1,167 @@
+"""What the report of a test that fails says."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.agent import Turn
+from acp_kit.recording import read_recording
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
+from acp_kit.testing.report import RECORD
+from acp_runtime import ConnectionClosed, Options
+from tests.support.kit.passing_time import let_pass
+from tests.support.kit.turns import ActingAgent, Viewer
+from tests.support.paths import ROOT
+
+MINUTE = 60.0
+SILENT = "import sys; sys.stdin.readline(); print('no module named acme', file=sys.stderr); sys.stdin.read()"
+
+
+async def ask(turn: Turn) -> None:
+    async with turn.tool_call("Delete it") as call:
+        await call.ask()
+
+
+async def test_the_deadline_names_the_step_that_waits() -> None:
+    agent = ScriptedAgent("one", ["two", wait, "three"])
+    with pytest.raises(TimeoutError) as caught:
+        async with connect(agent, Viewer, deadline=MINUTE) as session:
+            await session.ask("1")
+            async with session.prompt("2"):
+                await agent.begun(2)
+                let_pass(MINUTE)
+                await asyncio.Future[None]()
+    assert str(caught.value) == (
+        "Not done after 60 seconds: prompt 2 of 2 is at step 2 of 3, wait; "
+        "the client waits for the answer to session/prompt."
+    )
+
+
+async def test_the_deadline_names_the_question_that_is_open() -> None:
+    async def hold(request: v1.RequestPermissionRequest) -> str:
+        let_pass(MINUTE)
+        return await asyncio.Future[str]()
+
+    def make(client: v1.RemoteClient) -> v1.Agent:
+        return ActingAgent(client, [ask], [])
+
+    with pytest.raises(TimeoutError, match="the agent waits for the answer to session/request_permission"):
+        async with connect(make, ScriptedClient(permissions=[hold]), deadline=MINUTE) as session:
+            await session.ask("1")
+
+
+async def test_an_agent_that_never_answers_initialize_is_named() -> None:
+    def sent(direction: str, line: bytes, seconds: float) -> None:
+        if b"initialize" in line:
+            let_pass(MINUTE)
+
+    options = Options(on_frame=sent)
+    with pytest.raises(TimeoutError, match="the client waits for the answer to initialize"):
+        async with connect([sys.executable, "-c", SILENT], Viewer, deadline=MINUTE, options=options):
+            pass
+
+
+async def test_another_timeout_of_the_block_is_left_alone() -> None:
+    with pytest.raises(TimeoutError, match="mine"):
+        async with connect(ScriptedAgent(), Viewer):
+            raise TimeoutError("mine")
+
+
+async def test_a_failed_assertion_has_the_scripts_and_the_messages() -> None:
+    with pytest.raises(AssertionError) as caught:
+        async with connect(ScriptedAgent("Hello"), ScriptedClient()) as session:
+            await session.ask("what")
+            raise AssertionError("it is not so")
+    where, messages = caught.value.__notes__
+    assert where == (
+        "At the end, 1 of 1 prompts were sent; "
+        "the client has got 1 updates, the last one agent_message_chunk, and was asked 0 of 0 times."
+    )
+    assert messages.startswith("The last messages (-> to the agent, <- from it):\n  -> {")
+    assert '"method":"session/prompt"' in messages
+    assert '"what"' in messages
+    assert messages.splitlines()[-1] == '  <- {"id":2,"result":{"stopReason":"end_turn"}}'
+
+
+async def test_only_the_last_messages_are_shown_and_long_ones_cut() -> None:
+    with pytest.raises(AssertionError) as caught:
+        async with connect(ScriptedAgent([*"abcdefghijklmnopqrstuvwxyz", "x" * 1000]), Viewer) as session:
+            await session.ask("1")
+            raise AssertionError
+    *_, messages = caught.value.__notes__
+    assert len(messages.splitlines()) == 13
+    assert max(map(len, messages.splitlines())) < 310
+
+
+async def test_the_stderr_of_a_command_is_in_the_report() -> None:
+    program = "import sys; print('no module named acme', file=sys.stderr); sys.exit(3)"
+    with pytest.raises(ConnectionClosed, match="Exit code: 3") as caught:
+        async with connect([sys.executable, "-c", program], Viewer):
+            pass
+    assert "The agent's stderr:\n  no module named acme" in caught.value.__notes__
+
+
+async def test_what_is_recorded_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RECORD, str(tmp_path / "new"))
+    for _ in range(2):
+        async with connect(ScriptedAgent("Hello"), Viewer) as session:
+            await session.ask("hi")
+    files = sorted((tmp_path / "new").iterdir())
+    assert [file.name.rpartition("-")[2] for file in files] == ["1.jsonl", "2.jsonl"]
+    assert "test_what_is_recorded_can_be_read" in files[0].name
+    entries = read_recording(files[0])
+    assert [entry.message.get("method") for entry in entries if entry.direction == "c2a"] == [
+        "initialize",
+        "session/new",
+        "session/prompt",
+    ]
+    if sys.platform != "win32":
+        assert files[0].stat().st_mode & 0o777 == 0o600
+
+
+TEST = """
+import asyncio
+import sys
+
+from acp_bindings import v1
+from acp_kit.client import UpdateHandlers
+from acp_kit.testing import ScriptedAgent, connect
+
+
+class MyClient(UpdateHandlers, v1.Client):
+    def __init__(self, agent):
+        self.agent = agent
+
+    async def session_request_permission(self, request):
+        raise NotImplementedError
+
+
+def test_fails():
+    async def check():
+        async with connect(ScriptedAgent("Hello"), MyClient) as session:
+            assert await session.ask("hi") == "Goodbye"
+
+    asyncio.run(check())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", [[], ["-p", "acp_kit.testing.pytest_plugin", "--acp-record", "wire"]])
+def test_pytest_shows_the_messages_without_a_plugin(option: list[str], tmp_path: Path) -> None:
+    import subprocess
+
+    (tmp_path / "test_it.py").write_text(TEST)
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *option, "test_it.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "assert 'Hello' == 'Goodbye'" in done.stdout
+    assert '<- {"id":2,"result":{"stopReason":"end_turn"}}' in done.stdout
+    recordings = [file.name for file in tmp_path.glob("wire/*")]
+    assert recordings == (["test_it.py-test_fails-1.jsonl"] if option else [])

@@ -1,0 +1,96 @@
+"""Fakes that public projects have written for their tests, as scripts.
+
+Their sizes are those of the whole files, in lines. Each has a switch for what is here one argument.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.agent import Sessions, Turn
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, slow
+from acp_runtime import InternalError, RemoteError
+
+
+# The mock agent of acpx sleeps for as long as the prompt says, unless it is cancelled: 609 lines, at first.
+async def test_a_slow_stream_is_cancelled_in_the_middle() -> None:
+    agent = ScriptedAgent(slow("one two three", seconds=3600))
+    async with connect(agent, ScriptedClient()) as session:
+        async with session.prompt("sleep 3600000") as turn:
+            async for _ in turn:
+                await turn.cancel()
+        assert (turn.stop_reason, turn.text) == ("cancelled", "one ")
+
+
+# A mock agent in JavaScript asks for permission if an environment variable is set, and says the outcome: 160 lines.
+async def run_dangerous_command(turn: Turn) -> None:
+    async with turn.tool_call("Run dangerous command", kind="execute", raw_input={"command": "rm -rf"}) as call:
+        await turn.say(f"allowed: {await call.ask()}")
+    if call.rejected:
+        await turn.say("rejected")
+
+
+@pytest.mark.parametrize("choice", ["allow_once", "allow_always", "reject_once", "reject_always", None])
+async def test_permission_with_every_outcome(choice: str | None) -> None:
+    client = ScriptedClient(permissions=[choice])
+    async with connect(ScriptedAgent(run_dangerous_command), client) as session:
+        async with session.prompt("go") as turn:
+            await turn.wait()
+        (call,) = session.state.tool_calls.values()
+    is_allowed = choice is not None and choice.startswith("allow")
+    assert call.status == ("completed" if is_allowed else "failed")
+    assert turn.text == (f"allowed: {choice}" if is_allowed else "rejected" if choice else "")
+    assert turn.stop_reason == ("end_turn" if choice else "cancelled")
+
+
+# The mock agent of acpx fails before or behind some output, and recovers when it is asked again: about 1,000 lines.
+async def test_an_agent_that_fails_and_recovers() -> None:
+    failure = InternalError(data={"details": "transient failure"})
+    agent = ScriptedAgent(failure, ["partial update", failure], "recovered after retry")
+    client = ScriptedClient()
+    async with connect(agent, client) as session:
+        for _ in range(2):
+            with pytest.raises(RemoteError, match="transient failure"):
+                await session.ask("retry")
+        assert await session.ask("retry") == "recovered after retry"
+        assert client.text == "partial updaterecovered after retry"
+    agent.assert_done()
+
+
+class MyAgent(v1.Agent):
+    def __init__(self, client: v1.RemoteClient) -> None:
+        self.client = client
+        self.sessions = Sessions()
+
+    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
+
+    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+        async with self.sessions[request.session_id].turn(request.prompt) as turn:
+            async with turn.tool_call("Write a.txt", kind="edit") as call:
+                await call.ask()
+                await turn.write_text_file("a.txt", await turn.read_text_file("a.txt") + "y")
+            await turn.say("rejected" if call.rejected else "written")
+            if call.rejected:
+                await asyncio.Event().wait()
+        return turn.response
+
+
+async def test_an_agent_with_permission_file_and_cancel() -> None:
+    client = ScriptedClient(permissions=["allow_once", "reject_once"], files={"a.txt": "x"})
+    async with connect(MyAgent, client) as session:
+        assert await session.ask("write") == "written"
+        assert client.files == {"a.txt": "xy"}
+        async with session.prompt("write") as turn:
+            async for update in turn:
+                if update.session_update == "agent_message_chunk":
+                    await turn.cancel()
+        assert turn.stop_reason == "cancelled"
+    assert client.text == "writtenrejected"
+    client.assert_done()

@@ -1,0 +1,168 @@
+"""Scripts and other agents as processes, and clients in another language."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_bindings import v1
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
+from acp_runtime import ConnectionClosed
+from tests.support.kit.passing_time import let_pass
+from tests.support.kit.turns import Viewer
+from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.slow
+SUPPORT = ROOT / "tests" / "support" / "kit"
+SCRIPT = """
+print("loading")
+from words import WORDS
+from acp_kit.testing import ScriptedAgent, die, garbage, late
+
+agent = ScriptedAgent([*WORDS, garbage(), late("late"), "b"], ["last words", die(3)])
+"""
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    """Return the command of a script that imports a module beside it."""
+    (tmp_path / "words.py").write_text("WORDS = ['a ']")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    return [sys.executable, "-m", "acp_kit", "agent", str(tmp_path / "script.py")]
+
+
+async def test_a_script_is_an_agent_for_any_client(command: list[str]) -> None:
+    client = ScriptedClient()
+    async with connect(command, client) as session:
+        assert await session.ask("1") == "a b"
+        with pytest.raises(ConnectionClosed, match="Exit code: 3"):
+            await session.ask("2")
+        assert client.text == "a blatelast words"
+
+
+async def test_what_was_not_played_is_said_on_stderr(command: list[str]) -> None:
+    async with connect(command, Viewer) as session:
+        await session.ask("1")
+    process = session.agent.process
+    assert process is not None
+    assert process.returncode == 0
+    assert process.stderr_tail.startswith("loading\n")
+    assert process.stderr_tail.endswith("acp-bindings: The script isn't done: 1 of 2 prompts were sent.\n")
+
+
+@pytest.mark.parametrize(("content", "problem"), [("", "has no `agent = ScriptedAgent(...)`"), (None, "is not a file")])
+def test_a_file_that_is_no_script_is_one_line(content: str | None, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    if content is not None:
+        file.write_text(content)
+    command = [sys.executable, "-m", "acp_kit", "agent", str(file)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@needs_node
+async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
+    client = ScriptedClient(permissions=["reject_once"])
+    async with connect(["node", str(SUPPORT / "node_agent.mjs")], client) as session:
+        assert await session.ask("hello") == "from node"
+        assert await session.ask("ask") == "no"
+    client.assert_done()
+
+
+@needs_node
+def test_a_client_in_another_language_gets_what_the_script_says(command: list[str]) -> None:
+    client = ["node", str(SUPPORT / "node_client.mjs"), "hello", *command]
+    done = subprocess.run(client, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines() == ["a ", "not JSON: npm warn deprecated", "b", "end_turn", "late", "exit code 0"]
+
+
+@needs_node
+async def test_a_script_in_this_process_is_played_to_a_client_in_another_one() -> None:
+    agent = ScriptedAgent(["a ", garbage(), late("late"), "b"])
+    async with run_client(agent, ["node", str(SUPPORT / "node_client.mjs"), "hello", "{agent}"]) as client:
+        output, _ = await client.communicate()
+    assert output.decode().splitlines() == [
+        *("a ", "not JSON: npm warn deprecated", "b", "end_turn", "late", "exit code 0")
+    ]
+    assert client.returncode == 0
+    assert agent.prompts[0].prompt == [v1.ContentBlockText(text="hello")]
+    agent.assert_done()
+
+
+CLIENT = """
+import asyncio
+import shlex
+import sys
+
+from acp_bindings import v1
+from acp_runtime import ConnectionClosed
+from tests.support.kit.turns import Viewer
+
+
+async def main(command):
+    async with v1.spawn_agent(Viewer, *shlex.split(command)) as agent:
+        await agent.initialize(protocol_version=1)
+        session = await agent.session_new(cwd="/", mcp_servers=[])
+        try:
+            await agent.session_prompt(session_id=session.session_id, prompt=[])
+        except ConnectionClosed as closed:
+            print(closed.exit_code)
+
+
+asyncio.run(main(" ".join(sys.argv[1:]).removeprefix("--agent=")))
+"""
+
+
+async def test_the_exit_code_of_a_script_reaches_the_client() -> None:
+    agent = ScriptedAgent(["last words", die(5)])
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    async with run_client(agent, [sys.executable, "-c", CLIENT, "--agent={agent}"], env=env, deadline=60) as client:
+        output, _ = await client.communicate()
+    assert output.decode().split() == ["5"]
+    agent.assert_done()
+
+
+async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
+    agent = ScriptedAgent(wait)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with pytest.raises(ZeroDivisionError) as caught:
+        async with run_client(agent, [sys.executable, "-c", CLIENT, "{agent}"], env=env, deadline=60) as client:
+            await agent.begun(1)
+            raise ZeroDivisionError
+    assert client.returncode not in (None, 0)
+    assert '-> {"id":2,"method":"session/prompt"' in caught.value.__notes__[1]
+
+
+async def test_a_client_that_never_prompts_is_killed_at_the_deadline() -> None:
+    program = "import sys; print('started', flush=True); sys.stdin.read(); import threading; threading.Event().wait()"
+    with pytest.raises(TimeoutError, match="Not done after 60 seconds: 0 of 1 prompts were sent"):
+        async with run_client(ScriptedAgent("a"), [sys.executable, "-c", program], deadline=60) as client:
+            assert client.stdout is not None
+            await client.stdout.readline()
+            let_pass(60)
+            await client.wait()
+    assert client.returncode not in (None, 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
+async def test_sigterm_ends_a_script(tmp_path: Path) -> None:
+    file = tmp_path / "script.py"
+    file.write_text("from acp_kit.testing import ScriptedAgent, wait\nagent = ScriptedAgent(['a', wait])")
+    command = [sys.executable, "-m", "acp_kit", "agent", str(file)]
+    async with connect(command, Viewer) as session, session.prompt("1") as turn:
+        async for _ in turn:
+            break
+        assert session.agent.process is not None
+        os.kill(session.agent.process.pid, signal.SIGTERM)
+        closed = await session.agent.wait_closed()
+        assert closed.exit_code == 0
