@@ -13,19 +13,24 @@ UPDATES = 100
 
 
 def rows(setup: Setup) -> list[Row]:
-    return [websockets(setup)]
+    offered = "As clients usually do (ws, browsers, the Python package websockets), they offer to compress. "
+    return [
+        websockets(setup, "websockets", offer=False),
+        websockets(setup, "compression", offered + "What a server makes of it is its default. ", offer=True),
+    ]
 
 
-def websockets(setup: Setup) -> Row:
+def websockets(setup: Setup, name: str, more: str = "", *, offer: bool) -> Row:
     connections, count = setup.scaled(CONNECTIONS, least=50), setup.scaled(UPDATES, least=20)
     servers = setup.implementations.remote()
-    task: Task = {"connections": connections, "warm": 10, "count": count}
+    task: Task = {"connections": connections, "warm": 10, "count": count, "offer": offer}
     raw = program("raw", "websockets.py")
     return Row(
-        name="websockets",
+        name=name,
         description=f"A process serves {connections:,} raw WebSockets with a session each. All prompt at once, and "
         f"each receives {count} updates. Timed from the prompts to the last response; a lost update fails. "
-        "Memory: what a connection with an idle session adds to the server. The Python ones are served by uvicorn.",
+        f"{more}Memory: what a connection with an idle session adds to the server. The Python ones are "
+        "served by uvicorn.",
         quantities=[
             Quantity("seconds", "updates/s", count=connections * count),
             Quantity("idle", "KiB a connection", factor=1 / 1024),

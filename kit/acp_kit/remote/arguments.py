@@ -9,6 +9,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 
 from acp_kit._extras import require
+from acp_kit.remote.headers import is_header_value
 
 TOKEN_HELP = "the environment variable with the token that clients send, as Authorization: Bearer TOKEN"
 _EXIT_CODES = (
@@ -52,6 +53,6 @@ def read_secret(variable: str) -> str:
     value = os.environ.get(variable, "").strip()
     if not value:
         raise ArgumentTypeError(f"the environment variable {variable} is not set, or it is empty")
-    if not value.isascii() or not value.isprintable():
+    if not is_header_value(value):
         raise ArgumentTypeError(f"the environment variable {variable} has characters that a header can't carry")
     return value

@@ -25,7 +25,6 @@ from tests.support.runtime.peer import (
     PlainAgent,
     PlainClient,
     calling,
-    chunk,
     line,
     prompt,
     serving,
@@ -92,24 +91,6 @@ async def test_a_message_of_5_megabytes_passes_in_both_directions(link: Link) ->
         assert (await peer.call("_echo", {"text": text}))["result"] == {"text": text}
 
 
-async def test_messages_of_a_session_wait_until_the_client_uses_it() -> None:
-    class Telling(PlainAgent):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            for number in range(3):
-                await self.client.session_update(session_id="s1", update=chunk(str(number)))
-
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            await self.client.session_update(session_id="s1", update=chunk("3"))
-            return await super().session_prompt(request)
-
-    async with serving(HTTP, Telling) as peer:
-        await peer.send({"id": "tell", "method": "_tell"}, prompt("turn"))
-        messages = [await peer.receive() for _ in range(6)]
-    found = [each.get("id") or each["params"]["update"]["content"]["text"] for each in messages]
-    found.remove("tell")  # over HTTP, it may come before or after the updates
-    assert found == ["0", "1", "2", "3", "turn"]
-
-
 async def used(agent: Any, peer: Peer, *sessions: str) -> None:
     """Let a client use sessions."""
     for session in sessions:
@@ -136,40 +117,6 @@ async def test_messages_of_a_session_that_the_client_uses_are_in_order() -> None
         await peer.send(*(update("ab"[number % 2], str(number)) for number in range(200)))
         await done.wait()
     assert handled == {each: [str(number) for number in range(first, 200, 2)] for first, each in enumerate("ab")}
-
-
-async def test_sessions_that_the_client_uses_do_not_wait_for_each_other() -> None:
-    gate, done = asyncio.Event(), asyncio.Event()
-
-    class Blocking(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            await gate.wait() if notification.session_id == "slow" else done.set()
-
-    async with calling(HTTP, Blocking) as (agent, peer):
-        await used(agent, peer, "slow", "fast")
-        await peer.send(update("slow", "1"), update("fast", "1"))
-        await done.wait()
-        gate.set()
-
-
-async def test_sending_waits_while_a_session_is_not_read() -> None:
-    sent = 0
-
-    class Flooding(PlainAgent):
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            nonlocal sent
-            for _ in range(2000):
-                await self.client.session_update(session_id="s1", update=chunk("x" * 10_000))
-                sent += 1
-            return PromptResponse(stop_reason="end_turn")
-
-    async with serving(HTTP, Flooding) as peer:
-        await peer.send(prompt(1))
-        received = 0
-        while (await peer.receive()).get("id") != 1:
-            received += 1
-            assert sent - received < 500
-        assert received == sent == 2000
 
 
 async def test_handlers_may_call_the_peer_while_messages_wait() -> None:

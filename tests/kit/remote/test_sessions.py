@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from acp_bindings import v1
+from acp_bindings import v1, v2_draft
 from acp_kit.remote import agent_app, open_transport
-from acp_runtime import InvalidParams, RemoteError
+from acp_runtime import InvalidParams, RemoteError, UnsupportedProtocolVersion
 from acp_runtime.transports import Transport
 from tests.support.kit.http_agent import ScriptedClient
 from tests.support.kit.remote_agents import EchoAgent
@@ -80,3 +80,24 @@ async def test_a_session(scheme: str) -> None:
 
             with pytest.raises(RemoteError, match="There is no such session"):
                 await agent.session_load(session_id="s2", cwd="/", mcp_servers=[])
+
+
+class AgentOfVersion2(v2_draft.Agent):
+    async def initialize(self, request: v2_draft.InitializeRequest) -> v2_draft.InitializeResponse:
+        raise AssertionError("it is for version 2")
+
+
+AgentOfVersion2.__abstractmethods__ = frozenset()
+
+
+@pytest.mark.parametrize("scheme", ["ws", "http"])
+async def test_a_client_of_version_1_learns_that_an_agent_has_only_version_2(scheme: str) -> None:
+    async def serve(transport: Transport, _: None) -> None:
+        await v2_draft.serve(lambda _: AgentOfVersion2(), transport)  # type: ignore[abstract]
+
+    async with serving(agent_app(serve)) as site:
+        transport = await open_transport(f"{scheme}://127.0.0.1:{site.port}/acp")
+        async with v1.connect(ScriptedClient, transport) as agent:
+            with pytest.raises(UnsupportedProtocolVersion) as refused:
+                await agent.initialize(protocol_version=1)
+        assert (refused.value.code, refused.value.data) == (-32022, {"requested": 1, "supported": [2]})

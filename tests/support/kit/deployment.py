@@ -7,6 +7,8 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -29,30 +31,25 @@ class Deployment:
     """
 
     def __init__(self, folder: Path, history: str) -> None:
-        # Debian's package is not on the PATH of ordinary users.
-        program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
-        if program is None:
-            skip_or_fail("tools", "HAProxy is needed (in Debian, the package haproxy).")
-        self._program = program
         self._folder = folder
         self._history = history
         self._agents: dict[str, subprocess.Popen[bytes]] = {}
+        self._stack = ExitStack()
 
     def __enter__(self) -> Deployment:
         for name in NAMES:
             self._start(name)
         for name in NAMES:
             self._wait_until_running(name)
-        self._balancer = self._start_balancer()
+        self._stack.callback(self._kill_all)
+        one, two = (f"unix@{self._folder / name}" for name in NAMES)
+        self.address = self._stack.enter_context(balancer(FOLDER / "haproxy.cfg", one, two))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._balancer.kill()
-        self._balancer.wait()
-        for name in NAMES:
-            self._kill(name)
+        self._stack.close()
 
     def kill(self, pid: int) -> None:
         """Kill a process of the agent, and return when another one has taken its place."""
@@ -60,6 +57,10 @@ class Deployment:
         self._kill(name)
         self._start(name)
         self._wait_until_running(name)
+
+    def _kill_all(self) -> None:
+        for name in NAMES:
+            self._kill(name)
 
     def _start(self, name: str) -> None:
         self._agents[name] = subprocess.Popen(
@@ -89,14 +90,24 @@ class Deployment:
             assert line, log.decode()
             log += line
 
-    def _start_balancer(self) -> subprocess.Popen[bytes]:
-        with socket.create_server(("127.0.0.1", 0)) as listening:
-            self.address = f"127.0.0.1:{listening.getsockname()[1]}"
-            env = {name.upper(): f"unix@{self._folder / name}" for name in NAMES}
-            env["LISTEN"] = f"fd@{listening.fileno()}"
-            return subprocess.Popen(
-                [self._program, "-db", "-q", "-f", str(FOLDER / "haproxy.cfg")],
-                env={**os.environ, **env},
-                pass_fds=[listening.fileno()],
-                stderr=subprocess.DEVNULL,
-            )
+
+@contextmanager
+def balancer(config: Path, one: str, two: str) -> Generator[str]:
+    """Run HAProxy in front of two processes. Yield its host and port."""
+    # Debian's package is not on the PATH of ordinary users.
+    program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if program is None:
+        skip_or_fail("tools", "HAProxy is needed (in Debian, the package haproxy).")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        process = subprocess.Popen(
+            [program, "-db", "-q", "-f", str(config)],
+            env={**os.environ, "ONE": one, "TWO": two, "LISTEN": f"fd@{listening.fileno()}"},
+            pass_fds=[listening.fileno()],
+            stderr=subprocess.DEVNULL,
+        )
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+    try:
+        yield address
+    finally:
+        process.kill()
+        process.wait()

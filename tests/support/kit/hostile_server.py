@@ -25,7 +25,7 @@ from acp_runtime.transports import Transport
 from tests.support.kit.remote_agents import EchoAgent
 from tests.support.kit.remote_servers import Site
 
-_PING = 9
+_PING, _PONG = 9, 10
 
 
 class HostilesAgent(EchoAgent):
@@ -124,15 +124,15 @@ class WebSocket:
         return True
 
     async def next(self) -> bytes:
-        """Return the payload of the next frame that is no ping; that of a close frame is the code."""
-        first = _PING
-        payload = b""
-        while first & 0x0F == _PING:
+        """Return the payload of the next frame, after answering pings; that of a close frame is the code."""
+        while True:
             first, length = await self._reader.readexactly(2)
             if length >= 126:
                 length = int.from_bytes(await self._reader.readexactly(2 if length == 126 else 8), "big")
             payload = await self._reader.readexactly(length)
-        return payload
+            if first & 0x0F != _PING:
+                return payload
+            await self.send(frame(payload, _PONG))
 
     async def until_closed(self) -> int:
         """Read until the server has closed the TCP connection. Return the code, 1006 if it sent none."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
-from acp_kit.remote.client.messages import Id, error_answer, read_messages
 from acp_kit.remote.client.opening import open_transport
+from acp_kit.remote.messages import error_answer, read_messages
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.escaping import printable
 from acp_runtime.transports import FileReader, FileWriter, Transport, shutdown_signals, take_over_stdio
@@ -48,9 +48,9 @@ class _Bridge:
         self._stdout = stdout
         self._chunks = asyncio.Queue[bytes]()
         self._partial = bytearray()
-        self._pending: set[Id] = set()
-        self._nothing_pending = asyncio.Event()
-        self._has_ended = asyncio.Event()
+        self._pending: set[str] = set()
+        self._is_ending = False
+        self._sending: asyncio.Task[None] | None = None
 
     def received(self, data: bytes, /) -> None:
         """Take a chunk, and read no further for now."""
@@ -58,9 +58,9 @@ class _Bridge:
         self._chunks.put_nowait(data)
 
     def ended(self, error: OSError | None, /) -> None:
-        """Note the end of stdin."""
+        """Note the end of stdin. The agent has some time to take the rest."""
         self._chunks.put_nowait(b"")
-        self._has_ended.set()
+        asyncio.get_running_loop().call_later(Options.flush_deadline, lambda: self._sending and self._sending.cancel())
 
     async def run(self, url: str, headers: Mapping[str, str]) -> str | None:
         """Pass messages on. Return why the agent can't be reached any more."""
@@ -80,19 +80,19 @@ class _Bridge:
     async def _connect(self, url: str, headers: Mapping[str, str], first: bytes) -> None:
         transport = await open_transport(url, headers=headers)
         receiving = asyncio.create_task(self._receive(transport))
-        sending = asyncio.create_task(self._send(transport, first))
-        leaving = asyncio.create_task(self._leave())
+        self._sending = sending = asyncio.create_task(self._send(transport, first))
         try:
-            done, _ = await asyncio.wait((receiving, sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait((receiving, sending), return_when=asyncio.FIRST_COMPLETED)
             for task in done:
-                await task
-            with suppress(TimeoutError):
-                async with asyncio.timeout(Options.eof_grace):
-                    await self._nothing_pending.wait()
+                if not task.cancelled():
+                    task.result()
+            self._is_ending = True
+            if self._pending:
+                await asyncio.wait({receiving}, timeout=Options.eof_grace)
         finally:
-            for task in (receiving, sending, leaving):
-                task.cancel()
-            await asyncio.gather(receiving, sending, leaving, return_exceptions=True)
+            receiving.cancel()
+            sending.cancel()
+            await asyncio.gather(receiving, sending, return_exceptions=True)
             with suppress(Exception):
                 async with asyncio.timeout(Options.flush_deadline):
                     await transport.close()
@@ -103,19 +103,15 @@ class _Bridge:
             await transport.send(lines)
             lines = await self._read()
 
-    async def _leave(self) -> None:
-        """Return when the agent hasn't taken the rest in time after the end of stdin."""
-        await self._has_ended.wait()
-        await asyncio.sleep(Options.flush_deadline)
-
     async def _receive(self, transport: Transport) -> None:
-        """Write what is received to stdout. Raise OSError when nothing more comes."""
+        """Write what is received to stdout, until everything is answered at the end. Raise OSError if that ends it."""
         while data := await transport.receive():
             self._stdout.write(_CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data))
             await self._stdout.drain()
             for line in data.split(b"\n"):
                 self._pending -= {each.id for each in read_messages(line) if each.id is not None and not each.method}
-            self._note()
+            if self._is_ending and not self._pending:
+                return
         raise OSError("The agent has ended the connection.")
 
     async def _read(self) -> bytes:
@@ -140,8 +136,4 @@ class _Bridge:
         messages = [line.replace(b"\r", b" ") for line in lines.split(b"\n") if line.strip()]
         for message in messages:
             self._pending |= {each.id for each in read_messages(message) if each.id is not None and each.method}
-        self._note()
         return b"".join(message + b"\n" for message in messages)
-
-    def _note(self) -> None:
-        (self._nothing_pending.clear if self._pending else self._nothing_pending.set)()

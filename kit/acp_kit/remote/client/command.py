@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 
 from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
@@ -18,7 +19,7 @@ def add_connect(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--header",
         dest="headers",
-        type=_header,
+        type=_pair(":", "'Name: value'", str),
         action="append",
         default=[],
         metavar="'NAME: VALUE'",
@@ -27,7 +28,7 @@ def add_connect(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--header-from-env",
         dest="headers",
-        type=_header_from_environment,
+        type=_pair("=", "Name=VARIABLE", read_secret),
         action="append",
         metavar="NAME=VARIABLE",
         help="a header whose value is in an environment variable",
@@ -49,15 +50,13 @@ def _connect(options: Namespace) -> int:
     return 1
 
 
-def _header(argument: str) -> tuple[str, str]:
-    name, colon, value = argument.partition(":")
-    if not colon or not name:
-        raise ArgumentTypeError("write 'Name: value'")
-    return name.strip(), value.strip()
+def _pair(separator: str, what: str, read: Callable[[str], str]) -> Callable[[str], tuple[str, str]]:
+    """Return the `type` of an argument that is a header's name and what its value is read from."""
 
+    def split(argument: str) -> tuple[str, str]:
+        name, found, value = argument.partition(separator)
+        if not found or not name:
+            raise ArgumentTypeError(f"write {what}")
+        return name.strip(), read(value).strip()
 
-def _header_from_environment(argument: str) -> tuple[str, str]:
-    name, equals, variable = argument.partition("=")
-    if not equals or not name:
-        raise ArgumentTypeError("write Name=VARIABLE")
-    return name.strip(), read_secret(variable)
+    return split

@@ -13,10 +13,10 @@ from logging import getLogger
 
 import httpx2
 
-from acp_kit.remote.client.messages import Id, Message, error_answer, read_messages
-from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests, is_header_value
+from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests, read_start
 from acp_kit.remote.client.streams import Stream
-from acp_kit.remote.names import CONNECTION_ID, ENDS_SESSION
+from acp_kit.remote.headers import CONNECTION_ID, is_header_value
+from acp_kit.remote.messages import ENDS_SESSION, Message, error_answer, read_messages
 
 _logger = getLogger(__name__)
 _SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
@@ -41,9 +41,9 @@ class HttpTransport:
         self._received = asyncio.Queue[bytes | OSError]()
         self._end: OSError | None = None
         self._is_ending = False
-        self._streams: dict[str | None, Stream] = {}
-        self._pending: dict[Id, Message] = {}  # requests to the agent
-        self._asked: dict[Id, str] = {}  # the sessions of requests from the agent
+        self._streams: dict[str, Stream] = {}
+        self._pending: dict[str, Message] = {}  # requests to the agent
+        self._asked: dict[str, str] = {}  # the sessions of requests from the agent
 
     async def receive(self) -> bytes:
         """Return the next messages of any stream."""
@@ -65,19 +65,22 @@ class HttpTransport:
         try:
             if CONNECTION_ID in self._requests.headers:
                 with suppress(OSError):  # it may have ended
-                    async with asyncio.timeout(_DELETING), self._requests.send("DELETE", None, _DELETING):
+                    async with asyncio.timeout(_DELETING), self._requests.send("DELETE", "", _DELETING):
                         pass
         finally:
-            await asyncio.gather(*(stream.close() for stream in self._streams.values()))
+            tasks = [stream.task for stream in self._streams.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._requests.close()
 
     async def _send(self, line: bytes) -> None:
         messages = read_messages(line)
         requests = {each.id: each for each in messages if each.id is not None and each.method is not None}
-        session = next(filter(None, map(self._session_of, messages)), None)
+        sessions = [self._session_of(each) for each in messages]
+        session = next((each for each in sessions if each), "")
         if session and any(each.method not in ENDS_SESSION for each in requests.values()):
-            stream = self._open(session)
-            await stream.wait_until_opened(_OPENING)
+            stream = await self._opened(session)
             if stream.error is not None:
                 self._fail(requests, stream.error)
                 return
@@ -91,7 +94,7 @@ class HttpTransport:
                 _logger.warning("A notification or an answer is lost: %s", refused)
             self._fail(self._pending.keys() & requests.keys(), refused)
 
-    async def _post_to(self, session: str | None, line: bytes) -> None:
+    async def _post_to(self, session: str, line: bytes) -> None:
         """Post a message, without the id of the session if the agent doesn't know that.
 
         The Python SDK (0.12.1 and 1.0.0rc3) refuses `session/load` with the id of the session to load.
@@ -99,34 +102,25 @@ class HttpTransport:
         try:
             return await self._post(line, session)
         except RefusedError as refused:
-            if session is None or refused.status != NOT_FOUND:
+            if not session or refused.status != NOT_FOUND:
                 raise
             unknown = refused
         try:
-            await self._post(line, None)
+            await self._post(line, "")
         except RefusedError as refused:
-            if refused.ends_connection:  # it is the connection that the agent doesn't know
-                raise
-            unknown.ends_connection = False
+            unknown.ends_connection = refused.ends_connection  # whether it is the connection that is unknown
             raise unknown from None
 
-    async def _post(self, line: bytes, session: str | None) -> None:
+    async def _post(self, line: bytes, session: str) -> None:
         is_connected = CONNECTION_ID in self._requests.headers
         async with self._requests.send("POST", session, _SENDING if is_connected else None, content=line) as response:
-            body = await self._read_body(response)
+            body = (await read_start(response, self._max_message_bytes)).replace(b"\r", b" ")
+        if len(body) > self._max_message_bytes:
+            raise OSError(f"The agent answered with more than {self._max_message_bytes} bytes.")
         if not is_connected:
             await self._connected(response, body)
         elif response.headers.get("content-type", "").startswith("application/json") and body:
             self._take([body])
-
-    async def _read_body(self, response: httpx2.Response) -> bytes:
-        body = bytearray()
-        async for chunk in response.aiter_raw():
-            await asyncio.sleep(0)  # there may be many small chunks
-            body += chunk
-            if len(body) > self._max_message_bytes:
-                raise OSError(f"The agent answered with more than {self._max_message_bytes} bytes.")
-        return bytes(body).replace(b"\r", b" ")
 
     async def _connected(self, response: httpx2.Response, body: bytes) -> None:
         """Handle the answer to `initialize`."""
@@ -140,21 +134,28 @@ class HttpTransport:
             self._requests.headers[CONNECTION_ID] = id
             for version in (each.version for each in answers if each.version is not None):
                 self._requests.headers[PROTOCOL_VERSION] = str(version)
-            await self._open(None).wait_until_opened(_OPENING)
+            await self._opened("")
 
-    def _session_of(self, message: Message) -> str | None:
+    def _session_of(self, message: Message) -> str:
         """Return the session that a message to the agent belongs to."""
         if message.method is None and message.id is not None:
-            return self._asked.pop(message.id, None)
+            return self._asked.pop(message.id, "")
         return message.session
 
-    def _open(self, session: str | None) -> Stream:
+    def _open(self, session: str) -> Stream:
         """Return the stream of a session, which is opened if there is none."""
         stream = self._streams.get(session)
-        if stream is None or stream.has_ended:
-            stream = Stream(session, self._requests, self._receive_events, self._max_message_bytes)
-            stream.start(self._ended)
+        if stream is None or stream.task.done():
+            stream = Stream(session, self._requests, self._max_message_bytes, self._receive_events, self._ended)
             self._streams[session] = stream
+        return stream
+
+    async def _opened(self, session: str) -> Stream:
+        """Return the stream of a session when the agent has answered GET, or hasn't for some time."""
+        stream = self._open(session)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_OPENING):
+                await stream.is_settled.wait()
         return stream
 
     async def _receive_events(self, messages: list[bytes]) -> None:
@@ -175,7 +176,7 @@ class HttpTransport:
         if message.method is not None:
             if message.session:
                 self._asked[message.id] = message.session
-            if len(self._asked) > _MAX_ASKED or len(f"{message.id}") > _MAX_ID or len(message.session or "") > _MAX_ID:
+            if len(self._asked) > _MAX_ASKED or max(len(message.id), len(message.session)) > _MAX_ID:
                 raise ValueError(f"The agent asks for too much: {_MAX_ASKED} requests, or ids of {_MAX_ID} characters.")
             return
         request = self._pending.pop(message.id, None)
@@ -188,20 +189,21 @@ class HttpTransport:
                 self._streams[session].reopens = False
         stream = self._streams.get(request.session)
         if stream and stream.session and not stream.reopens and not self._pending_of(stream):
-            stream.cancel()  # the session has ended
+            stream.task.cancel()  # the session has ended
             del self._streams[stream.session]
 
-    def _pending_of(self, stream: Stream) -> list[Id]:
+    def _pending_of(self, stream: Stream) -> list[str]:
         return [id for id, request in self._pending.items() if request.session == stream.session]
 
     async def _ended(self, stream: Stream) -> None:
         """Handle the end of a stream."""
-        if stream.session is None and stream.error is None:
+        if not stream.session and stream.error is None:
             self._is_ending = True
             others = [each for each in self._streams.values() if each is not stream]
             for each in others:
                 each.reopens = False
-            await asyncio.gather(*(each.wait_until_ended(_LAST_EVENTS) for each in others))
+            if others:
+                await asyncio.wait([each.task for each in others], timeout=_LAST_EVENTS)
         if stream.is_fatal:
             self._finish(stream.error)
         elif stream.error is not None and not self._is_ending:
@@ -213,7 +215,7 @@ class HttpTransport:
             self._end = error or OSError("The agent has ended the connection.")
             self._received.put_nowait(error or b"")
 
-    def _fail(self, requests: Iterable[Id], error: OSError) -> None:
+    def _fail(self, requests: Iterable[str], error: OSError) -> None:
         """Answer requests with an error, unless they are answered."""
         data = {"status": error.status if isinstance(error, RefusedError) else None}
         for id in requests:

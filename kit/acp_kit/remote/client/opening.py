@@ -9,8 +9,9 @@ from ssl import SSLContext
 import httpx2
 
 from acp_kit.remote.client.http import HttpTransport
-from acp_kit.remote.client.requests import Requests, is_header_value
+from acp_kit.remote.client.requests import Requests
 from acp_kit.remote.client.websocket import open_websocket
+from acp_kit.remote.headers import is_header_value
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 

@@ -11,7 +11,7 @@ from ssl import SSLContext
 
 import httpx2
 
-from acp_kit.remote.names import CONNECTION_ID, SESSION_ID
+from acp_kit.remote.headers import CONNECTION_ID, SESSION_ID, is_header_value
 from acp_runtime.escaping import printable
 
 PROTOCOL_VERSION = "Acp-Protocol-Version"
@@ -63,13 +63,13 @@ class Requests:
 
     @asynccontextmanager
     async def send(
-        self, method: str, session: str | None, timeout: float | None, *, content: bytes | None = None
+        self, method: str, session: str, timeout: float | None, *, content: bytes | None = None
     ) -> AsyncGenerator[httpx2.Response]:
         """Send a request, and yield the response, whose body is not read.
 
         Args:
             method: GET, POST or DELETE.
-            session: the id of the session to name in it.
+            session: the id of the session to name in it; empty for none.
             timeout: how many seconds the agent may take to send something; if there is a message, to send everything.
             content: the message.
 
@@ -77,11 +77,11 @@ class Requests:
             RefusedError: the status is not 2xx, or the id of the session can't be sent.
             OSError: the agent can't be reached, or the connection broke.
         """
-        if session is not None and not is_header_value(session):
+        if not is_header_value(session):
             raise RefusedError("The id of the session has characters that an HTTP header can't carry.", 400)
         headers = {"Accept": "text/event-stream" if method == "GET" else "application/json, text/event-stream"}
         headers |= {"Accept-Encoding": "identity", **self.headers}
-        if session is not None:
+        if session:
             headers[SESSION_ID] = session
         if content is not None:
             headers["Content-Type"] = "application/json"
@@ -98,7 +98,7 @@ class Requests:
                 if encoding.lower() != "identity":  # a few bytes could become gigabytes
                     raise self.unusable(response, f"its Content-Encoding is {encoding}, which was not asked for")
                 if not response.is_success:
-                    raise await self._refused(response)
+                    raise self.unusable(response, await read_start(response, _SHOWN_CHARACTERS))
                 yield response
         except (httpx2.HTTPError, TimeoutError) as lost:
             raise OSError(failure(self._place, lost)) from None  # the other one's text isn't printable
@@ -107,19 +107,22 @@ class Requests:
         """Close the connection for what is sent. Those of streams end with them."""
         await self._sender.aclose()
 
-    async def _refused(self, response: httpx2.Response) -> RefusedError:
-        body = bytearray()
-        async for chunk in response.aiter_raw():
-            body += chunk
-            if len(body) > _SHOWN_CHARACTERS:
-                break
-        return self.unusable(response, bytes(body))
-
     def unusable(self, response: httpx2.Response, text: str | bytes) -> RefusedError:
         """Return the error that says that a response can't be used."""
         status, opening = response.status_code, CONNECTION_ID not in self.headers
         request, reason = f"{response.request.method} {self._place}", response.reason_phrase
         return RefusedError(refusal(request, status, reason, text, opening=opening), status, ends_connection=opening)
+
+
+async def read_start(response: httpx2.Response, size: int) -> bytes:
+    """Return a body, or so many bytes of it and some more."""
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        await asyncio.sleep(0)  # there may be many small chunks
+        body += chunk
+        if len(body) > size:
+            break
+    return bytes(body)
 
 
 def refusal(request: str, status: int, reason: str, text: str | bytes, *, opening: bool = True) -> str:
@@ -140,11 +143,6 @@ def drop_unusable(cookies: CookieJar) -> None:
         text = f"{cookie.name}={cookie.value}"
         if number >= 1000 or len(text) > 4096 or not is_header_value(text):
             cookies.clear(cookie.domain, cookie.path, cookie.name)
-
-
-def is_header_value(text: str) -> bool:
-    """Whether a text can be the value of an HTTP header."""
-    return text.isascii() and text.isprintable()
 
 
 def shortened(text: str | bytes) -> str:

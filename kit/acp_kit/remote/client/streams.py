@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from logging import getLogger
 
 from acp_kit.remote.client.events import EventParser
@@ -26,12 +25,15 @@ class Stream:
     keeps ending early.
 
     Args:
-        session: the id of the session; None for the stream of the connection.
+        session: the id of the session; empty for the stream of the connection.
         requests: sends HTTP requests.
-        receive: takes messages, and waits until they are received.
         max_message_bytes: the size of the largest message, in bytes.
+        receive: takes messages, and waits until they are received.
+        on_end: called when it has ended.
 
     Attributes:
+        task: reads it.
+        is_settled: set when the agent has answered GET.
         reopens: whether it may be opened again.
         error: why it ended; None as long as it hasn't, if the agent doesn't know the session yet, or at the regular end
             of the stream of the connection.
@@ -40,51 +42,26 @@ class Stream:
 
     def __init__(
         self,
-        session: str | None,
+        session: str,
         requests: Requests,
-        receive: Callable[[list[bytes]], Awaitable[None]],
         max_message_bytes: int,
+        receive: Callable[[list[bytes]], Awaitable[None]],
+        on_end: Callable[[Stream], Awaitable[None]],
     ) -> None:
         self.session = session
-        self.reopens = session is not None
+        self.reopens = bool(session)
         self.error: OSError | None = None
-        self.is_fatal = session is None
+        self.is_fatal = not session
         self._requests = requests
-        self._receive = receive
         self._max_message_bytes = max_message_bytes
+        self._receive = receive
+        self._on_end = on_end
         self._was_opened = False
         self._patience: float | None = None
-        self._is_settled = asyncio.Event()
+        self.is_settled = asyncio.Event()
+        self.task = asyncio.create_task(self._run(), name="acp-stream")
 
-    def start(self, ended: Callable[[Stream], Awaitable[None]]) -> None:
-        """Read it in a task, and call a function when it has ended."""
-        self._task = asyncio.create_task(self._run(ended), name="acp-stream")
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more can come."""
-        return self._task.done()
-
-    async def wait_until_opened(self, seconds: float) -> None:
-        """Wait for the agent's answer to GET, but not longer than this."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._is_settled.wait()
-
-    async def wait_until_ended(self, seconds: float) -> None:
-        """Wait for its end, but not longer than this."""
-        await asyncio.wait([self._task], timeout=seconds)
-
-    def cancel(self) -> None:
-        """Read nothing more."""
-        self._task.cancel()
-
-    async def close(self) -> None:
-        """Close it, and wait until that is done."""
-        self._task.cancel()
-        await asyncio.wait([self._task])
-
-    async def _run(self, ended: Callable[[Stream], Awaitable[None]]) -> None:
+    async def _run(self) -> None:
         clock, early = asyncio.get_running_loop().time, 0
         try:
             opened = clock()
@@ -95,15 +72,15 @@ class Stream:
                 await asyncio.sleep(_PAUSES[early - 1])
                 opened = clock()
         except RefusedError as refused:
-            is_unknown = refused.status == NOT_FOUND and self.session is not None
+            is_unknown = refused.status == NOT_FOUND and bool(self.session)
             self.is_fatal |= refused.ends_connection and not is_unknown
             self.error = None if is_unknown and not self._was_opened else refused
         except OSError as lost:
             self.error = lost
         except ValueError as invalid:
             self.error, self.is_fatal = OSError(str(invalid)), True
-        self._is_settled.set()
-        await ended(self)
+        self.is_settled.set()
+        await self._on_end(self)
 
     async def _read(self) -> bool:
         """Open it, and read until it ends. Return whether to open it again; raise OSError if not, and ValueError."""
@@ -115,7 +92,7 @@ class Stream:
                 if not kind.startswith("text/event-stream"):
                     raise self._requests.unusable(response, f"it is {kind or 'of no type'} instead of events")
                 self._was_opened = True
-                self._is_settled.set()
+                self.is_settled.set()
                 parser, chunks = EventParser(self._max_message_bytes), response.aiter_raw()
                 while chunk := await _next(chunks, self._patience):
                     held_back.cancel()
@@ -125,7 +102,7 @@ class Stream:
                         self._patience = _PATIENCE
                     is_silent = False
                     await asyncio.sleep(0)  # there may be many small chunks
-            if self.session is None:
+            if not self.session:
                 return False
             raise OSError("The agent closed the stream of the session.")
         except OSError:

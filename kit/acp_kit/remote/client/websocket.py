@@ -29,6 +29,11 @@ _CLOSING = 1.0  # seconds that the agent may take to close, too
 _MAX_UNREAD_PONGS = 65_536  # bytes of answers to pings
 
 
+class _Closed(asyncio.Transport):
+    def abort(self) -> None:
+        pass
+
+
 class Connection(ClientConnection, asyncio.BufferedProtocol):
     """Reads little at a time, so that other tasks have their turn during thousands of small frames.
 
@@ -51,6 +56,11 @@ class Connection(ClientConnection, asyncio.BufferedProtocol):
         self.unread_pongs = self.unread_pongs + after - before if after else 0
         if self.unread_pongs > _MAX_UNREAD_PONGS:
             self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note the end. websockets aborts the transport after it, which a transport of Python 3.11 may not bear."""
+        super().connection_lost(exc)
+        self.transport = _Closed()
 
 
 class WebSocketTransport:

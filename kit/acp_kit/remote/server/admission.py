@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Collection
 from inspect import isawaitable
 from typing import Any
@@ -41,11 +42,14 @@ class Admission:
     """Decides about each request.
 
     Args:
-        hosts: the names that clients use for this server, in lower case and without ports. Others are refused: a web
-            site could make a browser believe that its own name has this server's address (DNS rebinding).
+        hosts: the names that clients use for this server, without ports. Others are refused: a web site could make a
+            browser believe that its own name has this server's address (DNS rebinding).
         origins: the web sites, besides those on the same host, that may send requests.
         authenticate: returns who sent a request, or raises HTTPException. None: everybody is None.
         seconds: how long it may take.
+
+    Raises:
+        ValueError: One of the hosts or origins would match nothing.
     """
 
     def __init__(
@@ -56,8 +60,14 @@ class Admission:
         seconds: float,
     ) -> None:
         self._seconds = seconds
-        self._hosts = hosts
-        self._origins = origins
+        self._hosts = {host.lower() for host in hosts}
+        self._origins = {origin.lower() for origin in origins}
+        for host in self._hosts:
+            if not re.fullmatch(r"[\w.-]+|\[[\da-f:.]+\]", host):
+                raise ValueError(f"{host!r} is no name of a host: write it without a scheme, a port or wildcards.")
+        for origin in self._origins:
+            if not re.fullmatch(r"[a-z][\w+.-]*://[^\s/?#*]+|null", origin):
+                raise ValueError(f"{origin!r} is no origin: write one such as https://example.org, without a path.")
         self._authenticate = authenticate
 
     async def admit(self, request: HTTPConnection, arrivals: Arrivals) -> Any:
@@ -70,10 +80,10 @@ class Admission:
         Raises:
             HTTPException: The request is refused.
         """
-        host, origin = header(request, "host"), header(request, "origin")
+        host, origin = header(request, "host").lower(), header(request, "origin").lower()
         if _without_port(host) not in self._hosts:
             raise Refused(403, "This server doesn't serve that Host. It has to be listed in `hosts`.")
-        if origin and origin not in self._origins and origin.lower().partition("://")[2] != host.lower():
+        if origin and origin not in self._origins and origin.partition("://")[2] != host:
             raise Refused(403, "This Origin may not use the server. It has to be listed in `origins`.")
         if self._authenticate is None:
             return None
@@ -131,5 +141,5 @@ def header(request: HTTPConnection, name: str) -> str:
 
 
 def _without_port(host: str) -> str:
-    name, colon, port = host.lower().rpartition(":")
-    return name if colon and port.isdigit() else host.lower()
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar, overload
+from typing import TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -24,33 +24,10 @@ Identity = TypeVar("Identity")
 _BOUNDS = Bounds()
 
 
-@overload
-def agent_app(
-    serve: Callable[[Transport, None], Awaitable[None]],
-    *,
-    path: str = "/acp",
-    hosts: Collection[str] = LOOPBACK,
-    origins: Collection[str] = (),
-    bounds: Bounds = _BOUNDS,
-) -> Starlette: ...
-
-
-@overload
 def agent_app(
     serve: Callable[[Transport, Identity], Awaitable[None]],
     *,
-    authenticate: Callable[[HTTPConnection], Awaitable[Identity]] | Callable[[HTTPConnection], Identity],
-    path: str = "/acp",
-    hosts: Collection[str] = LOOPBACK,
-    origins: Collection[str] = (),
-    bounds: Bounds = _BOUNDS,
-) -> Starlette: ...
-
-
-def agent_app(
-    serve: Callable[[Transport, Any], Awaitable[None]],
-    *,
-    authenticate: Callable[[HTTPConnection], Any] | None = None,
+    authenticate: Callable[[HTTPConnection], Awaitable[Identity]] | Callable[[HTTPConnection], Identity] | None = None,
     path: str = "/acp",
     hosts: Collection[str] = LOOPBACK,
     origins: Collection[str] = (),
@@ -63,24 +40,24 @@ def agent_app(
 
     Args:
         serve: Serves the agent to one client over a transport, until the client ends the connection. It gets what
-            `authenticate` returned: `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`.
+            `authenticate` returned: `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`, or
+            None.
         authenticate: Returns who has sent a request, from its headers for example. It raises starlette's HTTPException
             if nobody may send it. It is called for each request. A connection is only for the identity that opened it:
             another one, compared by `==`, gets 404. It is cancelled after `bounds.first_seconds`, or when the client
             has left. A function that isn't async has to return at once.
         path: The path of the URL.
-        hosts: The names that clients use for this server, without ports. Requests to other names get 403; that keeps
-            web sites away that point their own name to this server's address.
+        hosts: The names that clients use for this server, without ports; an IPv6 address in brackets. Requests to other
+            names get 403; that keeps web sites away that point their own name to this server's address.
         origins: The web sites, such as `https://example.org`, whose pages may use the agent, besides those on the same
             host. Pages of others get 403. Programs that aren't browsers send no `Origin`.
         bounds: How much clients may cost.
+
+    Raises:
+        ValueError: One of the hosts or origins would match nothing.
     """
-    admission = Admission(
-        {host.lower() for host in not_a_text("hosts", hosts)},
-        {*not_a_text("origins", origins)},
-        authenticate,
-        bounds.first_seconds,
-    )
+    names, sites = not_a_text("hosts", hosts), not_a_text("origins", origins)
+    admission = Admission(names, sites, authenticate, bounds.first_seconds)
     connections = Connections(serve, bounds.connections)
     accounts = Accounts(bounds)
     websocket = WebSocketEndpoint(connections, admission, bounds, accounts)

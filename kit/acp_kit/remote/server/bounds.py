@@ -19,7 +19,8 @@ class Bounds:
         first_seconds: How long a client may take to send `initialize`, and `authenticate` to answer. The connection has
             a place from the beginning.
         connection_bytes: How many bytes of a connection may wait: received and not handled to the end, sent and not
-            read, complete or not. The agent waits beyond it. If what is received exceeds it, the connection is aborted.
+            read, complete or not; not the objects that handlers make messages of. The agent waits beyond half of it.
+            Beyond all of it, the connection is aborted.
         process_bytes: The same for all connections. Beyond it, the connection with the most is aborted. Those that are
             not initialized may have a sixteenth of it.
         body_seconds: How long it may take to receive the body of an HTTP request.
@@ -29,7 +30,8 @@ class Bounds:
             waits, too.
         unread_seconds: How long a client may leave a stream or a WebSocket unread while the agent waits for it or bytes
             are on their way. Its connection ends then.
-        streams: For how many sessions of an HTTP connection there may be an open stream or unread messages.
+        streams: For how many sessions of an HTTP connection there may be an open stream or unread messages. An open
+            stream counts as 48 KiB that wait.
         id_length: The length of the longest id of a connection or a session, in characters.
         connections: How many connections there may be at the same time.
         idle_seconds: How long an HTTP connection may have no open stream, and how long the agent may take to answer

@@ -65,14 +65,18 @@ def _serve(options: Namespace) -> int:
     async def serve_agent(transport: Any, _: None) -> None:
         await profile.serve(agent, transport)
 
+    hosts, authenticate = [*LOOPBACK, *options.hosts], _require_token(options.token)
+    try:
+        app = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate)
+    except ValueError as error:
+        code: int = options.error(str(error))
+        return code
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((options.host, options.port), family=family)
     except (OSError, OverflowError) as error:
         sys.stderr.write(f"acp_kit.remote: {options.host} port {options.port} can't be listened on: {error}\n")
         return 2
-    hosts, authenticate = [*LOOPBACK, *options.hosts], _require_token(options.token)
-    app = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate)
     sys.stderr.write(f"acp_kit.remote: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
     with listener, suppress(KeyboardInterrupt, asyncio.CancelledError):  # Ctrl-C again
         asyncio.run(serve(app, [listener]))

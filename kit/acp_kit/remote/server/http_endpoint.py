@@ -11,13 +11,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from acp_kit.remote.names import CONNECTION_ID, SESSION_ID
+from acp_kit.remote.headers import CONNECTION_ID, SESSION_ID
+from acp_kit.remote.messages import Batch, Message, read_message
 from acp_kit.remote.server.account import Account, Accounts
 from acp_kit.remote.server.admission import Admission, Arrivals, Refused, header
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
-from acp_kit.remote.server.http_transport import HTTPTransport
-from acp_kit.remote.server.messages import Batch, Message, read_message
+from acp_kit.remote.server.http_transport import Answer, HTTPTransport
 from acp_kit.remote.server.uvicorn_protocols import protocol_of
 from acp_runtime.jsonrpc import memory_of
 
@@ -51,15 +51,15 @@ class HTTPEndpoint:
                 response: ASGIApp = await self._open(request, identity, place)
         else:
             identity = await self._admission.admit(request, arrivals)
-            response = await self._respond(request, identity)
+            response = await self._respond(request, identity, arrivals)
         await response(scope, arrivals, send)
 
-    async def _respond(self, request: Request, identity: Any) -> ASGIApp:
+    async def _respond(self, request: Request, identity: Any, arrivals: Arrivals) -> ASGIApp:
         match request.method:
             case "POST":
                 return await self._post(request, identity)
             case "GET":
-                return self._get(request, identity)
+                return self._get(request, identity, arrivals)
             case "DELETE":
                 self._find(request, identity).end()
                 return Response(status_code=202)
@@ -85,35 +85,65 @@ class HTTPEndpoint:
     # POST
 
     async def _post(self, request: Request, identity: Any) -> Response:
-        _check_body(request)
-        transport, header_session = self._find(request, identity), self._session(request)
+        transport = self._find(request, identity)
         if transport.posts >= self._bounds.posts:
             raise Refused(503, "Too many messages wait for the agent. Send it later.", headers={"Retry-After": "1"})
-        transport.posts += 1
-        transport.account.set(request, _buffered(request))
-        try:
-            async with transport.turn:
-                transport.abort_body = partial(_abort, request)
-                message = await self._message(request, self._bounds.message_bytes, transport.account)
-                if message.method == "initialize":
-                    raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
-                session = transport.session_of(message) or header_session
-                if header_session not in ("", session):
-                    raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
-                await transport.put(message, session)
-                transport.abort_body = lambda: None
-        finally:
-            transport.posts -= 1
-            transport.account.set(request, 0)
+        await self._deliver(request, transport, self._bounds.message_bytes, self._bounds.body_seconds)
         self._find(request, identity)  # it may have ended meanwhile
         return Response(status_code=202)
 
-    async def _message(self, request: Request, most: int, account: Account) -> Message:
-        """Read the message of a body, which is counted then with the memory that it may take."""
-        body = await self._body(request, most, account)
-        account.set(request, memory_of(body))
-        if not account.is_open:
-            raise Refused(413, "The message takes too much memory, or too much waits in the server.")
+    async def _open(self, request: Request, identity: Any, place: object) -> Response:
+        """Open a connection, and return the answer to `initialize`."""
+        id, transport = token_urlsafe(24), HTTPTransport(self._bounds, self._accounts)
+        answer: Answer | None = None
+        try:
+            most = min(self._bounds.first_bytes, self._bounds.message_bytes)
+            await self._deliver(request, transport, most, self._bounds.first_seconds)
+            self._transports[id] = transport, identity
+            task = self._connections.start(place, transport, identity)
+            transport.on_abort = task.cancel
+            task.add_done_callback(lambda _: self._forget(id))
+            async with asyncio.timeout(self._bounds.idle_seconds):
+                answer = await transport.answer
+        except TimeoutError:
+            raise Refused(504, "The agent didn't answer the initialize request in time.", -32603) from None
+        finally:
+            if answer is None or answer.is_error:
+                transport.end()
+        if answer is None:
+            raise Refused(500, "The agent ended before it answered the initialize request.", -32603)
+        transport.watch_idle()
+        headers = {} if answer.is_error else {CONNECTION_ID: id}
+        return Response(answer.line, media_type="application/json", headers=headers)
+
+    async def _deliver(self, request: Request, transport: HTTPTransport, most: int, seconds: float) -> None:
+        """Let the agent receive the message of a body, which counts until then."""
+        if header(request, "content-type").partition(";")[0].strip().lower() != "application/json":
+            raise Refused(415, "The Content-Type has to be application/json.")
+        if header(request, "content-encoding").lower() not in ("", "identity"):
+            raise Refused(415, "The body must not have a Content-Encoding.")
+        header_session, account = self._session(request), transport.account
+        transport.posts += 1
+        account.set(request, _buffered(request))
+        try:
+            async with transport.turn:
+                transport.abort_body = partial(_abort, request)
+                body = await self._body(request, most, seconds, account)
+                account.set(request, memory_of(body))
+                if not account.is_open:
+                    raise Refused(413, "The message takes too much memory, or too much waits in the server.")
+                message = self._message(body, opens=not header(request, CONNECTION_ID))
+                session = transport.session_of(message) or header_session
+                if header_session not in ("", session):
+                    raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
+                await transport.put(body, message, session)
+                transport.abort_body = lambda: None
+        finally:
+            transport.posts -= 1
+            account.set(request, 0)
+
+    def _message(self, body: bytes, *, opens: bool) -> Message:
+        """Read a message, which opens a connection or not."""
         try:
             message = read_message(body)
         except Batch as batch:
@@ -122,11 +152,14 @@ class HTTPEndpoint:
             raise Refused(400, f"The body has to be a JSON object in UTF-8: {error}", -32700) from None
         if max(len(message.session), len(message.id or "")) > self._bounds.id_length:
             raise Refused(400, f"An id in the message is longer than {self._bounds.id_length} characters.")
+        if opens and (message.method != "initialize" or message.id is None):
+            raise Refused(400, f"Only an initialize request may come without {CONNECTION_ID}.")
+        if message.method == "initialize" and not opens:
+            raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
         return message
 
-    async def _body(self, request: Request, most: int, account: Account) -> bytes:
+    async def _body(self, request: Request, most: int, seconds: float, account: Account) -> bytes:
         body, size = bytearray(), 0
-        seconds = self._bounds.body_seconds if header(request, CONNECTION_ID) else self._bounds.first_seconds
         try:
             async with asyncio.timeout(seconds):
                 async for chunk in request.stream():
@@ -143,50 +176,13 @@ class HTTPEndpoint:
             raise Refused(413, f"A message may have {most} bytes here.")
         return bytes(body)
 
-    async def _open(self, request: Request, identity: Any, place: object) -> Response:
-        """Open a connection."""
-        _check_body(request)
-        most = min(self._bounds.first_bytes, self._bounds.message_bytes)
-        account = Account(self._accounts, partial(_abort, request))
-        try:
-            message = await self._message(request, most, account)
-        finally:
-            account.close()
-        return await self._initialize(message, identity, place)
-
-    async def _initialize(self, message: Message, identity: Any, place: object) -> Response:
-        if message.method != "initialize" or message.id is None:
-            raise Refused(400, f"Only an initialize request may come without {CONNECTION_ID}.")
-        id, transport = token_urlsafe(24), HTTPTransport(message, self._bounds, self._accounts)
-        self._transports[id] = transport, identity
-        task = self._connections.start(place, transport, identity)
-        transport.on_abort = task.cancel
-        task.add_done_callback(lambda _: self._forget(id))
-        try:
-            async with asyncio.timeout(self._bounds.idle_seconds):
-                answer = await transport.answer
-        except TimeoutError:
-            transport.end()
-            raise Refused(504, "The agent didn't answer the initialize request in time.", -32603) from None
-        except asyncio.CancelledError:
-            transport.end()
-            raise
-        if answer is None:
-            raise Refused(500, "The agent ended before it answered the initialize request.", -32603)
-        if answer.is_error:
-            transport.end()
-        else:
-            transport.watch_idle()
-        headers = {} if answer.is_error else {CONNECTION_ID: id}
-        return Response(answer.line, media_type="application/json", headers=headers)
-
     def _forget(self, id: str) -> None:
         transport, _ = self._transports.pop(id)
         transport.end()
 
     # GET
 
-    def _get(self, request: Request, identity: Any) -> ASGIApp:
+    def _get(self, request: Request, identity: Any, arrivals: Arrivals) -> ASGIApp:
         if header(request, "upgrade"):
             raise Refused(426, "Only an upgrade to websocket is possible.", headers={"Upgrade": "websocket"})
         if not _accepts_events(request):
@@ -197,8 +193,8 @@ class HTTPEndpoint:
         if not transport.has_room_for(session):
             raise Refused(503, "The connection has too many streams.", headers={"Retry-After": "10"})
 
-        async def respond(scope: Scope, receive: Receive, send: Send) -> None:
-            leaving = asyncio.create_task(_until_left(receive), name="acp-stream-left")
+        async def respond(scope: Scope, _: Receive, send: Send) -> None:
+            leaving = asyncio.create_task(arrivals.until_left(), name="acp-stream-left")
             with transport.reading(session, leaving.cancel) as stream:
                 writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
                 if uvicorn := protocol_of(scope):
@@ -217,13 +213,6 @@ class HTTPEndpoint:
         return respond
 
 
-def _check_body(request: Request) -> None:
-    if header(request, "content-type").partition(";")[0].strip().lower() != "application/json":
-        raise Refused(415, "The Content-Type has to be application/json.")
-    if header(request, "content-encoding").lower() not in ("", "identity"):
-        raise Refused(415, "The body must not have a Content-Encoding.")
-
-
 def _buffered(request: Request) -> int:
     """Return how much of a body the server may hold while the message before it is handled."""
     length = header(request, "content-length")
@@ -239,8 +228,3 @@ def _accepts_events(request: Request) -> bool:
     accept = ",".join(request.headers.getlist("accept")) or "*/*"
     ranges = {each.partition(";")[0].strip().lower() for each in accept.split(",")}
     return not ranges.isdisjoint({"text/event-stream", "text/*", "*/*"})
-
-
-async def _until_left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -16,13 +16,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import NamedTuple
 
-from acp_kit.remote.names import ENDS_SESSION
+from acp_kit.remote.messages import ENDS_SESSION, Message, read_message
 from acp_kit.remote.server.account import Account, Accounts
 from acp_kit.remote.server.bounds import Bounds
-from acp_kit.remote.server.messages import Message, read_message
 from acp_kit.remote.server.streams import Stream
 
+_INITIALIZE = "initialize"
 _PROMPT = "session/prompt"
 _LOADS = ("session/load", "session/resume")
 _CONNECTION = ""  # the key of the stream that belongs to no session
@@ -30,11 +31,17 @@ _MAX_ASKED = 1024
 _REQUEST = 500  # bytes that a request takes until it is answered, besides its ids
 
 
+class Answer(NamedTuple):
+    """The answer to `initialize`: its JSON, and whether it is an error."""
+
+    line: bytes
+    is_error: bool
+
+
 class HTTPTransport:
-    """One connection over HTTP.
+    """One connection over HTTP, which begins when `initialize` was put.
 
     Args:
-        initialize: the request that opens it.
         bounds: how much the client may cost.
         accounts: count what waits.
 
@@ -48,14 +55,13 @@ class HTTPTransport:
         posts: how many POSTs there are at the moment.
     """
 
-    def __init__(self, initialize: Message, bounds: Bounds, accounts: Accounts) -> None:
+    def __init__(self, bounds: Bounds, accounts: Accounts) -> None:
         self.account = Account(accounts, self._abort)
         self.watch_held = self.account.watch
         self.on_abort: Callable[[], object] = lambda: None
         self.abort_body: Callable[[], object] = lambda: None
-        self._initialize_id = initialize.id
         self._bounds = bounds
-        self._received: bytes | None = initialize.line + b"\n"
+        self._received: bytes | None = None
         self._changed = asyncio.Event()
         self._streams = {_CONNECTION: Stream(self._changed.set, self.account)}
         # The client's requests without an answer: the session and the method of each.
@@ -65,7 +71,7 @@ class HTTPTransport:
         # The agent's requests without an answer: the session of each.
         self._asked: dict[str, str] = {}
         self._idle: asyncio.TimerHandle | None = None
-        self.answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        self.answer = asyncio.Future[Answer | None]()
         self.has_ended = False
         self.turn = asyncio.Lock()
         self.posts = 0
@@ -83,12 +89,12 @@ class HTTPTransport:
         """Put messages on their streams. Wait while one of these is full."""
         for line in data.splitlines():
             message = read_message(line)
-            if message.method is None and message.id == self._initialize_id and not self.answer.done():
+            key = self._key(message)
+            if key is None:
                 if not message.is_error:
                     self.account.initialized()
-                self.answer.set_result(message)
+                self.answer.set_result(Answer(line, message.is_error))
                 continue
-            key = self._key(message)
             await self._wait_for_room(key)
             self._stream(key).put(line)
 
@@ -123,11 +129,12 @@ class HTTPTransport:
             return self._asked.get(message.id, "")
         return message.session
 
-    async def put(self, message: Message, session: str) -> None:
+    async def put(self, data: bytes, message: Message, session: str) -> None:
         """Let the agent receive a message, when it has received the one before. Return at once at the end.
 
         Args:
-            message: the message.
+            data: the message.
+            message: what it says.
             session: the session that it belongs to; empty if it belongs to none.
         """
         while self._received is not None and not self.has_ended:
@@ -139,7 +146,8 @@ class HTTPTransport:
             self.account.set("requests", len(self._requests) * (_REQUEST + self._bounds.id_length))
             if message.method in _LOADS:
                 self._loads.setdefault(session)
-        self._received = message.line + b"\n"
+        # Inside JSON, newlines are only between tokens.
+        self._received = data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
         self._changed.set()
 
     def is_open(self, session: str) -> bool:
@@ -159,7 +167,7 @@ class HTTPTransport:
             abort: ends the block, although the client doesn't read.
         """
         stream = self._stream(session)
-        stream.is_open, stream.abort_response = True, abort
+        stream.opened(abort)
         if self._idle is not None:
             self._idle.cancel()
         try:
@@ -185,10 +193,15 @@ class HTTPTransport:
         if self.has_ended and not self._is_read:
             self.account.close()
 
-    def _key(self, message: Message) -> str:
-        """Return the stream for a message of the agent: the id of its session, or that of the connection."""
+    def _key(self, message: Message) -> str | None:
+        """Return the stream for a message of the agent: the id of its session, or that of the connection.
+
+        The answer to `initialize` takes none, unless nobody waits for it any more.
+        """
         if message.method is None:
             session, method = self._requests.pop(message.id or "", ("", ""))
+            if method == _INITIALIZE and not self.answer.done():
+                return None
             if method in _LOADS:
                 key = self._loads.pop(session, None)
                 return self._if_open(session) if key is None else key
@@ -216,13 +229,12 @@ class HTTPTransport:
 
     async def _wait_for_room(self, key: str) -> None:
         """Wait while a stream is full, as long as the client reads it."""
-        loop, seconds, reads = asyncio.get_running_loop(), self._bounds.unread_seconds, 0
+        loop, seconds = asyncio.get_running_loop(), self._bounds.unread_seconds
         try:
             async with asyncio.timeout(seconds) as deadline:
                 while not self.has_ended and not self._has_room(key):
                     await self._wait()
-                    if key in self._streams and self._streams[key].reads > reads:
-                        reads = self._streams[key].reads
+                    if self.is_open(key):  # who writes to it has the same time limit
                         deadline.reschedule(loop.time() + seconds)
         except TimeoutError:
             self.end()

@@ -14,6 +14,7 @@ from acp_kit.remote.server.account import Account
 _CHUNK = 64 * 1024  # bytes that are sent at once
 _KEEP_ALIVE = 15.0  # seconds
 _LINE = 100  # bytes that a message takes besides its own
+_OPEN = 48 * 1024  # bytes that the server takes for an open stream, with what its client sends meanwhile
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
@@ -31,7 +32,6 @@ class Stream:
     Attributes:
         is_open: whether a client reads.
         unread: how many bytes wait, with those that the server was given last: it may still have them.
-        reads: how often something was read.
         abort_response: ends the response, although the client doesn't read.
     """
 
@@ -44,7 +44,6 @@ class Stream:
         self._has_ended = False
         self.is_open = False
         self.unread = 0
-        self.reads = 0
         self.abort_response: Callable[[], object] = lambda: None
 
     @property
@@ -64,6 +63,11 @@ class Stream:
         self._changed.set()
         if not self.is_open:
             self.abort()
+
+    def opened(self, abort: Callable[[], object]) -> None:
+        """Note that a client reads, and how to end that."""
+        self.is_open, self.abort_response = True, abort
+        self._count(0)
 
     def left(self) -> None:
         """Note that the client doesn't read any more."""
@@ -112,11 +116,11 @@ class Stream:
             count += 1
         for data in _pieces(list(islice(self._lines, count))):
             await _write(send, data, seconds)
-            self._was_read()
+            self._on_read()
         for _ in range(min(count, len(self._lines))):
             self._lines.popleft()
         self._give(size)
-        self._was_read()
+        self._on_read()
 
     def _give(self, size: int) -> None:
         """Note what the server was given. What it was given before that has left it."""
@@ -125,11 +129,7 @@ class Stream:
 
     def _count(self, size: int) -> None:
         self.unread += size
-        self._account.set(self, self.unread + len(self._lines) * _LINE)
-
-    def _was_read(self) -> None:
-        self.reads += 1
-        self._on_read()
+        self._account.set(self, self.unread + len(self._lines) * _LINE + self.is_open * _OPEN)
 
 
 def _pieces(lines: list[bytes]) -> Iterator[bytes]:

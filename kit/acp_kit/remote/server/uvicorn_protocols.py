@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
@@ -19,7 +20,8 @@ from websockets.protocol import State
 from acp_kit.remote.server.account import Account
 
 _KEY = "acp_kit.remote"
-_HEAD_SECONDS = 10.0  # for the head of the first request
+_STALLED_SECONDS = 10.0  # how long a client may send no request to its end, or read nothing of a response
+_PIPELINED = 32 * 1024  # bytes of further requests during a request
 _LAST_SECONDS = 1.0  # for the last bytes, when a connection is closed
 _EVENT = 500  # bytes that a queued message takes besides its own
 
@@ -84,7 +86,34 @@ class HTTP(_Ending, H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._head = self.loop.call_later(_HEAD_SECONDS, lambda: self.scope or self.transport.abort())
+        self._check_later()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            super().data_received(data)
+            is_too_much = self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > _PIPELINED
+        except h11.LocalProtocolError:  # uvicorn can't refuse an invalid request while it responds to the one before
+            is_too_much = True
+        if is_too_much:
+            self.transport.abort()
+
+    def _check_later(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        self._watch = self.loop.call_later(_STALLED_SECONDS, self._check, self.cycle, unsent)
+
+    def _check(self, cycle: Any, unsent: int) -> None:
+        """Abort the connection if the client does nothing: what it has sent so far would stay in memory."""
+        sends_nothing = cycle is self.cycle and (cycle is None or (cycle.response_complete and self._is_within_request))
+        is_stream = self.on_shutdown is not None  # which has a time limit of its own
+        reads_nothing = 0 < unsent <= self.transport.get_write_buffer_size() and not is_stream
+        if sends_nothing or reads_nothing:
+            self.transport.abort()
+        else:
+            self._check_later()
+
+    @property
+    def _is_within_request(self) -> bool:
+        return self.conn.their_state is not h11.IDLE or bool(self.conn.trailing_data[0])
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         super().handle_websocket_upgrade(event)
@@ -92,7 +121,7 @@ class HTTP(_Ending, H11Protocol):
 
     def forget(self) -> None:
         super().forget()
-        self._head.cancel()
+        self._watch.cancel()
 
 
 class WebSockets(_Ending, WebSocketsSansIOProtocol):
@@ -146,6 +175,8 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
     async def send(self, message: Any) -> None:
         await super().send(message)
         self.handshake_complete |= self.close_sent  # or uvicorn logs an error when a handshake is refused
+        if message["type"] == "websocket.accept":
+            del self.request, self.response  # a twentieth of what a connection takes
 
     async def receive(self) -> Any:
         event: Any = await super().receive()
@@ -182,6 +213,19 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
             message, self._message = bytes(self._message or data), bytearray()
             if message and self._is_text and not self.close_sent:
                 self._put(message)
+
+    def handle_parser_exception(self) -> None:
+        if self.close_sent:
+            return  # the rest of the message is dropped
+        assert self.conn.close_sent is not None
+        if self.conn.parser_exc is not None:
+            self.conn.parser_exc.__traceback__ = None  # it refers to what was inflated
+        self._message.clear()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": self.conn.close_sent.code})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        # Closed while the client sends, TCP would lose the code.
+        self.close_timer = self.loop.call_later(_LAST_SECONDS, self.transport.abort)
 
     def keepalive_timeout(self) -> None:
         if self.read_paused:  # the answer may be behind what isn't read

@@ -10,12 +10,12 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from acp_kit.remote.names import CONNECTION_ID
+from acp_kit.remote.headers import CONNECTION_ID
+from acp_kit.remote.messages import Message, read_message
 from acp_kit.remote.server.account import Account, Accounts
 from acp_kit.remote.server.admission import Admission, Arrivals
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
-from acp_kit.remote.server.messages import Message, read_message
 from acp_kit.remote.server.uvicorn_protocols import WebSockets, protocol_of, text_of
 
 _NORMAL, _GOING_AWAY, _NOT_UTF_8, _POLICY, _TOO_BIG, _FAILED = 1000, 1001, 1007, 1008, 1009, 1011

@@ -214,16 +214,3 @@ async def test_control_characters_of_the_agent_do_not_reach_the_terminal() -> No
         assert shown == '{"text":\t"\\u007f\\u009b2Jé"}\n'.encode()
         assert json.loads(shown) == {"text": "\x7f\x9b2Jé"}
         assert await process.line() == b"\\u001b]0;owned\\u0007\n"
-
-
-async def test_why_the_agent_is_lost_is_printable() -> None:
-    async with http_agent() as agent, bridge(agent.url) as process:
-        process.send(line(INITIALIZE))
-        assert await process.receive() == INITIALIZED
-        agent.answer("POST _next", 401, "\x1b]0;owned\x07\x9b2J", reason="\x1b[31m")
-        process.send(call(1, "_next"))
-        message = (await process.receive())["error"]["message"]
-        assert message.isprintable()
-        assert "HTTP 401" in message
-        code, stderr = await process.end()
-        assert (code, stderr) == (1, f"acp_kit.remote: {message}\n")

@@ -23,17 +23,6 @@ async def test_cookies_are_returned_on_all_requests_of_a_connection() -> None:
             assert "cookie" not in agent.requests[-1].headers
 
 
-async def test_a_jar_takes_the_next_connection_to_the_same_server() -> None:
-    jar = CookieJar()
-    async with http_agent() as agent:
-        agent.answer("POST _one", 202, Set_Cookie="server=b; Path=/")
-        async with connected(agent, cookies=jar) as (client, _):
-            await client.send(call(1, "_one"))
-        agent.requests.clear()
-        async with connected(agent, cookies=jar):
-            assert [each.headers["cookie"] for each in agent.requests] == ["server=b"] * 2
-
-
 async def test_a_jar_of_websockets_and_of_http_is_the_same() -> None:
     jar, received = CookieJar(), []
 

@@ -225,23 +225,6 @@ async def test_an_odd_version_is_no_header(version: str) -> None:
         await client.transport.close()
 
 
-async def test_nothing_but_headers_from_a_proxy_is_noticed_once_there_were_keep_alives(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("acp_kit.remote.client.streams._PATIENCE", 0.05)
-    async with http_agent() as agent, connected(agent) as (client, _):
-        await client.send(PROMPT)
-        session = await agent.stream("s")
-        for _ in range(2):
-            await session.write(b":\n\n")
-            for _ in range(20):
-                await client.send(NEXT)
-        await agent.stream("s")  # of which nothing comes but the headers
-        answer = await client.receive()
-        assert answer["id"] == 2
-        assert "nothing for 0.05 seconds, not even keep-alives" in answer["error"]["message"]
-
-
 async def test_a_stream_of_which_nothing_comes_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -95,6 +95,23 @@ async def test_a_server_that_does_not_read_the_answers_to_its_pings_is_left() ->
         await transport.close()
 
 
+async def test_a_server_may_close_and_end_while_a_message_is_sent() -> None:
+    async def refuse(websocket: RawWebSocket) -> None:
+        await websocket.accept()
+        await websocket.reader.readexactly(100_000)
+        await websocket.write(frame(CLOSE | END, b"\x03\xf1"))
+        websocket.writer.write_eof()
+        while await websocket.reader.read(65_536):
+            pass
+
+    async with raw_websocket(refuse) as url:
+        transport = await open_transport(url)
+        with pytest.raises(OSError, match="with code 1009"):
+            await transport.send(b"x" * 20_000_000 + b"\n")
+            await transport.receive()
+        await transport.close()
+
+
 async def test_pings_are_answered_while_a_large_message_waits_to_be_read() -> None:
     async def read_late(websocket: RawWebSocket) -> None:
         await websocket.accept()

@@ -196,15 +196,6 @@ async def test_every_request_of_a_refused_batch_fails() -> None:
         assert all("no batches" in each["error"]["message"] for each in answers)
 
 
-@pytest.mark.parametrize("location", ["https://elsewhere.invalid/acp", "/acp/"])
-async def test_redirects_are_not_followed(location: str) -> None:
-    async with http_agent() as agent, connected(agent) as (client, _):
-        agent.answer("POST _next", 307, Location=location)
-        await client.send(NEXT)
-        assert "HTTP 307 Status (redirects are not followed)" in (await client.receive())["error"]["message"]
-        assert agent.places()[-1] == "POST _next"
-
-
 async def test_only_the_start_of_a_long_reason_is_shown() -> None:
     async with http_agent() as agent, connected(agent) as (client, _):
         agent.answer("POST _next", 503, "x" * 100_000)
@@ -235,14 +226,3 @@ async def test_the_id_of_a_session_cannot_add_headers(session: str) -> None:
         await stream.say(result(3))
         assert await client.receive() == result(3)
         assert agent.places()[2:] == ["POST _next"]
-
-
-async def test_events_of_another_type_are_refused() -> None:
-    async with http_agent() as agent:
-        agent.answer("GET", 200, "<html>Sign in</html>", Content_Type="text/html")
-        client = Client(await open_transport(agent.url))
-        await client.send(line(INITIALIZE))
-        await client.receive()
-        with pytest.raises(OSError, match="text/html instead of events"):
-            await client.receive()
-        await client.transport.close()

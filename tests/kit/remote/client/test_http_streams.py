@@ -158,15 +158,6 @@ async def test_a_stream_that_breaks_in_mid_event_loses_only_that_event() -> None
         assert await client.receive() == result(2)
 
 
-async def test_a_message_may_come_in_pieces_and_on_several_lines() -> None:
-    async with http_agent() as agent, connected(agent) as (client, stream):
-        text = json.dumps({**UPDATE, "text": "é😀"}, indent=1, ensure_ascii=False)
-        event = b"".join(b"data: %b\r\n" % each.encode() for each in text.splitlines()) + b"\r\n"
-        for byte in event:
-            await stream.write(bytes([byte]))
-        assert await client.receive() == {**UPDATE, "text": "é😀"}
-
-
 async def test_the_connection_ends_with_its_stream_after_the_last_events_of_its_sessions() -> None:
     async with http_agent() as agent, connected(agent) as (client, stream):
         await client.send(PROMPT)

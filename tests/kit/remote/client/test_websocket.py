@@ -25,21 +25,6 @@ async def websocket_agent(handler: Handler) -> AsyncGenerator[str]:
         yield "ws://127.0.0.1:{1}/acp".format(*server.sockets[0].getsockname())
 
 
-async def echo(server: ServerConnection) -> None:
-    async for frame in server:
-        assert isinstance(frame, str), "the client sent a binary frame"
-        await server.send(frame)
-
-
-async def test_a_frame_is_a_message() -> None:
-    async with websocket_agent(echo) as url:
-        transport = await open_transport(url)
-        await transport.send('{"text": "é😀"}\n{"second": 2}\n'.encode())
-        assert await transport.receive() == '{"text": "é😀"}\n'.encode()
-        assert await transport.receive() == b'{"second": 2}\n'
-        await transport.close()
-
-
 async def test_binary_frames_are_ignored_and_newlines_are_white_space() -> None:
     async def say(server: ServerConnection) -> None:
         await server.send(b"\x00\xff")
@@ -115,36 +100,6 @@ async def test_a_server_that_speaks_no_http_is_an_error() -> None:
         url = "ws://127.0.0.1:{1}/acp".format(*server.sockets[0].getsockname())
         with pytest.raises(ConnectionClosed, match="/acp failed: did not receive a valid HTTP response"):
             await open_transport(url)
-
-
-async def test_sending_waits_for_an_agent_that_does_not_read_and_can_be_cancelled() -> None:
-    silent = asyncio.Event()
-
-    async def never_read(server: ServerConnection) -> None:
-        server.transport.pause_reading()
-        await silent.wait()
-        server.transport.abort()
-
-    async with websocket_agent(never_read) as url:
-        transport = await open_transport(url)
-        sent: list[int] = []
-        sending = asyncio.create_task(_send_for_ever(transport.send, sent))
-        before = -1
-        while len(sent) > before:
-            before = len(sent)
-            for _ in range(100):
-                await asyncio.sleep(0)
-        assert sum(sent) < 100_000_000
-        sending.cancel()
-        await asyncio.wait([sending])
-        silent.set()
-        await transport.close()
-
-
-async def _send_for_ever(send: Callable[[bytes], Awaitable[None]], sent: list[int]) -> None:
-    while True:
-        await send(b"x" * 100_000 + b"\n")
-        sent.append(100_000)
 
 
 async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

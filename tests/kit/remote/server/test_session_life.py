@@ -55,21 +55,6 @@ async def test_replay_and_answer_of_a_load_take_the_stream_of_the_session_if_it_
         await connection.close()
 
 
-async def test_replay_and_answer_of_a_load_take_the_stream_of_the_connection_if_no_other_is_open() -> None:
-    async with serving(agent_app(echo)) as site:
-        id = await site.initialize()
-        connection = await site.stream(id)
-        await site.post(id, _load(1, "old"))
-        replayed = [(await connection.next())["params"]["update"]["content"]["text"] for _ in range(10)]
-        assert replayed == [str(number) for number in range(10)]
-        assert (await connection.next())["id"] == 1
-        session = await site.stream(id, "old")
-        await site.post(id, _prompt(2, "after the load", "old"))
-        assert (await session.next())["params"]["update"]["content"]["text"] == "after the load"
-        await session.close()
-        await connection.close()
-
-
 async def test_a_stream_that_opens_during_a_load_does_not_split_it() -> None:
     serve, agents = raw_agents()
     async with serving(agent_app(serve)) as site:

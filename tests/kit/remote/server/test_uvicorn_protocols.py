@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -65,6 +66,49 @@ async def test_a_client_that_answers_no_pings_loses_its_websocket() -> None:
         reader, writer = await site.begin("GET", _HANDSHAKE)
         assert (await reader.read()).endswith(b"keepalive ping timeout")
         writer.close()
+
+
+@pytest.mark.parametrize(
+    ("request_line", "body"),
+    [("GET /other", b"GET /an"), ("POST /other", b"{"), ("POST /acp", b"{")],
+    ids=["half a head", "half a body", "half a body that is refused"],
+)
+async def test_a_client_that_never_ends_a_request_is_left(
+    request_line: str, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_kit.remote.server.uvicorn_protocols._STALLED_SECONDS", 0.05)
+    async with serving(agent_app(echo)) as site:
+        method, path = request_line.split()
+        length = {"Content-Length": "1000000"} if method == "POST" else {}
+        reader, writer = await site.begin(method, length, path=path)
+        await reader.readuntil(b"\r\n\r\n")
+        with suppress(ConnectionError):
+            writer.write(body)  # so that it isn't idle
+            await reader.read()
+        writer.close()
+
+
+async def test_a_client_that_reads_no_response_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.server.uvicorn_protocols._STALLED_SECONDS", 0.05)
+    requests = b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
+    async with serving(agent_app(echo)) as site:
+        _, writer = await site.connect()
+        writer.transport.pause_reading()
+        with pytest.raises(ConnectionError):
+            while True:
+                writer.write(requests)
+                await writer.drain()
+
+
+@pytest.mark.parametrize("kind", ["close", "keep-alive"])
+async def test_a_client_may_not_send_much_behind_a_request(kind: str) -> None:
+    async with serving(agent_app(echo)) as site:
+        stream = await site.stream(await site.initialize(), Connection=kind)
+        stream.writer.write(b"x" * 1_000_000)
+        with suppress(ConnectionError):
+            while await stream.line():
+                pass
+        stream.writer.close()
 
 
 @pytest.mark.parametrize("kind", ["first", "websocket"])

@@ -1,0 +1,27 @@
+"""Many WebSockets at once: each receives all updates of its prompt, in the number that it asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.implementations import program
+from tests.support.scale import count
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.stress,
+    pytest.mark.skipif(sys.platform == "win32", reason="the program raises the limit of open files"),
+]
+
+
+@pytest.mark.parametrize("connections", [count(20, 1000), count(50, 3000)])
+def test_nothing_is_lost(connections: int) -> None:
+    task = json.dumps({"connections": connections, "warm": 10, "count": 100, "offer": False})
+    command = [*program("raw", "websockets.py"), task, *program("ours", "agent.py")]
+    measured = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    sys.stdout.write(f"{connections} connections: {measured['idle'] / 1024:.1f} KiB each\n")
+    assert measured["idle"] < 100 * 1024
