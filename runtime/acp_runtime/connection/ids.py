@@ -15,10 +15,7 @@ class Groups(dict[Any, dict[T, None]]):
 
     def put(self, key: Any, item: T) -> None:
         """Put something into the group with a key."""
-        if key in self:
-            self[key][item] = None
-        else:
-            self[key] = {item: None}
+        self.setdefault(key, {})[item] = None
 
     def remove(self, key: Any, item: T) -> None:
         """Remove something from the group with a key, if it is there."""
