@@ -1,0 +1,216 @@
+"""Moves real projects with acp_migrate and runs their tests before and after: `make crater`.
+
+Each release in projects.toml is fetched from the index into build/crater, with an environment of its own. No code of
+these projects is in this repository.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from acp_migrate.context import MARK
+from tests.support.paths import ROOT
+
+BUILD = ROOT / "build" / "crater"
+PROJECTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("projects.toml").read_text("utf-8"))
+_PACKAGES = ("generated", "kit", "runtime")
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_LIMIT = 1800  # seconds for the tests of one project
+
+
+def prepare(name: str) -> Path:
+    """Return the folder of a project with its code (`before`) and its environment, which are made once."""
+    project, folder = PROJECTS[name], BUILD / name
+    if (folder / "ready").exists():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    requirement = folder / "requirement.txt"
+    requirement.write_text(f"{name}=={project['version']} --hash=sha256:{project['sha256']}\n")
+    _run([*_PIP, "download", "--no-deps", f"--no-binary={name}", "--require-hashes", "-r", requirement, "-d", folder])
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+        archive.extractall(folder / "sdist", filter="data")
+    next((folder / "sdist").iterdir()).rename(folder / "before")
+    _run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"])
+    python = folder / "venv" / "bin" / "python"
+    _run([*_PIP, "--python", python, "install", *project["install"], "pydantic>=2.12"], folder / "before")
+    site = subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True)
+    Path(site.strip(), "acp_bindings.pth").write_text("".join(f"{ROOT / each}\n" for each in _PACKAGES))
+    (folder / "ready").touch()
+    return folder
+
+
+_PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qqq")
+
+
+def _run(command: Sequence[object], folder: Path = ROOT) -> None:
+    subprocess.run([str(each) for each in command], cwd=folder, check=True)
+
+
+def move(name: str, folder: Path) -> dict[str, Any]:
+    """Move a copy of a project (`after`) with the tool alone, and return what the tool did."""
+    after = folder / "after"
+    shutil.rmtree(after, ignore_errors=True)
+    shutil.copytree(folder / "before", after)
+    command = [sys.executable, "-m", "acp_migrate", *PROJECTS[name]["sources"], "--write"]
+    start = os.times()
+    done = subprocess.run(command, cwd=after, capture_output=True, text=True, check=False)
+    used = os.times()
+    if done.returncode == 2:
+        raise SystemExit(f"{name}: {done.stderr}")
+    changed = re.search(r"Changed (\d+) places? in (\d+) files?", done.stderr)
+    left = re.findall(r": (\d+) places? left to you", done.stderr)
+    seconds = used.children_user - start.children_user + used.children_system - start.children_system
+    return {
+        "places": int(changed[1]) if changed else 0,
+        "files": int(changed[2]) if changed else 0,
+        "marks": sum(map(int, left)),
+        "seconds": round(seconds, 1),
+    }
+
+
+def run_tests(name: str, tree: Path) -> dict[str, str]:
+    """Run a project's tests, and return for each the traceback of its failure; "" for one that passes."""
+    report = tree.parent / f"{tree.name}.xml"
+    report.unlink(missing_ok=True)
+    options = ["-q", "-p", "no:cacheprovider", "--tb=native", f"--junitxml={report}", "-o", "junit_logging=all"]
+    command = [tree.parent / "venv" / "bin" / "python", "-m", "pytest", *options, *PROJECTS[name]["tests"]]
+    with (tree.parent / f"{tree.name}.log").open("wb") as log:
+        subprocess.run(
+            [*map(str, command)], cwd=tree, env=_environment(name, tree), stdout=log, stderr=log, timeout=_LIMIT, check=False
+        )
+    found: dict[str, str] = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("skipped") is None:
+            problems = [case.find("failure"), case.find("error")]
+            text = "".join("".join(each.itertext()) or "failed" for each in problems if each is not None)
+            found[f"{case.get('classname')}::{case.get('name')}"] = text
+    return found
+
+
+def _environment(name: str, tree: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(str(tree / each) for each in PROJECTS[name]["paths"])}
+
+
+def unexplained(tree: Path, before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """Return the tests that only the tool broke and whose failure no mark explains, with the last line of the error.
+
+    A mark explains a failure if it stands in a function or at a statement that the traceback passes through, or in a
+    class that the error names.
+    """
+    marks = _Marks(tree)
+    found: dict[str, str] = {}
+    for test, old in before.items():
+        if old:
+            continue
+        text = after.get(test)
+        if text is None:  # its file could not be imported
+            module = test.partition("::")[0]
+            text = next((each for name, each in after.items() if each and name.endswith(f"::{module}")), "not run")
+        if text and not marks.explain(text):
+            found[test] = text.strip().splitlines()[-1]
+    return found
+
+
+class _Marks:
+    """The marks in a project, by file and by the names of functions and classes."""
+
+    def __init__(self, tree: Path) -> None:
+        self._ranges: dict[Path, list[tuple[int, int]]] = {}
+        self._names: set[str] = set()
+        for path in tree.rglob("*.py"):
+            text = path.read_text("utf-8", "replace")
+            if MARK in text:
+                self._add(path, text)
+
+    def _add(self, path: Path, text: str) -> None:
+        lines = text.splitlines()
+        marked = [number for number, line in enumerate(lines, 1) if line.lstrip().startswith(MARK)]
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.stmt):
+                continue
+            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            while first > 1 and lines[first - 2].lstrip().startswith("#"):
+                first -= 1
+            last = node.end_lineno or first
+            whole = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            if any(first <= each <= (last if whole else node.lineno) for each in marked):
+                self._ranges.setdefault(path, []).append((first, last))
+            if isinstance(node, ast.ClassDef) and any(first <= each <= last for each in marked):
+                self._names.add(node.name)
+
+    def explain(self, text: str) -> bool:
+        """Return whether a mark explains a failure."""
+        frames = [(Path(file), int(line)) for file, line in _FRAME.findall(text)]
+        if any(first <= line <= last for file, line in frames for first, last in self._ranges.get(file, ())):
+            return True
+        return bool(self._names & {*re.findall(r"\w+", text.strip().splitlines()[-1])})
+
+
+def type_errors(name: str, tree: Path) -> int:
+    """Return how many errors pyright finds in those files of a project that use the SDK before or after."""
+    uses = re.compile(r"^\s*(?:from|import)\s+acp\b", re.MULTILINE)
+    before = tree.parent / "before"
+    files = [each.relative_to(before) for each in before.rglob("*.py") if uses.search(each.read_text("utf-8", "replace"))]
+    python = tree.parent / "venv" / "bin" / "python"
+    command = [sys.executable, "-m", "pyright", "--pythonpath", python, "--outputjson", *sorted(files)]
+    done = subprocess.run(
+        [*map(str, command)], cwd=tree, env=_environment(name, tree), capture_output=True, text=True, check=False
+    )
+    return int(json.loads(done.stdout)["summary"]["errorCount"])
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Return what the crater's table says of a project, and what broke."""
+    folder = prepare(name)
+    python = folder / "venv" / "bin" / "python"
+    query = "from importlib.metadata import version; print(version('agent-client-protocol'))"
+    result: dict[str, Any] = {
+        "version": PROJECTS[name]["version"],
+        "sdk": subprocess.check_output([python, "-c", query], text=True).strip(),
+        "date": datetime.now(UTC).date().isoformat(),
+        **move(name, folder),
+    }
+    before, after = (run_tests(name, folder / each) for each in ("before", "after"))
+    for key, tests in (("before", before), ("after", after)):
+        result[f"tests_{key}"] = [sum(not each for each in tests.values()), len(tests)]
+    result["broken"] = sum(not old and bool(after.get(test, "not run")) for test, old in before.items())
+    result["unexplained"] = unexplained(folder / "after", before, after)
+    result["errors_before"], result["errors_after"] = (type_errors(name, folder / each) for each in ("before", "after"))
+    return result
+
+
+def main(names: Sequence[str]) -> int:
+    """Measure projects, all by default.
+
+    Returns:
+        1 if something broke without a mark.
+    """
+    results = BUILD / "results.json"
+    found: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {}
+    for name in names or PROJECTS:
+        needed = PROJECTS[name].get("python", "3.11")
+        if sys.version_info < tuple(map(int, needed.split("."))):
+            sys.stderr.write(f"{name} is left out: it needs Python {needed}\n")
+            continue
+        found[name] = measure(name)
+        sys.stdout.write(f"{name}: {json.dumps(found[name], indent=2)}\n")
+        results.write_text(json.dumps(found, indent=2))
+    return int(any(each["unexplained"] for each in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
