@@ -10,7 +10,7 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_migrate.context import Context
-from acp_migrate.expressions import arguments, as_keywords, is_none, keyword, relist
+from acp_migrate.expressions import arguments, as_keywords, check_required, is_none, keyword, relist
 from acp_migrate.names import Method
 from acp_migrate.nones import left_out
 from acp_migrate.own import is_own
@@ -180,31 +180,32 @@ def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.A
         return renamed(context, call, func, method)
     if typed is None:
         _check_order(context, method, call)
-    given = [each for each in args if not is_none(each.value)]
-    known = _known(context, method, given)
+    known = _known(context, method, args, request_class(context, method))
     if method.old == "set_config_option" and not _option_class(context, arguments(known).get("value")).endswith("Id"):
         context.todo('With a bool, add `type="boolean"`.')
     return relist(renamed(context, call, func, method), known)
 
 
-def _known(context: Context, method: Method, given: Sequence[cst.Arg]) -> list[cst.Arg]:
+def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) -> list[cst.Arg]:
     """Return arguments with those that the old SDK puts into `_meta` as `meta`, and with what is required here."""
-    cls = request_class(context, method)
     fields: Any = getattr(getattr(import_module(context.names.profile), cls, None), "model_fields", {})
     known: list[cst.Arg] = []
     further: list[cst.Arg] = []
-    for each in given:
+    for each in args:
         name = cst.ensure_type(each.keyword, cst.Name).value
+        optional = name not in fields or not fields[name].is_required()
+        if is_none(each.value) and optional:
+            continue
         if name not in method.params:
             further.append(each)
             continue
-        optional = name in fields and not fields[name].is_required()
         known.append(each.with_changes(value=left_out(context, each.value)) if optional else each)
     if further:
         known.append(keyword("meta", _mapping(further)))
     for name, text in _REQUIRED.get(method.new, {}).items():
         if name not in arguments(known):
             known.append(keyword(name, cst.parse_expression(text)))
+    check_required(context, cls, fields, known)
     return known
 
 
@@ -237,8 +238,7 @@ def _on_handler(
         return renamed(context, call, func, method)
     if params is method.params and typed is None:
         _check_order(context, method, call)
-    given = [each for each in args if not is_none(each.value)]
-    known = _known(context, method, given)
+    known = _known(context, method, args, cls)
     built = relist(call.with_changes(func=context.name(cls), lpar=[], rpar=[]), known)
     plain = cst.SimpleWhitespace("")
     return renamed(context, call, func, method).with_changes(args=[cst.Arg(built)], whitespace_before_args=plain)

@@ -188,7 +188,21 @@ def constructor(context: Context, call: cst.Call, cls: Any) -> cst.Call:
         optional = name in fields and not fields[name].is_required()
         arg = each.with_changes(value=left_out(context, each.value)) if optional else each
         args.append(arg.with_changes(keyword=cst.Name(name)) if each.keyword else arg)
+    check_required(context, cls.__name__, fields, args)
     return relist(call, args)
+
+
+def check_required(context: Context, cls: str, fields: Mapping[str, Any], args: Sequence[cst.Arg]) -> None:
+    """Mark the arguments of a model that lack a required field, or give None for it."""
+    given = arguments(args)
+    for name, field in fields.items():
+        choices = get_args(field.annotation)
+        if not field.is_required() or (len(choices) == 1 and isinstance(choices[0], str)):
+            continue  # a tag has only one value, which the constructor sets
+        if name in given and is_none(given[name]) and type(None) not in choices:
+            context.todo(f"`{name}` of `{cls}` can't be None.")
+        elif name not in given and all(each.keyword for each in args):
+            context.todo(f"`{cls}` requires `{name}`.")
 
 
 def _refused(context: Context, cls: Any, name: str, arg: cst.Arg) -> str | None:

@@ -72,6 +72,10 @@ class _Used(ExpressionVisitor):
         if dotted(node.func).rpartition(".")[2] in TYPING:
             self._strings([*node.args])
 
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        if node.value is not None and dotted(node.annotation.annotation).rpartition(".")[2] == "TypeAlias":
+            self._strings([node.value])
+
     def visit_Subscript(self, node: cst.Subscript) -> None:
         self._strings([*node.slice])
 

@@ -86,7 +86,7 @@ def run_tests(name: str, tree: Path) -> dict[str, str]:
     """Run a project's tests, and return for each the traceback of its failure; "" for one that passes."""
     report = tree.parent / f"{tree.name}.xml"
     report.unlink(missing_ok=True)
-    options = ["-q", "-p", "no:cacheprovider", "--tb=native", f"--junitxml={report}", "-o", "junit_logging=all"]
+    options = ["-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", "--tb=native", f"--junitxml={report}"]
     command = [tree.parent / "venv" / "bin" / "python", "-m", "pytest", *options, *PROJECTS[name]["tests"]]
     with (tree.parent / f"{tree.name}.log").open("wb") as log:
         subprocess.run(
@@ -164,12 +164,17 @@ def type_errors(name: str, tree: Path) -> int:
     """Return how many errors pyright finds in those files of a project that use the SDK before or after."""
     uses = re.compile(r"^\s*(?:from|import)\s+acp\b", re.MULTILINE)
     before = tree.parent / "before"
-    files = [each.relative_to(before) for each in before.rglob("*.py") if uses.search(each.read_text("utf-8", "replace"))]
+    files = [each for each in before.rglob("*.py") if uses.search(each.read_text("utf-8", "replace"))]
+    config = tree.parent / f"{tree.name}-pyright.json"
+    settings = {
+        "include": sorted(str(tree / each.relative_to(before)) for each in files),
+        "extraPaths": [str(tree / each) for each in PROJECTS[name]["paths"]] + [str(ROOT / each) for each in _PACKAGES],
+        "typeCheckingMode": "standard",
+    }
+    config.write_text(json.dumps(settings))
     python = tree.parent / "venv" / "bin" / "python"
-    command = [sys.executable, "-m", "pyright", "--pythonpath", python, "--outputjson", *sorted(files)]
-    done = subprocess.run(
-        [*map(str, command)], cwd=tree, env=_environment(name, tree), capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "pyright", "--project", config, "--pythonpath", python, "--outputjson"]
+    done = subprocess.run([*map(str, command)], cwd=tree, capture_output=True, text=True, check=False)
     return int(json.loads(done.stdout)["summary"]["errorCount"])
 
 
