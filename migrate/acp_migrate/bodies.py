@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import libcst as cst
+from libcst import matchers as m
 
 from acp_migrate.bindings import ExpressionVisitor
 from acp_migrate.context import Context
@@ -36,11 +37,21 @@ def reading(
             lines.append(f"{name} = {read}")
     rest = node.params.star_kwarg
     if rest is not None and uses.count[rest.name.value]:
-        lines.append(f"{rest.name.value} = {request}.meta or {{}}")
+        given = {each.name.value for each in params}
+        fields = [f'"{each}": {request}.{each}' for each in method.params if each not in given and _is_named(each, node)]
+        further = f"{request}.meta or {{}}"
+        everything = ", ".join([*fields, f"**({further})"])
+        lines.append(f"{rest.name.value} = {{{everything}}}" if fields else f"{rest.name.value} = {further}")
     if once:
         body = node.body.visit(_Inlining(once))
         node = node.with_changes(body=body)
     return with_lines(node, lines)
+
+
+def _is_named(field: str, node: cst.FunctionDef) -> bool:
+    """Return whether a handler reads a field from its `**kwargs`."""
+    strings = m.findall(node.body, m.SimpleString())
+    return any(cst.ensure_type(each, cst.SimpleString).evaluated_value == field for each in strings)
 
 
 def from_meta(meta: str, param: cst.Param) -> str:

@@ -142,7 +142,8 @@ def read_project(
     project.repeated = {each for each in names if names.count(each) > 1}
     connected = {name for one in found for name in one.connected}  # they take requests, whatever tests do with them
     for one in found:
-        for name in one.stand_ins - connected:
+        guessed = {each.name for each in one.classes if each.structural and each.keywords}
+        for name in (one.stand_ins | guessed) - connected:
             if name in project.classes:
                 project.classes[name].stand_in = True
     return project

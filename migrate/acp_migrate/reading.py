@@ -20,13 +20,18 @@ _SERVERS = ("run_agent", "connect_to_agent", "spawn_agent_process")
 
 @dataclass
 class ReadClass:
-    """A class, with the names that a handler class has."""
+    """A class, with the names that a handler class has.
+
+    Attributes:
+        keywords: whether methods of the protocol can be called only with keywords, as those of a connection are.
+    """
 
     name: str
     bases: tuple[str, ...]
     methods: dict[str, tuple[str, ...]]
     connects_simply: bool
     structural: bool
+    keywords: bool
 
 
 @dataclass
@@ -113,7 +118,10 @@ class _Reader(cst.CSTVisitor):
         methods = {each.name.value: parameters(each) for each in node.body.body if isinstance(each, cst.FunctionDef)}
         structural = [] if node.bases or not self._acp.used else [each for each in _EVERY if _EVERY[each] <= {*methods}]
         found = (*filter(None, bases), *(f"acp:{each}" for each in structural))
-        self.classes.append(ReadClass(node.name.value, found, methods, _connects_simply(node), bool(structural)))
+        keywords = any(_takes_keywords(each) for each in node.body.body)
+        self.classes.append(
+            ReadClass(node.name.value, found, methods, _connects_simply(node), bool(structural), keywords)
+        )
 
     def _base(self, node: cst.BaseExpression) -> str:
         name = dotted(node)
@@ -146,6 +154,12 @@ class _Reader(cst.CSTVisitor):
                 self.served.append(dotted(given.func))
             role = "Agent" if name == "run_agent" else "Client"
             self.connected |= {self._class_of(given): role, self._class_of(node.args[-1].value): role}
+
+
+def _takes_keywords(node: cst.CSTNode) -> bool:
+    if not isinstance(node, cst.FunctionDef) or not any(node.name.value in names for names in _EVERY.values()):
+        return False
+    return len(node.params.params) == 1 and bool(node.params.kwonly_params or node.params.star_kwarg)
 
 
 def _connects_simply(node: cst.ClassDef) -> bool:

@@ -28,7 +28,8 @@ from acp_migrate.syntax import dotted, statements
 from acp_migrate.tracking import Attributes
 from acp_migrate.usage import used_names
 
-_STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
+_MAYBE_STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
+_STAND_IN = "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
 
 
@@ -174,6 +175,8 @@ class _Rewriter(Renaming):
         super().leave_ClassDef(original_node, updated_node)
         cls = self.context.project.classes.get(original_node.name.value)
         if cls is not None and cls.stand_in:
+            if cls.structural:
+                self.context.todo(_STAND_IN)
             kept = [each for each in updated_node.bases if dotted(each.value) not in ("Agent", "Client")]
             return updated_node.with_changes(
                 bases=kept,
@@ -182,8 +185,8 @@ class _Rewriter(Renaming):
             )
         if cls is not None:
             self.context.todo(self._abstract(cls, original_node))
-        if cls is not None and cls.structural and cls.role == "client" and not (cls.served or cls.connected):
-            self.context.todo(_STAND_IN)
+        if cls is not None and cls.structural and not (cls.served or cls.connected):
+            self.context.todo(_MAYBE_STAND_IN)
         if cls is not None and cls.structural and not original_node.bases:
             base = cst.Arg(self.context.name(cls.role.title()))
             updated_node = updated_node.with_changes(bases=[base], lpar=cst.LeftParen(), rpar=cst.RightParen())
