@@ -133,7 +133,7 @@ class Imports(cst.CSTTransformer):
             local = each.evaluated_alias or each.evaluated_name
             found = self._context.names.find(each.evaluated_name)
             reexported = local not in self._before
-            exported = local in self._context.exported and self._context.names.is_renamed(each.evaluated_name)
+            exported = local in self._context.exported
             if not reexported and local in self._used and local not in self._context.wanted:
                 stay.append(each)
             elif (

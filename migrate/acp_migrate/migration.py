@@ -55,12 +55,11 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     progress = progress or _ignore
     read = _Read(roots, progress)
     read.add([each for each in files if may_use_acp(each.content)])
-    project = read_project(read.modules(), roots)
+    exports = read.exports()
+    read.add([each for each in files if each not in read and exports.are_used_in(each)])
+    project = read_project(read.modules(), exports, roots)
     read.add([each for each in files if each not in read and each.mentions(project.classes)])
-    exports = read.exports()
-    read.add([each for each in files if each not in read and exports.are_used_in(each, names.is_renamed)])
-    project = read_project(read.modules(), roots, project.files)
-    exports = read.exports()
+    project = read_project(read.modules(), read.exports(), roots, project.files)
     named = {name for role in names.methods.values() for name in role}
     project.own = own_methods(files, named)
     for file, wrapper in [*read.wrappers.items()]:
@@ -74,7 +73,7 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
         if file in read.problems:
             yield Result(file, file.content, problem=read.problems[file])
         else:
-            yield _rewritten(file, read.wrappers[file], project, names, exports)
+            yield _rewritten(file, read.wrappers[file], project, names)
 
 
 def _ignore(what: str, done: int, total: int) -> None:
@@ -110,15 +109,15 @@ class _Read:
         self.problems[file] = f"it can't be parsed ({_reason(error)})"
 
     def exports(self) -> Exports:
-        return read_exports((file.path, wrapper.module) for file, wrapper in self.wrappers.items())
+        return read_exports([(file.path, wrapper.module) for file, wrapper in self.wrappers.items()])
 
     def modules(self) -> list[cst.Module]:
         return [each.module for each in self.wrappers.values()]
 
 
-def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names, exports: Exports) -> Result:
+def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names) -> Result:
     try:
-        new = rewrite_module(wrapper, project, names, exports, module_name(file.path))
+        new = rewrite_module(wrapper, project, names, module_name(file.path))
         check(new.module.bytes)
     except Exception as error:  # one file that this can't deal with must not stop the others
         return Result(file, file.content, problem=f"it can't be rewritten ({type(error).__name__}: {_reason(error)})")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
+from acp_migrate.exports import Exports
 from acp_migrate.reading import ROLES, ReadFile, read_file
 
 
@@ -63,6 +64,8 @@ class Project:
         foreign: for one file, the local names of what it imports from elsewhere.
         files: what was read in each file.
         own: the classes that have nothing to do with the protocol, by the names of their methods.
+        exports: what files take from each other.
+        provided: for one file, the names that it has from `acp` through other files.
     """
 
     classes: dict[str, HandlerClass] = field(default_factory=dict[str, HandlerClass])
@@ -73,6 +76,8 @@ class Project:
     foreign: Collection[str] = ()
     files: dict[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
     own: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    exports: Exports = field(default_factory=Exports)
+    provided: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def seen_from(self, module: cst.Module) -> Project:
         """Return the project as a file sees it: of several classes with a name, the file uses its own."""
@@ -90,7 +95,8 @@ class Project:
                     served=one.served.count(each.name),
                 )
                 created[each.name] = one.calls.count(each.name)
-        return Project(classes, created, self.repeated, self.attributes, self.roots, one.foreign, self.files, self.own)
+        provided = self.exports.own.get(id(module), {})
+        return replace(self, classes=classes, created=created, foreign=one.foreign, provided=provided)
 
     def method(self, name: str, method: str) -> tuple[str, ...] | None:
         """Return the parameters of a method of a class or of its bases; None if it has no such method."""
@@ -103,12 +109,16 @@ class Project:
 
 
 def read_project(
-    modules: Iterable[cst.Module], roots: Collection[str] = (), known: Mapping[cst.Module, ReadFile] | None = None
+    modules: Iterable[cst.Module],
+    exports: Exports,
+    roots: Collection[str] = (),
+    known: Mapping[cst.Module, ReadFile] | None = None,
 ) -> Project:
     """Find the handler classes in files, also those that derive from another file's.
 
     Args:
         modules: the files.
+        exports: what they take from each other.
         roots: the names of the folders and files of the project.
         known: what was read in files before.
     """
@@ -116,12 +126,17 @@ def read_project(
     files = {module: known.get(module) or read_file(module, roots) for module in modules}
     found = [*files.values()]
     classes = [each for one in found for each in one.classes]
-    project = Project(roots=roots, files=files)
+    project = Project(roots=roots, files=files, exports=exports)
     for one in found:
         for name in one.calls:
             project.created[name] = project.created.get(name, 0) + 1
-    for one in found:
+    for module, one in files.items():
+        provided = exports.own.get(id(module), {})
         for each in one.classes:
+            old = [provided.get(base, "").rpartition(".")[2] for base in each.bases]
+            each.bases = tuple(
+                f"acp:{role}" if role in ROLES else base for base, role in zip(each.bases, old, strict=True)
+            )
             if not each.bases and each.name in one.connected:
                 each.bases, each.structural = (f"acp:{one.connected[each.name]}",), True
     roles = _roles(found)

@@ -260,6 +260,8 @@ class Renaming(Tracking):
         """Return the expression for a name of `acp` as it is here; None to leave it."""
         if id(node) in self._plain or "." not in self.resolver.acp(node):
             return None
+        if self.resolver.is_passed_on(node) and self.resolver.name(node) not in ROLES:
+            return None
         local = self._local(self.resolver.name(node), node)
         return cst.Name(local) if local else None
 

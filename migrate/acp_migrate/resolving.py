@@ -97,11 +97,21 @@ class Resolver:
             return ""
         found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
         found = found() if callable(found) else found
-        paths = [each for each in found if each.source is QualifiedNameSource.IMPORT]
-        if len(found) != 1 or not paths or paths[0].name.partition(".")[0] != "acp":
+        if not found and isinstance(node, cst.Name):  # through `import *`
+            return self.project.provided.get(node.value, "")
+        path = next((str(each.name) for each in found if each.source is QualifiedNameSource.IMPORT), "")
+        if len(found) != 1 or not path:
             return ""
-        path = str(paths[0].name)
-        return "" if is_experimental(path) else path
+        root = path.lstrip(".").partition(".")[0]
+        if root != "acp" and (root in self.project.roots or path.startswith(".")):
+            module, _, name = path.rpartition(".")
+            path = self.project.exports.of(module.rpartition(".")[2], name)
+        return path if path.partition(".")[0] == "acp" and not is_experimental(path) else ""
+
+    def is_passed_on(self, node: cst.CSTNode) -> bool:
+        """Return whether a name of `acp` comes from a file of the project, which keeps it."""
+        found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
+        return not any(each.name.partition(".")[0] == "acp" for each in (found() if callable(found) else found))
 
     def name(self, node: cst.CSTNode) -> str:
         """Return the last part of `acp`; "" if a name doesn't come from `acp`."""

@@ -14,7 +14,6 @@ from acp_migrate import blocks, connecting
 from acp_migrate.bindings import listed
 from acp_migrate.calls import method_call
 from acp_migrate.changing import CANT_CHANGE, assignment
-from acp_migrate.exports import Exports
 from acp_migrate.expressions import constructor, error, helper_call, model_class
 from acp_migrate.fstrings import fitted
 from acp_migrate.handlers import camel, fake, handler
@@ -56,7 +55,7 @@ def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
 
 
 def rewrite_module(
-    wrapper: MetadataWrapper, project: Project, names: Names, exports: Exports, name: str = ""
+    wrapper: MetadataWrapper, project: Project, names: Names, name: str = ""
 ) -> Rewritten:
     """Rewrite a file if it uses `acp`, or the classes of another that does.
 
@@ -64,15 +63,16 @@ def rewrite_module(
         wrapper: the file.
         project: the handler classes of all files.
         names: what each name is here.
-        exports: what files take from each other.
         name: the last part of the name of its module.
     """
     module = wrapper.module
     project = project.seen_from(module)
     attributes = read_attributes(wrapper, project)
     rewriter = _Rewriter(project, names, wrapper.module)
-    rewriter.context.exports = exports
+    exports = project.exports
     rewriter.context.exported = {*exports.wanted.get(name, ()), *listed(module)}
+    if name in exports.starred:
+        rewriter.context.exported |= {each for each in exports.own.get(id(module), ()) if not each.startswith("_")}
     rewriter.resolver.facts = attributes.resolver.facts
     new = wrapper.visit(rewriter)
     new = new.visit(Imports(rewriter.context, used_names(new), used_names(module)))

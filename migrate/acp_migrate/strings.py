@@ -20,7 +20,7 @@ def check_attribute(context: Context, node: cst.Call) -> None:
         return
     module, name = node.args[0].value, node.args[1].value
     text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
-    old = context.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
+    old = context.project.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
     kind = context.resolver.value(module)
     if isinstance(text, str) and kind is not None and text in context.names.methods[kind.role]:
         context.todo(f"`{text}` is `{context.names.methods[kind.role][text].new}`.")
@@ -40,7 +40,7 @@ def check_text(context: Context, text: str, *, uses_acp: bool, loading: bool) ->
         loading: whether the string is the name of a module.
     """
     names, (module, _, name) = context.names, text.rpartition(".")
-    old = context.exports.of(module.rpartition(".")[2], name)
+    old = context.project.exports.of(module.rpartition(".")[2], name)
     if text == "field_meta" and uses_acp:
         context.todo("`field_meta` is `meta`.")
     known = text.startswith("acp.") and names.find(name) is not None

@@ -27,7 +27,7 @@ from tests.support.paths import ROOT
 BUILD = ROOT / "build" / "crater"
 PROJECTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("projects.toml").read_text("utf-8"))
 _PACKAGES = ("generated", "kit", "runtime")
-_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_FRAME = re.compile(r'(?:File "|^)([^":\n]+\.py)(?:", line |:)(\d+)', re.MULTILINE)
 _LIMIT = 1800  # seconds for the tests of one project
 
 
@@ -86,7 +86,8 @@ def run_tests(name: str, tree: Path) -> dict[str, str]:
     """Run a project's tests, and return for each the traceback of its failure; "" for one that passes."""
     report = tree.parent / f"{tree.name}.xml"
     report.unlink(missing_ok=True)
-    options = ["-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", "--tb=native", f"--junitxml={report}"]
+    options = ["-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", "--tb=native", "--color=no", f"--junitxml={report}"]
+    options.append("--continue-on-collection-errors")
     command = [tree.parent / "venv" / "bin" / "python", "-m", "pytest", *options, *PROJECTS[name]["tests"]]
     with (tree.parent / f"{tree.name}.log").open("wb") as log:
         subprocess.run(
@@ -129,6 +130,7 @@ class _Marks:
     """The marks in a project, by file and by the names of functions and classes."""
 
     def __init__(self, tree: Path) -> None:
+        self._tree = tree
         self._ranges: dict[Path, list[tuple[int, int]]] = {}
         self._names: set[str] = set()
         for path in tree.rglob("*.py"):
@@ -154,7 +156,7 @@ class _Marks:
 
     def explain(self, text: str) -> bool:
         """Return whether a mark explains a failure."""
-        frames = [(Path(file), int(line)) for file, line in _FRAME.findall(text)]
+        frames = [(self._tree / file, int(line)) for file, line in _FRAME.findall(text)]
         if any(first <= line <= last for file, line in frames for first, last in self._ranges.get(file, ())):
             return True
         return bool(self._names & {*re.findall(r"\w+", text.strip().splitlines()[-1])})
