@@ -186,7 +186,7 @@ def constructor(context: Context, call: cst.Call, cls: Any) -> cst.Call:
         if name in fields and _superfluous(fields[name], each.value):
             continue
         optional = name in fields and not fields[name].is_required()
-        arg = each.with_changes(value=left_out(context, each.value)) if optional else each
+        arg = each.with_changes(value=left_out(context, each.value, fields[name])) if optional else each
         args.append(arg.with_changes(keyword=cst.Name(name)) if each.keyword else arg)
     check_required(context, cls.__name__, fields, args)
     return relist(call, args)

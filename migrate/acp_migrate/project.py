@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from acp_migrate.exports import Exports
-from acp_migrate.reading import ROLES, ReadFile, read_file
+from acp_migrate.reading import ROLES, Annotated, ReadFile, read_file
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ class Project:
         foreign: for one file, the local names of what it imports from elsewhere.
         files: what was read in each file.
         own: the classes that have nothing to do with the protocol, by the names of their methods.
+        annotated: what the annotations of all files say.
         exports: what files take from each other.
         provided: for one file, the names that it has from `acp` through other files.
     """
@@ -76,6 +77,7 @@ class Project:
     foreign: Collection[str] = ()
     files: dict[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
     own: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    annotated: Annotated = field(default_factory=Annotated)
     exports: Exports = field(default_factory=Exports)
     provided: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -157,8 +159,11 @@ def read_project(
     project.repeated = {each for each in names if names.count(each) > 1}
     connected = {name for one in found for name in one.connected}  # they take requests, whatever tests do with them
     for one in found:
+        project.annotated.add(one.annotated)
+    typed = project.annotated.stand_ins()
+    for one in found:
         guessed = {each.name for each in one.classes if each.structural and each.keywords}
-        for name in (one.stand_ins | guessed) - connected:
+        for name in (one.stand_ins | guessed | typed) - connected:
             if name in project.classes:
                 project.classes[name].stand_in = True
     return project

@@ -13,9 +13,8 @@ from acp_migrate.imports import CALLED, is_acp
 from acp_migrate.names import Gone, Names, Target
 from acp_migrate.project import Project
 from acp_migrate.reading import ROLES
-from acp_migrate.resolving import in_string
 from acp_migrate.strings import InString, check_attribute, check_text, in_modules, loads
-from acp_migrate.syntax import dotted, simple_statements
+from acp_migrate.syntax import dotted, in_string, simple_statements
 from acp_migrate.tracking import Tracking
 from acp_migrate.usage import TYPING
 

@@ -12,7 +12,7 @@ from libcst.metadata import QualifiedNameProvider, QualifiedNameSource, ScopePro
 
 from acp_migrate.project import Kind, Project
 from acp_migrate.reading import ROLES
-from acp_migrate.syntax import dotted
+from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none
 
 # The classes of connections in `acp`, and whose methods they have.
 _CONNECTIONS = {"AgentSideConnection": "client", "ClientSideConnection": "agent", "connect_to_agent": "agent"}
@@ -107,6 +107,12 @@ class Resolver:
             module, _, name = path.rpartition(".")
             path = self.project.exports.of(module.rpartition(".")[2], name)
         return path if path.partition(".")[0] == "acp" and not is_experimental(path) else ""
+
+    def module(self, node: cst.BaseExpression) -> str:
+        """Return the last part of the name of the module that an expression seems to be."""
+        found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
+        paths = [each.name for each in (found() if callable(found) else found)]
+        return (paths[0] if len(paths) == 1 else dotted(node)).rpartition(".")[2]
 
     def is_passed_on(self, node: cst.CSTNode) -> bool:
         """Return whether a name of `acp` comes from a file of the project, which keeps it."""
@@ -271,33 +277,3 @@ class Resolver:
             self._values[self._key(target)] = kind
         elif isinstance(target, cst.Attribute) and m.matches(target.value, m.Name("self")):
             self.attributes.setdefault(self.scopes[-1].cls, {})[target.attr.value] = kind
-
-
-def in_string(node: cst.SimpleString) -> cst.BaseExpression | None:
-    """Return the expression in a string that is an annotation; None if there is none."""
-    text = node.evaluated_value
-    try:
-        return cst.parse_expression(text) if isinstance(text, str) else None
-    except cst.ParserSyntaxError:
-        return None
-
-
-def may_be_none(value: cst.BaseExpression) -> bool:
-    """Return whether an expression can be seen to give None in some case."""
-    if isinstance(value, cst.IfExp):
-        return may_be_none(value.body) or may_be_none(value.orelse)
-    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
-        return may_be_none(value.right)
-    return m.matches(value, m.Name("None"))
-
-
-def accepts_none(annotation: cst.BaseExpression) -> bool:
-    """Return whether an annotation is that of an optional value: `X | None` or `Optional[X]`."""
-    if isinstance(annotation, cst.SimpleString):
-        parsed = in_string(annotation)
-        return parsed is not None and accepts_none(parsed)
-    if isinstance(annotation, cst.BinaryOperation):
-        return accepts_none(annotation.left) or accepts_none(annotation.right)
-    if isinstance(annotation, cst.Subscript):
-        return dotted(annotation.value).rpartition(".")[2] == "Optional"
-    return m.matches(annotation, m.Name("None"))

@@ -29,6 +29,7 @@ from acp_migrate.usage import used_names
 
 _MAYBE_STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
 _STAND_IN = "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
+_LENIENT = "This reads what the schema tolerates, and raises in fewer cases than the old SDK."
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
 
 
@@ -88,6 +89,7 @@ class _Rewriter(Renaming):
         self._opened: set[int] = set()  # the expressions that `with` opens, by id
         self._methods: set[int] = set()  # the definitions of methods, by id
         self._functions: list[cst.FunctionDef] = []  # the enclosing functions, as they were
+        self._tries = 0  # the enclosing blocks whose errors are caught
 
     # Calls
 
@@ -119,6 +121,8 @@ class _Rewriter(Renaming):
         if old == "AgentSideConnection":
             context.todo("`serve_streams(factory, reader, writer)` serves an agent: run it as a task.")
             return call.with_changes(func=original.func)
+        if old in ("model_validate", "model_validate_json") and self._tries:
+            context.todo(_LENIENT)
         found = context.names.find(old)
         if isinstance(found, Target) and not found.alike:
             return call
@@ -237,7 +241,17 @@ class _Rewriter(Renaming):
         self._opened.add(id(node.item))
         return super().visit_WithItem(node)
 
+    def visit_With(self, node: cst.With) -> None:
+        self._tries += _expects_error(node)
+
+    def visit_Try_body(self, node: cst.Try) -> None:
+        self._tries += 1
+
+    def leave_Try_body(self, node: cst.Try) -> None:
+        self._tries -= 1
+
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement:
+        self._tries -= _expects_error(original_node)
         calls = [each.item for each in original_node.items if isinstance(each.item, cst.Call)]
         if any(self.resolver.name(each.func) == "spawn_agent_process" for each in calls):
             return blocks.yields_proxy(self.context, updated_node, self._attributes_of)
@@ -288,3 +302,7 @@ class _Rewriter(Renaming):
         first: Any = inserted[0]
         inserted[0] = first.with_changes(leading_lines=lines)
         return cst.FlattenSentinel([*inserted, new.with_changes(leading_lines=[cst.EmptyLine(indent=False)])])
+
+
+def _expects_error(node: cst.With) -> bool:
+    return any(isinstance(each.item, cst.Call) and dotted(each.item.func).endswith("raises") for each in node.items)

@@ -20,7 +20,7 @@ def check_attribute(context: Context, node: cst.Call) -> None:
         return
     module, name = node.args[0].value, node.args[1].value
     text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
-    old = context.project.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
+    old = context.project.exports.of(context.resolver.module(module), text) if isinstance(text, str) else ""
     kind = context.resolver.value(module)
     if isinstance(text, str) and kind is not None and text in context.names.methods[kind.role]:
         context.todo(f"`{text}` is `{context.names.methods[kind.role][text].new}`.")

@@ -49,3 +49,33 @@ _HOLDERS = (
     *(cst.BaseSuite, cst.BaseStatement, cst.Else, cst.Finally),
     *(cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase),
 )
+
+
+def in_string(node: cst.SimpleString) -> cst.BaseExpression | None:
+    """Return the expression in a string that is an annotation; None if there is none."""
+    text = node.evaluated_value
+    try:
+        return cst.parse_expression(text) if isinstance(text, str) else None
+    except cst.ParserSyntaxError:
+        return None
+
+
+def may_be_none(value: cst.BaseExpression) -> bool:
+    """Return whether an expression can be seen to give None in some case."""
+    if isinstance(value, cst.IfExp):
+        return may_be_none(value.body) or may_be_none(value.orelse)
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        return may_be_none(value.right)
+    return m.matches(value, m.Name("None"))
+
+
+def accepts_none(annotation: cst.BaseExpression) -> bool:
+    """Return whether an annotation is that of an optional value: `X | None` or `Optional[X]`."""
+    if isinstance(annotation, cst.SimpleString):
+        parsed = in_string(annotation)
+        return parsed is not None and accepts_none(parsed)
+    if isinstance(annotation, cst.BinaryOperation):
+        return accepts_none(annotation.left) or accepts_none(annotation.right)
+    if isinstance(annotation, cst.Subscript):
+        return dotted(annotation.value).rpartition(".")[2] == "Optional"
+    return m.matches(annotation, m.Name("None"))

@@ -10,8 +10,8 @@ from libcst.metadata import QualifiedNameProvider, ScopeProvider
 
 from acp_migrate.bindings import imported
 from acp_migrate.project import Kind, Project
-from acp_migrate.resolving import Resolver, Scope, accepts_none, in_string, may_be_none
-from acp_migrate.syntax import dotted, simple_statements
+from acp_migrate.resolving import Resolver, Scope
+from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none, simple_statements
 
 
 class Tracking(cst.CSTTransformer):
@@ -113,9 +113,17 @@ class Tracking(cst.CSTTransformer):
                 scope.held.discard(each.target.value)
                 if made:
                     (scope.models if len(node.targets) == 1 else scope.held).add(each.target.value)
-                if may_be_none(node.value):
+                annotated, called = self.resolver.project.annotated, self._function_of(node.value)
+                if called in annotated.models:
+                    scope.held.add(each.target.value)
+                if may_be_none(node.value) or called in annotated.nones:
                     scope.optional.add(each.target.value)
         return None
+
+    def _function_of(self, value: cst.BaseExpression) -> str:
+        """Return the name of the function or method of which a value is the result."""
+        value = value.expression if isinstance(value, cst.Await) else value
+        return dotted(value.func).rpartition(".")[2] if isinstance(value, cst.Call) else ""
 
     def is_model(self, name: str) -> bool:
         """Return whether a name of `acp` is a model, or a function that makes one."""

@@ -10,8 +10,7 @@ from libcst import matchers as m
 from libcst.metadata import MetadataWrapper, ScopeProvider
 
 from acp_migrate.bindings import ExpressionVisitor, is_list_of_names
-from acp_migrate.resolving import in_string
-from acp_migrate.syntax import dotted
+from acp_migrate.syntax import dotted, in_string
 
 _NAMED = re.compile(rb"\b(?:from|import)\b[^\n]*(?:\\\r?\n[^\n]*)*\bacp\b|\bacp(?:\.\S|\s+as\b)")
 _LOADED = re.compile(rb"""["']acp["']""")
