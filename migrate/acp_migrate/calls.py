@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -41,7 +42,13 @@ _REORDERED = {
     "list_sessions": 1,
 }
 # What tests pass in place of a model.
-_NO_MODEL = m.Call(m.Name(m.MatchRegex("cast|object|SimpleNamespace|.*(Mock|Fake|Stub|Dummy).*")))
+_NO_MODEL_NAME = re.compile("cast|object|SimpleNamespace|.*(Mock|Fake|Stub|Dummy).*")
+_NO_MODEL = m.Call(m.Name(m.MatchRegex(_NO_MODEL_NAME.pattern)))
+# Other methods, with the number of arguments with which a call in a file that uses `acp` is worth a comment.
+_REQUIRED_BY = {"prompt": 2, "cancel": 1, "initialize": 1, "authenticate": 1, "session_update": 2}
+_TASK = re.compile(r"(?i)(task|future|scope|timer|handle)s?$")
+# What tests do with the methods of a fake.
+_MOCKED = re.compile("assert_.*|return_value|side_effect|call_.*|await_.*|called|awaited|mock_calls|reset_mock")
 # Parameters that few functions of other libraries have.
 _TELLING = {"session_id", "protocol_version", "client_capabilities"}
 
@@ -106,15 +113,31 @@ def unknown_method(context: Context, node: cst.Attribute) -> str:
     own = {*context.project.own.get(name, ())} - {*context.project.classes}
     if own and is_own(own, dotted(node.value), context.resolver.scopes[-1].cls):
         return ""
+    if _MOCKED.fullmatch(name) and isinstance(node.value, cst.Attribute) and context.uses_acp:
+        return renaming_of(context, node.value.attr.value, known=True)
     return renaming_of(context, name)
 
 
-def renaming_of(context: Context, name: str) -> str:
-    """Return what to say of the name of a method of the protocol, if it is no name of another library; "" otherwise."""
+def renaming_of(context: Context, name: str, *, known: bool = False) -> str:
+    """Return what to say of the name of a method of the protocol; "" for another name.
+
+    Args:
+        context: the file.
+        name: the name.
+        known: whether it is that of such a method even if other libraries have the same name.
+    """
     if name == "ext_method":
         return "`ext_method` is `ext_request`."
     method = next((each[name] for each in context.names.methods.values() if name in each), None)
-    return f"`{name}` is `{method.new}`." if method is not None and name in DISTINCTIVE else ""
+    renamed = method is not None and method.new != name and (known or name in DISTINCTIVE)
+    return f"`{name}` is `{method.new}`." if method is not None and renamed else ""
+
+
+def check_fake(context: Context, call: cst.Call) -> None:
+    """Mark a fake whose methods are keywords: `AsyncMock(new_session=...)`."""
+    if context.uses_acp and _NO_MODEL_NAME.fullmatch(dotted(call.func).rpartition(".")[2]):
+        for each in arguments(call.args):
+            context.todo(renaming_of(context, each, known=True))
 
 
 def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | None:
@@ -166,10 +189,15 @@ def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Met
     guess = context.resolver.guess(func.value)
     if guess is not None and name in context.names.methods[guess.role]:
         return context.names.methods[guess.role][name]
+    given = {*arguments(call.args)}
     for methods in context.names.methods.values():
         method = methods.get(name)
-        given = arguments(call.args)
-        if method is not None and (name in DISTINCTIVE or ({*given} & _TELLING and {*given} <= {*method.params})):
+        if method is None:
+            continue
+        if name in DISTINCTIVE or (given & _TELLING and given <= {*method.params}):
+            return method
+        alike = len(call.args) >= _REQUIRED_BY.get(name, 9) and given <= {*method.params}
+        if alike and context.uses_acp and not _TASK.search(dotted(func.value)):
             return method
     return None
 

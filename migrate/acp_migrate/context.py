@@ -25,6 +25,7 @@ class Context:
         taken: names that the file uses for something else than what it imports from `acp`.
         imported: what the file imports from elsewhere, by local name, such as `typing.Any`.
         exported: the names that other files import from this one, or that its `__all__` lists.
+        uses_acp: whether the file imports `acp` or something from it.
         aliases: the local names of what the file imports from `acp` under another name, by the old name.
         wanted: the imports that the new code needs: local names and what they are.
         made: the local names that new code needs.
@@ -39,6 +40,7 @@ class Context:
     taken: set[str]
     imported: dict[str, str]
     aliases: dict[str, str]
+    uses_acp: bool = False
     exported: set[str] = field(default_factory=set[str])
     wanted: dict[str, Target] = field(default_factory=dict[str, Target])
     made: set[str] = field(default_factory=set[str])

@@ -18,10 +18,12 @@ class Kind:
     Attributes:
         role: `agent` or `client`: whose methods it has.
         cls: the handler class of which it is an instance; "" for a connection.
+        depth: in how many containers or context managers it is.
     """
 
     role: str
     cls: str = ""
+    depth: int = 0
 
 
 @dataclass

@@ -7,13 +7,13 @@ from libcst import matchers as m
 from libcst.metadata import ClassScope
 
 from acp_migrate.bindings import bound, imported
-from acp_migrate.calls import snake, unknown_method
+from acp_migrate.calls import check_fake, snake, unknown_method
 from acp_migrate.context import Context
 from acp_migrate.imports import CALLED, is_acp
 from acp_migrate.names import Gone, Names, Target
 from acp_migrate.project import Project
 from acp_migrate.reading import ROLES
-from acp_migrate.strings import InString, check_attribute, check_text, in_modules, loads
+from acp_migrate.strings import InString, check_attribute, check_text, in_modules, loads, names_methods
 from acp_migrate.syntax import dotted, in_string, simple_statements
 from acp_migrate.tracking import Tracking
 from acp_migrate.usage import TYPING
@@ -49,12 +49,13 @@ class Renaming(Tracking):
                     first = name.partition(".")[0]
                     self._modules[one.evaluated_alias or first] = name if one.evaluated_alias else first
         self.context = Context(names, project, self.resolver, bound(module) - own, imported(module), aliases)
-        self._uses_acp = bool(own) or "acp" in self._modules.values()
+        self.context.uses_acp = bool(own) or "acp" in self._modules.values()
         self._plain: set[int] = set()  # names that aren't expressions, by id
         self._annotations = 0
         self._typing = 0
         self._called: set[int] = set()  # functions of calls, by id
         self._loading = 0  # whether a string is the name of a module
+        self._names = 0  # whether a string may be the name of a method
         self._values = 0  # whether a string is a value of `Literal`
         self._returned: set[str] | None = None  # in the annotation of a result: which connections the function returns
         self._handlers = False  # whether an annotation is that of a handler, not of a connection
@@ -94,9 +95,12 @@ class Renaming(Tracking):
     def visit_Call_args(self, node: cst.Call) -> None:
         self._typing += dotted(node.func).rpartition(".")[2] in TYPING
         self._loading += loads(node)
+        self._names += names_methods(node)
         check_attribute(self.context, node)
+        check_fake(self.context, node)
 
     def leave_Call_args(self, node: cst.Call) -> None:
+        self._names -= names_methods(node)
         self._typing -= dotted(node.func).rpartition(".")[2] in TYPING
         self._loading -= loads(node)
 
@@ -202,7 +206,7 @@ class Renaming(Tracking):
             return updated_node.with_changes(value=cst.ensure_type(updated_node.value, cst.Attribute).value)
         if self._is_gone(original_node):
             self.context.todo(f"`{original_node.attr.value}`: {self.context.names.fields[original_node.attr.value]}.")
-        if self._uses_acp and original_node.attr.value in _CAMEL and dotted(original_node.value) != "self":
+        if self.context.uses_acp and original_node.attr.value in _CAMEL and dotted(original_node.value) != "self":
             self.context.todo(f"`{original_node.attr.value}` is `{snake(original_node.attr.value)}`.")
         if original_node.attr.value == "field_meta":
             self.context.changes += 1
@@ -225,7 +229,7 @@ class Renaming(Tracking):
     def _is_gone(self, node: cst.Attribute) -> bool:
         name = node.attr.value
         of_response = name == "models" and dotted(node.value).lower().endswith(("resp", "response", "result"))
-        return name in _GONE_FIELDS or (self._uses_acp and of_response)
+        return name in _GONE_FIELDS or (self.context.uses_acp and of_response)
 
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
         """Replace a name in a string that is an annotation."""
@@ -233,7 +237,7 @@ class Renaming(Tracking):
         is_annotation = (self._annotations or self._typing) and not self._values
         parsed = in_string(original_node) if is_annotation else None
         if isinstance(text, str) and parsed is None:
-            check_text(self.context, text, uses_acp=self._uses_acp, loading=bool(self._loading))
+            check_text(self.context, text, loading=bool(self._loading), method=bool(self._names))
         if parsed is None:
             return updated_node
         new = parsed.visit(InString(self._in_string))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import libcst as cst
@@ -16,6 +16,17 @@ from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none
 
 # The classes of connections in `acp`, and whose methods they have.
 _CONNECTIONS = {"AgentSideConnection": "client", "ClientSideConnection": "agent", "connect_to_agent": "agent"}
+
+
+# Types that are what they are made of, and those of which nothing comes out as it is.
+_PLAIN = ("Optional", "Annotated", "ClassVar", "Final", "Union", "Awaitable")
+_OTHER = ("Callable", "type", "Type", "tuple", "Tuple")
+_GETTERS = ("get", "pop", "setdefault", "popleft")
+
+
+def _around(kind: Kind | None, more: int) -> Kind | None:
+    """Return what a container of values is, or with -1 what its values are."""
+    return replace(kind, depth=kind.depth + more) if kind is not None and kind.depth + more >= 0 else None
 
 
 @dataclass
@@ -129,9 +140,11 @@ class Resolver:
             return self.annotated(in_string(node))
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
             return self.annotated(node.left) or self.annotated(node.right)
-        if isinstance(node, cst.Subscript) and dotted(node.value).endswith("Optional"):
-            first = node.slice[0].slice
-            return self.annotated(first.value) if isinstance(first, cst.Index) else None
+        if isinstance(node, cst.Subscript):
+            last = dotted(node.value).rpartition(".")[2]
+            kinds = [self.annotated(each.slice.value) for each in node.slice if isinstance(each.slice, cst.Index)]
+            kind = next(filter(None, kinds), None)
+            return kind if last in _PLAIN or kind is None else None if last in _OTHER else _around(kind, 1)
         if node is None:
             return None
         name = self.annotation_name(node)
@@ -145,11 +158,18 @@ class Resolver:
         return self.name(node) or (path.rpartition(".")[2] if path.startswith("acp.") else "")
 
     def value(self, node: cst.BaseExpression) -> Kind | None:
-        """Return what an expression is."""
+        """Return what an expression is; None for a container."""
+        kind = self.held(node)
+        return kind if kind is not None and not kind.depth else None
+
+    def held(self, node: cst.BaseExpression) -> Kind | None:
+        """Return what an expression is or contains."""
         if isinstance(node, cst.Await):
-            return self.value(node.expression)
+            return self.held(node.expression)
         if isinstance(node, cst.Call):
             return self._call(node)
+        if isinstance(node, cst.Subscript):
+            return _around(self.held(node.value), -1)
         if m.matches(node, m.Name("self")):
             return self._class(self.scopes[-1].cls)
         if isinstance(node, cst.Name):
@@ -158,14 +178,37 @@ class Resolver:
 
     def parts(self, node: cst.BaseExpression) -> Sequence[Kind | None] | None:
         """Return what the parts of a tuple are; None if an expression is no tuple that is known."""
+        if isinstance(node, cst.Await):
+            return self.parts(node.expression)
         if isinstance(node, cst.Tuple):
-            return [self.value(each.value) for each in node.elements]
+            return [self.held(each.value) for each in node.elements]
         if isinstance(node, cst.Name):
             return self._tuples.get(self._key(node))
-        made = self.facts.functions.get(dotted(node.func)) if isinstance(node, cst.Call) else None
+        if not isinstance(node, cst.Call):
+            return None
+        if (inner := _entered(node)) is not None:
+            return [Kind("agent"), None] if self._spawns(inner) else self.parts(inner)
+        made = self._returned(node.func)
         return made if isinstance(made, tuple) else None
 
-    def _parts(self, annotation: cst.BaseExpression) -> list[Kind | None]:
+    def _spawns(self, node: cst.BaseExpression) -> bool:
+        return isinstance(node, cst.Call) and self.name(node.func) == "spawn_agent_process"
+
+    def entered(self, node: cst.BaseExpression) -> Kind | Sequence[Kind | None] | None:
+        """Return what a context manager gives."""
+        if self._spawns(node):
+            return [Kind("agent")]
+        kind = self.held(node)
+        return _around(kind, -1) if kind is not None and kind.depth else kind
+
+    def items(self, node: cst.BaseExpression) -> Kind | Sequence[Kind | None] | None:
+        """Return what a loop over a value gives."""
+        if m.matches(node, m.Call(m.Attribute(attr=m.Name("items")), [])):
+            func = cst.ensure_type(cst.ensure_type(node, cst.Call).func, cst.Attribute)
+            return [None, _around(self.held(func.value), -1)]
+        return _around(self.held(node), -1)
+
+    def written_parts(self, annotation: cst.BaseExpression) -> list[Kind | None]:
         """Return what the parts of a tuple with an annotation are."""
         if not isinstance(annotation, cst.Subscript) or dotted(annotation.value).rpartition(".")[2].lower() != "tuple":
             return []
@@ -173,11 +216,25 @@ class Resolver:
         return [self.annotated(each) for each in found]
 
     def _call(self, node: cst.Call) -> Kind | None:
-        name, called = self.name(node.func), dotted(node.func)
+        name = self.name(node.func)
         if name in _CONNECTIONS:
             return Kind(_CONNECTIONS[name])
-        made = self.facts.functions.get(called)
-        return self._class(called) or (made if isinstance(made, Kind) else None)
+        if (inner := _entered(node)) is not None:
+            kind = self.entered(inner)
+            return kind if isinstance(kind, Kind) else None
+        if isinstance(node.func, cst.Attribute) and (holder := self.held(node.func.value)) and holder.depth:
+            attribute = node.func.attr.value
+            return _around(holder, -1) if attribute in _GETTERS else holder if attribute == "values" else None
+        made = self._returned(node.func)
+        return self._class(dotted(node.func)) or (made if isinstance(made, Kind) else None)
+
+    def _returned(self, func: cst.BaseExpression) -> Kind | tuple[Kind | None, ...] | None:
+        """Return what a function or a method returns."""
+        if isinstance(func, cst.Attribute):
+            holder = self.value(func.value)
+            cls = holder.cls if holder is not None else self.scopes[-1].cls if dotted(func.value) == "self" else ""
+            return self.attributes.get(cls, {}).get(f"{func.attr.value}()")
+        return self.facts.functions.get(dotted(func))
 
     def _attribute(self, node: cst.Attribute) -> Kind | None:
         name = node.attr.value
@@ -260,7 +317,7 @@ class Resolver:
             kind = kind or (made if isinstance(made, Kind) else None)  # a fixture
             if kind is not None:
                 self._values[self._key(each.name)] = kind
-            if each.annotation and (kinds := self._parts(each.annotation.annotation)):
+            if each.annotation and (kinds := self.written_parts(each.annotation.annotation)):
                 self._tuples[self._key(each.name)] = kinds
         self.scopes.append(scope)
 
@@ -277,3 +334,9 @@ class Resolver:
             self._values[self._key(target)] = kind
         elif isinstance(target, cst.Attribute) and m.matches(target.value, m.Name("self")):
             self.attributes.setdefault(self.scopes[-1].cls, {})[target.attr.value] = kind
+
+
+def _entered(node: cst.Call) -> cst.BaseExpression | None:
+    """Return what `stack.enter_async_context(...)` enters; None for another call."""
+    entering = dotted(node.func).endswith(".enter_async_context") and len(node.args) == 1
+    return node.args[0].value if entering else None

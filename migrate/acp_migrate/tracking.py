@@ -101,7 +101,7 @@ class Tracking(cst.CSTTransformer):
 
     def visit_Assign(self, node: cst.Assign) -> bool | None:
         """Remember what is assigned."""
-        kind: Kind | Sequence[Kind | None] | None = self.resolver.parts(node.value) or self.resolver.value(node.value)
+        kind: Kind | Sequence[Kind | None] | None = self.resolver.parts(node.value) or self.resolver.held(node.value)
         for each in node.targets:
             self.resolver.assign(each.target, kind)
             self.resolver.remember_type(each.target, node.value)
@@ -131,7 +131,7 @@ class Tracking(cst.CSTTransformer):
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> bool | None:
         """Remember what is assigned."""
-        kind = self.resolver.value(node.value) if node.value else None
+        kind = self.resolver.held(node.value) if node.value else None
         kind = kind or self.resolver.annotated(node.annotation.annotation)
         self.resolver.remember_type(node.target, node.annotation.annotation)
         self.resolver.assign(node.target, kind)
@@ -139,17 +139,18 @@ class Tracking(cst.CSTTransformer):
             self.resolver.scopes[-1].optional.add(node.target.value)
         return None
 
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+        """Remember what is assigned."""
+        self.resolver.assign(node.target, self.resolver.held(node.value))
+
     def visit_For(self, node: cst.For) -> None:
-        """Forget what the target of a loop was."""
-        self.resolver.assign(node.target, None)
+        """Remember what the target of a loop is."""
+        self.resolver.assign(node.target, self.resolver.items(node.iter))
 
     def visit_WithItem(self, node: cst.WithItem) -> bool | None:
         """Remember what a context manager gives."""
         if node.asname is not None and isinstance(node.item, cst.Call):
-            if self.resolver.name(node.item.func) == "spawn_agent_process":
-                self.resolver.assign(node.asname.name, [Kind("agent")])
-            else:
-                self.resolver.assign(node.asname.name, self.resolver.value(node.item))
+            self.resolver.assign(node.asname.name, self.resolver.entered(node.item))
         return None
 
 
@@ -178,12 +179,18 @@ class Attributes(Tracking):
         is_property = any(dotted(each.decorator) == "property" for each in original_node.decorators)
         if is_property and value is not None and (kind := self.resolver.value(value)):
             self.resolver.attributes.setdefault(self.resolver.scopes[-1].cls, {})[original_node.name.value] = kind
-        if len(self.resolver.scopes) == 2 and value is not None:
-            kinds: Kind | tuple[Kind | None, ...] | None = self.resolver.value(value)
-            if isinstance(value, cst.Tuple):
-                kinds = tuple(self.resolver.value(each.value) for each in value.elements)
-            if kinds:
-                self.resolver.facts.functions[original_node.name.value] = kinds
+        kinds: Kind | tuple[Kind | None, ...] | None = self.resolver.held(value) if value is not None else None
+        if isinstance(value, cst.Tuple):
+            kinds = tuple(self.resolver.held(each.value) for each in value.elements)
+        if original_node.returns is not None:
+            annotation = original_node.returns.annotation
+            kinds = kinds or self.resolver.annotated(annotation) or tuple(self.resolver.written_parts(annotation))
+        if kinds and len(self.resolver.scopes) <= 3:
+            name, cls = original_node.name.value, self.resolver.scopes[-1].cls
+            if not cls:
+                self.resolver.facts.functions[name] = kinds
+            elif isinstance(kinds, Kind):
+                self.resolver.attributes.setdefault(cls, {})[f"{name}()"] = kinds
         return super().leave_FunctionDef(original_node, updated_node)
 
 
