@@ -19,6 +19,8 @@ def reading(
     context: Context, method: Method, node: cst.FunctionDef, params: Sequence[cst.Param], request: str
 ) -> cst.FunctionDef:
     """Return a function that reads its parameters from the request: at its top, or where it uses one only once."""
+    rest = node.params.star_kwarg
+    node = _without_del(node, {each.name.value for each in (*params, *([rest] if rest else ()))})
     uses = Uses()
     node.body.visit(uses)
     lines: list[str] = []
@@ -35,7 +37,6 @@ def reading(
             once[name] = read
         else:
             lines.append(f"{name} = {read}")
-    rest = node.params.star_kwarg
     if rest is not None and uses.count[rest.name.value]:
         given = {each.name.value for each in params}
         fields = [f'"{each}": {request}.{each}' for each in method.params if each not in given and _is_named(each, node)]
@@ -46,6 +47,21 @@ def reading(
         body = node.body.visit(_Inlining(once))
         node = node.with_changes(body=body)
     return with_lines(node, lines)
+
+
+def _without_del(node: cst.FunctionDef, params: set[str]) -> cst.FunctionDef:
+    """Return a function without `del a, b` of parameters that it doesn't use, which linters ask for."""
+    uses = Uses()
+    node.body.visit(uses)
+    unused = {name for name in params if uses.count[name] == 1}
+    body = [each for each in statements(node.body) if not _deletes_only(each, unused)]
+    if len(body) == len(statements(node.body)):
+        return node
+    return node.with_changes(body=node.body.with_changes(body=body or [cst.parse_statement("pass")]))
+
+
+def _deletes_only(node: cst.BaseStatement, names: set[str]) -> bool:
+    return m.matches(node, m.SimpleStatementLine([m.Del()])) and {*names_in(node)} <= names
 
 
 def _is_named(field: str, node: cst.FunctionDef) -> bool:

@@ -153,6 +153,12 @@ class Renaming(Tracking):
         self._set(node.target)
         super().visit_For(node)
 
+    def visit_For_iter(self, node: cst.For) -> None:
+        self._names += 1
+
+    def leave_For_iter(self, node: cst.For) -> None:
+        self._names -= 1
+
     def visit_CompFor(self, node: cst.CompFor) -> None:
         self._set(node.target)
 

@@ -72,7 +72,7 @@ def permission_parameter(resolver: Resolver, node: cst.BaseExpression) -> str:
     if isinstance(node, (cst.SimpleString, cst.FormattedString)) or dotted(node) == "str":
         return "session_id"
     called = node.func if isinstance(node, cst.Call) else node
-    if resolver.name(called) == "ToolCallUpdate":
+    if resolver.name(called) in ("ToolCall", "ToolCallUpdate"):
         return "tool_call"
     kind = dotted(called.value if isinstance(called, cst.Subscript) else called).rpartition(".")[2]
     return "options" if kind in ("list", "List", "Sequence", "default_permission_options") else ""
