@@ -92,6 +92,8 @@ def _free(wanted: Sequence[str], node: cst.FunctionDef) -> str:
 def _stand_in(context: Context, method: Method, node: cst.FunctionDef) -> cst.FunctionDef:
     """Return a method of a class that is used in place of a connection, which is called with keywords."""
     context.changes += 1
+    if isinstance(node.params.star_arg, cst.Param):
+        return node.with_changes(name=cst.Name(method.new))
     first, *params = *node.params.posonly_params, *node.params.params, *node.params.kwonly_params
     uses = Uses()
     node.body.visit(uses)

@@ -59,6 +59,8 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     read.add([each for each in files if each not in read and exports.are_used_in(each)])
     project = read_project(read.modules(), exports, roots)
     read.add([each for each in files if each not in read and each.mentions(project.classes)])
+    models = project.annotated.models
+    read.add([each for each in files if each not in read and each.sets_attributes() and each.mentions(models)])
     project = read_project(read.modules(), read.exports(), roots, project.files)
     named = {name for role in names.methods.values() for name in role}
     project.own = own_methods(files, named)

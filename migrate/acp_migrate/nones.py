@@ -25,9 +25,10 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
     if m.matches(value, _NONE):
         return _absent(context)
     if isinstance(value, cst.IfExp):
-        return value.with_changes(
-            body=left_out(context, value.body, field), orelse=left_out(context, value.orelse, field)
-        )
+        body = left_out(context, value.body, field)
+        if isinstance(body, cst.IfExp) and not isinstance(value.body, cst.IfExp):
+            body = body.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        return value.with_changes(body=body, orelse=left_out(context, value.orelse, field))
     if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
         return value.with_changes(right=left_out(context, value.right, field))
     annotated = context.project.annotated

@@ -200,6 +200,8 @@ class _Reader(cst.CSTVisitor):
     def _class_of(self, given: cst.BaseExpression) -> str:
         """Return the class of an instance that is made there or was assigned to a name; "" if it isn't known."""
         given = given.body if isinstance(given, cst.Lambda) else given
+        if isinstance(given, cst.Call) and dotted(given.func).rpartition(".")[2] == "cast" and len(given.args) == 2:
+            given = given.args[1].value
         made = dotted(given.func) if isinstance(given, cst.Call) else self._made.get(dotted(given), "")
         return made.rpartition(".")[2]
 

@@ -151,7 +151,8 @@ class _Marks:
             whole = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
             if any(first <= each <= (last if whole else node.lineno) for each in marked):
                 self._ranges.setdefault(path, []).append((first, last))
-            if isinstance(node, ast.ClassDef) and any(first <= each <= last for each in marked):
+            named = whole or isinstance(node, ast.ClassDef)
+            if named and any(first <= each <= last for each in marked):
                 self._names.add(node.name)
 
     def explain(self, text: str) -> bool:
