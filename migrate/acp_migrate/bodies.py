@@ -12,7 +12,7 @@ from libcst import matchers as m
 from acp_migrate.bindings import ExpressionVisitor
 from acp_migrate.context import Context
 from acp_migrate.names import Method
-from acp_migrate.syntax import names_in, statements
+from acp_migrate.syntax import find, names_in, statements, visit_only
 
 
 def reading(
@@ -22,7 +22,7 @@ def reading(
     rest = node.params.star_kwarg
     node = _without_del(node, {each.name.value for each in (*params, *([rest] if rest else ()))})
     uses = Uses()
-    node.body.visit(uses)
+    visit_only(node.body, uses)
     lines: list[str] = []
     once: dict[str, str] = {}
     for each in params:
@@ -52,7 +52,7 @@ def reading(
 def _without_del(node: cst.FunctionDef, params: set[str]) -> cst.FunctionDef:
     """Return a function without `del a, b` of parameters that it doesn't use, which linters ask for."""
     uses = Uses()
-    node.body.visit(uses)
+    visit_only(node.body, uses)
     unused = {name for name in params if uses.count[name] == 1}
     body = [each for each in statements(node.body) if not _deletes_only(each, unused)]
     if len(body) == len(statements(node.body)):
@@ -66,8 +66,7 @@ def _deletes_only(node: cst.BaseStatement, names: set[str]) -> bool:
 
 def _is_named(field: str, node: cst.FunctionDef) -> bool:
     """Return whether a handler reads a field from its `**kwargs`."""
-    strings = m.findall(node.body, m.SimpleString())
-    return any(cst.ensure_type(each, cst.SimpleString).evaluated_value == field for each in strings)
+    return any(each.evaluated_value == field for each in find(node.body, cst.SimpleString))
 
 
 def from_meta(meta: str, param: cst.Param) -> str:

@@ -12,6 +12,7 @@ from libcst import matchers as m
 from acp_migrate.context import Context
 from acp_migrate.names import UNSTABLE, Helper, Target
 from acp_migrate.nones import left_out
+from acp_migrate.syntax import names_in
 
 _NOTHING = cst.SimpleWhitespace("")
 _EQUAL = cst.AssignEqual(_NOTHING, _NOTHING)
@@ -101,8 +102,7 @@ def _as_list(context: Context, cls: Any, arg: cst.Arg) -> cst.BaseExpression:
 
 
 def _placeholders(template: cst.CSTNode) -> list[str]:
-    names = [cst.ensure_type(each, cst.Name).value for each in m.findall(template, m.Name())]
-    return [each for each in names if each.startswith("_") and len(each) > 1]
+    return [each for each in names_in(template) if each.startswith("_") and len(each) > 1]
 
 
 def _fill(

@@ -13,7 +13,7 @@ from acp_migrate.names import Method
 from acp_migrate.own import stands_in
 from acp_migrate.project import HandlerClass
 from acp_migrate.results import returning
-from acp_migrate.syntax import dotted, names_in, parameters
+from acp_migrate.syntax import dotted, names_in, parameters, visit_only
 
 _NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}
 
@@ -96,7 +96,7 @@ def _stand_in(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
         return node.with_changes(name=cst.Name(method.new))
     first, *params = *node.params.posonly_params, *node.params.params, *node.params.kwonly_params
     uses = Uses()
-    node.body.visit(uses)
+    visit_only(node.body, uses)
     own = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in params if each.name.value in method.params]
     further = [each for each in params if each.name.value not in method.params and uses.count[each.name.value]]
     rest = node.params.star_kwarg

@@ -98,7 +98,7 @@ class _Read:
         for position, file in enumerate(files):
             self.progress("Read", position, len(files))
             try:
-                wrapper = MetadataWrapper(parse(file.content))
+                wrapper = MetadataWrapper(parse(file.content), unsafe_skip_copy=True)
                 wrapper.resolve_many(Tracking.METADATA_DEPENDENCIES)
                 read_file(wrapper.module, self.roots)
             except Exception as error:

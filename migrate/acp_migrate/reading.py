@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 from libcst import matchers as m
 
-from acp_migrate.syntax import accepts_none, dotted, names_in, parameters, simple_statements
+from acp_migrate.syntax import accepts_none, dotted, find, names_in, parameters, simple_statements, visit_only
 
 ROLES = {"Agent": "agent", "Client": "client"}
 # Methods by which a class is known to be an agent or a client that derives from nothing, since `acp.Agent` and
@@ -91,9 +91,9 @@ class ReadFile:
 def read_file(module: cst.Module, roots: Collection[str]) -> ReadFile:
     """Return what one file tells the others: its classes, and where they are created and connected."""
     acp = _Imports(roots)
-    module.visit(acp)
+    visit_only(module, acp)
     reader = _Reader(acp)
-    module.visit(reader)
+    visit_only(module, reader)
     return ReadFile(reader.classes, reader.calls, reader.stand_ins, reader.served, reader.connected, acp.foreign, reader.annotated)
 
 
@@ -240,7 +240,7 @@ def _connects_simply(node: cst.ClassDef) -> bool:
         return False
     if init is not None and (parameters(init) or init.params.star_kwarg or "super" in {*names_in(init)}):
         return False
-    if init is not None and m.findall(init, m.Return()):
+    if init is not None and find(init, cst.Return):
         return False
     stored = m.SimpleStatementLine(
         [m.Assign([m.AssignTarget(m.Attribute(m.Name("self")))], m.Name(connect.params.params[1].name.value))]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import QualifiedNameProvider, QualifiedNameSource, ScopeProvider
+from libcst.metadata import QualifiedName, QualifiedNameSource, ScopeProvider
 
 from acp_migrate.project import Kind, Project
 from acp_migrate.reading import ROLES
@@ -106,11 +106,10 @@ class Resolver:
         """Return the path of a name that is imported from `acp`, such as `acp.schema.Plan`; "" for another one."""
         if not isinstance(node, (cst.Name, cst.Attribute)):
             return ""
-        found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
-        found = found() if callable(found) else found
+        found = self._qualified(node)
         if not found and isinstance(node, cst.Name):  # through `import *`
             return self.project.provided.get(node.value, "")
-        path = next((str(each.name) for each in found if each.source is QualifiedNameSource.IMPORT), "")
+        path = next((each.name for each in found if each.source is QualifiedNameSource.IMPORT), "")
         if len(found) != 1 or not path:
             return ""
         root = path.lstrip(".").partition(".")[0]
@@ -119,16 +118,19 @@ class Resolver:
             path = self.project.exports.of(module.rpartition(".")[2], name)
         return path if path.partition(".")[0] == "acp" and not is_experimental(path) else ""
 
+    def _qualified(self, node: cst.CSTNode) -> Collection[QualifiedName]:
+        """Return what a name may be."""
+        scope: Any = self._metadata.get_metadata(ScopeProvider, node, None)
+        return () if scope is None else scope.get_qualified_names_for(node)
+
     def module(self, node: cst.BaseExpression) -> str:
         """Return the last part of the name of the module that an expression seems to be."""
-        found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
-        paths = [each.name for each in (found() if callable(found) else found)]
+        paths = [each.name for each in self._qualified(node)]
         return (paths[0] if len(paths) == 1 else dotted(node)).rpartition(".")[2]
 
     def is_passed_on(self, node: cst.CSTNode) -> bool:
         """Return whether a name of `acp` comes from a file of the project, which keeps it."""
-        found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
-        return not any(each.name.partition(".")[0] == "acp" for each in (found() if callable(found) else found))
+        return not any(each.name.partition(".")[0] == "acp" for each in self._qualified(node))
 
     def name(self, node: cst.CSTNode) -> str:
         """Return the last part of `acp`; "" if a name doesn't come from `acp`."""

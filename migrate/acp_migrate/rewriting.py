@@ -23,7 +23,7 @@ from acp_migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_migrate.names import Names, Target
 from acp_migrate.project import HandlerClass, Project
 from acp_migrate.renaming import Renaming
-from acp_migrate.syntax import dotted, statements
+from acp_migrate.syntax import dotted, statements, visit_only
 from acp_migrate.tracking import Attributes
 from acp_migrate.usage import used_names
 
@@ -51,7 +51,8 @@ class Rewritten:
 def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
     """Find what the attributes of classes in a file are, and remember it in the project."""
     attributes = Attributes(project)
-    wrapper.visit(attributes)
+    with attributes.resolve(wrapper):
+        visit_only(wrapper.module, attributes)
     return attributes
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from typing import Any, TypeVar
 
 import libcst as cst
 from libcst import matchers as m
+
+T = TypeVar("T", bound=cst.CSTNode)
 
 
 def parameters(node: cst.FunctionDef) -> tuple[str, ...]:
@@ -25,10 +31,61 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ""
 
 
+def parts_of(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
+    """Yield the nodes in a node and the fields that they are in, without whitespace, operators and parentheses."""
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield name, value
+        elif isinstance(value, (list, tuple)):
+            yield from ((name, each) for each in value if isinstance(each, cst.CSTNode))
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind) if not _PUNCTUATION.search(each.name))
+
+
+_PUNCTUATION = re.compile("whitespace|lines|header|footer|^([lr](par|bracket|brace)|comma|equal|operator|semicolon|colon|dot)$")
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield a node and all nodes in it, in their order. `libcst` itself would make new nodes, which takes long."""
+    yield node
+    for _, each in parts_of(node):
+        yield from walk(each)
+
+
+def find(node: cst.CSTNode, kind: type[T]) -> list[T]:
+    """Return the nodes of a kind in a piece of code."""
+    return [each for each in walk(node) if isinstance(each, kind)]
+
+
+def visit_only(node: cst.CSTNode, visitor: Any) -> None:
+    """Let a visitor see a piece of code, as `node.visit(visitor)` does, without making new nodes."""
+    name = type(node).__name__
+    visit, leave = getattr(visitor, f"visit_{name}", None), getattr(visitor, f"leave_{name}", None)
+    if visit is None or visit(node) is not False:
+        field = ""
+        for each, part in parts_of(node):
+            if each != field:
+                _call(visitor, f"leave_{name}_{field}", node)
+                _call(visitor, f"visit_{name}_{each}", node)
+                field = each
+            visit_only(part, visitor)
+        _call(visitor, f"leave_{name}_{field}", node)
+    if leave is not None:
+        leave(node, node) if isinstance(visitor, cst.CSTTransformer) else leave(node)
+
+
+def _call(visitor: Any, method: str, node: cst.CSTNode) -> None:
+    if (call := getattr(visitor, method, None)) is not None:
+        call(node)
+
+
 def names_in(node: cst.CSTNode) -> Iterator[str]:
     """Yield the names that occur in a piece of code, keywords and attributes included."""
-    for each in m.findall(node, m.Name()):
-        yield cst.ensure_type(each, cst.Name).value
+    yield from (each.value for each in find(node, cst.Name))
 
 
 def statements(block: cst.BaseSuite) -> list[cst.BaseStatement]:
@@ -38,7 +95,7 @@ def statements(block: cst.BaseSuite) -> list[cst.BaseStatement]:
 
 def simple_statements(node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
     """Yield the simple statements in a piece of code, such as imports and assignments, without visiting expressions."""
-    for each in node.children:
+    for _, each in parts_of(node):
         if isinstance(each, cst.BaseSmallStatement):
             yield each
         elif isinstance(each, _HOLDERS):

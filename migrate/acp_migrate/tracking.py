@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import QualifiedNameProvider, ScopeProvider
+from libcst.metadata import ScopeProvider
 
 from acp_migrate.bindings import imported
 from acp_migrate.project import Kind, Project
 from acp_migrate.resolving import Resolver, Scope
-from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none, simple_statements
+from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none, simple_statements, walk
 
 
 class Tracking(cst.CSTTransformer):
     """Keeps a resolver up to date while a file is visited."""
 
-    METADATA_DEPENDENCIES = (QualifiedNameProvider, ScopeProvider)
+    METADATA_DEPENDENCIES = (ScopeProvider,)
 
     def __init__(self, project: Project) -> None:
         super().__init__()
@@ -41,8 +41,7 @@ class Tracking(cst.CSTTransformer):
     def visit_Call(self, node: cst.Call) -> bool | None:
         """Remember that a name holds a model if it is asked so."""
         if dotted(node.func) == "isinstance" and len(node.args) == 2 and isinstance(node.args[0].value, cst.Name):
-            classes = m.findall(node.args[1].value, m.Name() | m.Attribute())
-            if any(self.is_model(self.resolver.name(each)) for each in classes):
+            if any(self.is_model(self.resolver.name(each)) for each in walk(node.args[1].value)):
                 self.resolver.scopes[-1].held.add(node.args[0].value.value)
         return None
 
@@ -89,8 +88,7 @@ class Tracking(cst.CSTTransformer):
     def _holds_model(self, node: cst.CSTNode | None) -> bool:
         if isinstance(node, cst.SimpleString):
             node = in_string(node)
-        names = m.findall(node, m.Name() | m.Attribute()) if node is not None else ()
-        return any(self.is_model(self.resolver.annotation_name(each)) for each in names)
+        return node is not None and any(self.is_model(self.resolver.annotation_name(each)) for each in walk(node))
 
     def leave_FunctionDef(
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
