@@ -14,7 +14,7 @@ from acp_migrate.names import Names
 from acp_migrate.own import own_methods
 from acp_migrate.parsing import Unparsable, check, parse
 from acp_migrate.project import Project, read_project
-from acp_migrate.reading import read_file
+from acp_migrate.reading import ReadFile, read_file
 from acp_migrate.rewriting import read_attributes, rewrite_module
 from acp_migrate.tracking import Tracking
 from acp_migrate.usage import may_use_acp
@@ -57,11 +57,11 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     read.add([each for each in files if may_use_acp(each.content)])
     exports = read.exports()
     read.add([each for each in files if each not in read and exports.are_used_in(each)])
-    project = read_project(read.modules(), exports, roots)
+    project = read_project(read.found, exports, roots)
     read.add([each for each in files if each not in read and each.mentions(project.classes)])
     models = project.annotated.models
     read.add([each for each in files if each not in read and each.sets_attributes() and each.mentions(models)])
-    project = read_project(read.modules(), read.exports(), roots, project.files)
+    project = read_project(read.found, read.exports(), roots)
     named = {name for role in names.methods.values() for name in role}
     project.own = own_methods(files, named)
     for file, wrapper in [*read.wrappers.items()]:
@@ -90,6 +90,7 @@ class _Read:
     progress: Progress
     wrappers: dict[File, MetadataWrapper] = field(default_factory=dict[File, MetadataWrapper])
     problems: dict[File, str] = field(default_factory=dict[File, str])
+    found: dict[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
 
     def __contains__(self, file: File) -> bool:
         return file in self.wrappers or file in self.problems
@@ -100,7 +101,7 @@ class _Read:
             try:
                 wrapper = MetadataWrapper(parse(file.content), unsafe_skip_copy=True)
                 wrapper.resolve_many(Tracking.METADATA_DEPENDENCIES)
-                read_file(wrapper.module, self.roots)
+                self.found[wrapper.module] = read_file(wrapper.module, self.roots)
             except Exception as error:
                 self.fail(file, error)
             else:
@@ -112,9 +113,6 @@ class _Read:
 
     def exports(self) -> Exports:
         return read_exports([(file.path, wrapper.module) for file, wrapper in self.wrappers.items()])
-
-    def modules(self) -> list[cst.Module]:
-        return [each.module for each in self.wrappers.values()]
 
 
 def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names) -> Result:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from acp_migrate.exports import Exports
-from acp_migrate.reading import ROLES, Annotated, ReadFile, read_file
+from acp_migrate.reading import ROLES, Annotated, ReadFile
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Project:
     attributes: dict[str, dict[str, Kind]] = field(default_factory=dict[str, dict[str, Kind]])
     roots: Collection[str] = ()
     foreign: Collection[str] = ()
-    files: dict[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
+    files: Mapping[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
     own: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     annotated: Annotated = field(default_factory=Annotated)
     exports: Exports = field(default_factory=Exports)
@@ -85,7 +85,7 @@ class Project:
 
     def seen_from(self, module: cst.Module) -> Project:
         """Return the project as a file sees it: of several classes with a name, the file uses its own."""
-        one = self.files.get(module) or read_file(module, self.roots)
+        one = self.files[module]
         own = {each.name for each in one.classes if each.name in self.classes} & self.repeated
         classes = dict(self.classes)
         created = dict(self.created)
@@ -112,22 +112,14 @@ class Project:
         return next((params for base in found.bases if (params := self.method(base, method)) is not None), None)
 
 
-def read_project(
-    modules: Iterable[cst.Module],
-    exports: Exports,
-    roots: Collection[str] = (),
-    known: Mapping[cst.Module, ReadFile] | None = None,
-) -> Project:
+def read_project(files: Mapping[cst.Module, ReadFile], exports: Exports, roots: Collection[str]) -> Project:
     """Find the handler classes in files, also those that derive from another file's.
 
     Args:
-        modules: the files.
+        files: what was read in the files.
         exports: what they take from each other.
         roots: the names of the folders and files of the project.
-        known: what was read in files before.
     """
-    known = known or {}
-    files = {module: known.get(module) or read_file(module, roots) for module in modules}
     found = [*files.values()]
     classes = [each for one in found for each in one.classes]
     project = Project(roots=roots, files=files, exports=exports)
