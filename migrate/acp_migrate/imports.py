@@ -13,7 +13,7 @@ from acp_migrate.import_lines import import_lines, insert
 from acp_migrate.marking import comment, comments, marked
 from acp_migrate.names import Gone, Target
 from acp_migrate.resolving import is_experimental
-from acp_migrate.syntax import dotted
+from acp_migrate.syntax import STATEMENTS, dotted
 from acp_migrate.usage import unresolved, used_names
 
 # Functions whose calls are replaced as a whole.
@@ -72,6 +72,10 @@ class Imports(cst.CSTTransformer):
         self._top = False  # whether the file always imports `acp`
         self._functions: list[cst.FunctionDef] = []  # the enclosing functions
         self._always: list[set[str]] = []  # for each of them, what it imports in any case
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Visit statements, and skip the rest."""
+        return super().on_visit(node) and isinstance(node, (cst.Module, *STATEMENTS))
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self._depth += 1

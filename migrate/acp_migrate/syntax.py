@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import libcst as cst
@@ -64,23 +66,24 @@ def find(node: cst.CSTNode, kind: type[T]) -> list[T]:
 def visit_only(node: cst.CSTNode, visitor: Any) -> None:
     """Let a visitor see a piece of code, as `node.visit(visitor)` does, without making new nodes."""
     name = type(node).__name__
-    visit, leave = getattr(visitor, f"visit_{name}", None), getattr(visitor, f"leave_{name}", None)
-    if visit is None or visit(node) is not False:
-        field = ""
-        for each, part in parts_of(node):
-            if each != field:
-                _call(visitor, f"leave_{name}_{field}", node)
-                _call(visitor, f"visit_{name}_{each}", node)
-                field = each
-            visit_only(part, visitor)
-        _call(visitor, f"leave_{name}_{field}", node)
-    if leave is not None:
-        leave(node, node) if isinstance(visitor, cst.CSTTransformer) else leave(node)
+    methods = _methods(type(visitor), name)
+    if not (f"visit_{name}" in methods and getattr(visitor, f"visit_{name}")(node) is False):
+        for field, parts in groupby(parts_of(node), itemgetter(0)):
+            if f"visit_{name}_{field}" in methods:
+                getattr(visitor, f"visit_{name}_{field}")(node)
+            for _, part in parts:
+                visit_only(part, visitor)
+            if f"leave_{name}_{field}" in methods:
+                getattr(visitor, f"leave_{name}_{field}")(node)
+    if f"leave_{name}" in methods:
+        arguments = (node, node) if isinstance(visitor, cst.CSTTransformer) else (node,)
+        getattr(visitor, f"leave_{name}")(*arguments)
 
 
-def _call(visitor: Any, method: str, node: cst.CSTNode) -> None:
-    if (call := getattr(visitor, method, None)) is not None:
-        call(node)
+@cache
+def _methods(visitor: type[Any], name: str) -> frozenset[str]:
+    """Return the methods of a visitor for a kind of nodes."""
+    return frozenset(each for each in dir(visitor) if re.match(rf"(visit|leave)_{name}(_|$)", each))
 
 
 def names_in(node: cst.CSTNode) -> Iterator[str]:
@@ -98,11 +101,12 @@ def simple_statements(node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
     for _, each in parts_of(node):
         if isinstance(each, cst.BaseSmallStatement):
             yield each
-        elif isinstance(each, _HOLDERS):
+        elif isinstance(each, STATEMENTS):
             yield from simple_statements(each)
 
 
-_HOLDERS = (
+# What has statements in it.
+STATEMENTS = (
     *(cst.BaseSuite, cst.BaseStatement, cst.Else, cst.Finally),
     *(cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase),
 )
