@@ -26,9 +26,14 @@ from tests.support.paths import ROOT
 
 BUILD = ROOT / "build" / "crater"
 PROJECTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("projects.toml").read_text("utf-8"))
+_PAGE = ROOT / "docs" / "moving.md"
+_START, _END = "<!-- crater: start -->", "<!-- crater: end -->"
 _PACKAGES = ("generated", "kit", "runtime")
 _FRAME = re.compile(r'(?:File "|^)([^":\n]+\.py)(?:", line |:)(\d+)', re.MULTILINE)
+# Errors that a mark explains wherever they are raised, with what the mark says.
+_CAUSES = {"_AsyncGeneratorContextManager": "Open this with `async with`"}
 _LIMIT = 1800  # seconds for the tests of one project
+_PROGRAM = "crater_program.py"  # what runs the project's agent or client
 
 
 def prepare(name: str) -> Path:
@@ -49,6 +54,7 @@ def prepare(name: str) -> Path:
     _run([*_PIP, "--python", python, "install", *project["install"], "pydantic>=2.12"], folder / "before")
     site = subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True)
     Path(site.strip(), "acp_bindings.pth").write_text("".join(f"{ROOT / each}\n" for each in _PACKAGES))
+    (folder / "before" / project["paths"][0] / _PROGRAM).write_text(project.get("agent") or project.get("client", ""))
     (folder / "ready").touch()
     return folder
 
@@ -87,7 +93,7 @@ def run_tests(name: str, tree: Path) -> dict[str, str]:
     report = tree.parent / f"{tree.name}.xml"
     report.unlink(missing_ok=True)
     options = ["-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", "--tb=native", "--color=no", f"--junitxml={report}"]
-    options.append("--continue-on-collection-errors")
+    options += ["--continue-on-collection-errors", "-o", "junit_logging=all"]
     command = [tree.parent / "venv" / "bin" / "python", "-m", "pytest", *options, *PROJECTS[name]["tests"]]
     with (tree.parent / f"{tree.name}.log").open("wb") as log:
         subprocess.run(
@@ -98,6 +104,8 @@ def run_tests(name: str, tree: Path) -> dict[str, str]:
         if case.find("skipped") is None:
             problems = [case.find("failure"), case.find("error")]
             text = "".join("".join(each.itertext()) or "failed" for each in problems if each is not None)
+            if text:
+                text = f"{case.findtext('system-out', '')}\n{case.findtext('system-err', '')}\n{text}"
             found[f"{case.get('classname')}::{case.get('name')}"] = text
     return found
 
@@ -110,7 +118,8 @@ def unexplained(tree: Path, before: Mapping[str, str], after: Mapping[str, str])
     """Return the tests that only the tool broke and whose failure no mark explains, with the last line of the error.
 
     A mark explains a failure if it stands in a function or at a statement that the traceback passes through, or in a
-    class that the error names.
+    function or a class that the error names, or if it says that a connection has to be opened where the error is that it
+    isn't.
     """
     marks = _Marks(tree)
     found: dict[str, str] = {}
@@ -133,6 +142,7 @@ class _Marks:
         self._tree = tree
         self._ranges: dict[Path, list[tuple[int, int]]] = {}
         self._names: set[str] = set()
+        self._texts = ""
         for path in tree.rglob("*.py"):
             text = path.read_text("utf-8", "replace")
             if MARK in text:
@@ -140,6 +150,7 @@ class _Marks:
 
     def _add(self, path: Path, text: str) -> None:
         lines = text.splitlines()
+        self._texts += "\n".join(each for each in lines if MARK in each)
         marked = [number for number, line in enumerate(lines, 1) if line.lstrip().startswith(MARK)]
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, ast.stmt):
@@ -160,7 +171,24 @@ class _Marks:
         frames = [(self._tree / file, int(line)) for file, line in _FRAME.findall(text)]
         if any(first <= line <= last for file, line in frames for first, last in self._ranges.get(file, ())):
             return True
+        if any(error in text and mark in self._texts for error, mark in _CAUSES.items()):
+            return True
         return bool(self._names & {*re.findall(r"\w+", text.strip().splitlines()[-1])})
+
+
+def talk(name: str, tree: Path) -> str:
+    """Run a project's agent with our client, or its client with our agent, and return the traceback if that fails."""
+    project = PROJECTS[name]
+    program = [str(tree.parent / "venv" / "bin" / "python"), str(tree / project["paths"][0] / _PROGRAM)]
+    if "agent" in project:
+        command = [sys.executable, "-m", "tests.crater.client", *program]
+    elif "client" in project:
+        command = [*program, sys.executable, str(ROOT / "examples" / "echo_agent.py")]
+    else:
+        return ""
+    environment = {**_environment(name, tree), "PYTHONSAFEPATH": ""}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return "" if "done" in done.stdout else f"{done.stderr}\n{done.stdout}".strip() or "no answer"
 
 
 def type_errors(name: str, tree: Path) -> int:
@@ -195,6 +223,10 @@ def measure(name: str) -> dict[str, Any]:
     before, after = (run_tests(name, folder / each) for each in ("before", "after"))
     for key, tests in (("before", before), ("after", after)):
         result[f"tests_{key}"] = [sum(not each for each in tests.values()), len(tests)]
+    for key in ("before", "after"):
+        test, text = f"other side: {_PROGRAM}", talk(name, folder / key)
+        (before if key == "before" else after)[test] = text
+        result[f"talks_{key}"] = not text
     result["broken"] = sum(not old and bool(after.get(test, "not run")) for test, old in before.items())
     result["unexplained"] = unexplained(folder / "after", before, after)
     result["errors_before"], result["errors_after"] = (type_errors(name, folder / each) for each in ("before", "after"))
@@ -217,7 +249,27 @@ def main(names: Sequence[str]) -> int:
         found[name] = measure(name)
         sys.stdout.write(f"{name}: {json.dumps(found[name], indent=2)}\n")
         results.write_text(json.dumps(found, indent=2))
+    write_table(found)
     return int(any(each["unexplained"] for each in found.values()))
+
+
+def write_table(found: Mapping[str, Any]) -> None:
+    """Write the table of docs/moving.md."""
+    lines = [
+        "| project | SDK | date | places | marks | broken without a mark | tests before | after | talks before | after "
+        "| type errors before | after | CPU |",
+        f"|{'---|' * 13}",
+    ]
+    for name, each in found.items():
+        tests = [" of ".join(map(str, each[f"tests_{when}"])) for when in ("before", "after")]
+        talks = ["-" if PROJECTS[name].keys().isdisjoint(("agent", "client")) else "yes" if each[when] else "no"
+                 for when in ("talks_before", "talks_after")]
+        cells = [f"{name} {each['version']}", each["sdk"], each["date"], each["places"], each["marks"],
+                 len(each["unexplained"]), *tests, *talks, each["errors_before"], each["errors_after"], each["seconds"]]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    page = _PAGE.read_text("utf-8")
+    start, end = page.index(_START) + len(_START), page.index(_END)
+    _PAGE.write_text(f"{page[:start]}\n" + "\n".join(lines) + f"\n{page[end:]}", "utf-8")
 
 
 if __name__ == "__main__":
