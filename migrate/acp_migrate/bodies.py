@@ -39,7 +39,9 @@ def reading(
             lines.append(f"{name} = {read}")
     if rest is not None and uses.count[rest.name.value]:
         given = {each.name.value for each in params}
-        fields = [f'"{each}": {request}.{each}' for each in method.params if each not in given and _is_named(each, node)]
+        fields = [
+            f'"{each}": {request}.{each}' for each in method.params if each not in given and _is_named(each, node)
+        ]
         further = f"{request}.meta or {{}}"
         everything = ", ".join([*fields, f"**({further})"])
         lines.append(f"{rest.name.value} = {{{everything}}}" if fields else f"{rest.name.value} = {further}")

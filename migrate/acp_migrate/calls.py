@@ -113,9 +113,14 @@ def unknown_method(context: Context, node: cst.Attribute) -> str:
     own = {*context.project.own.get(name, ())} - {*context.project.classes}
     if own and is_own(own, dotted(node.value), context.resolver.scopes[-1].cls):
         return ""
-    if _MOCKED.fullmatch(name) and isinstance(node.value, cst.Attribute) and context.uses_acp:
-        return renaming_of(context, node.value.attr.value, known=True)
     return renaming_of(context, name)
+
+
+def mocked_method(context: Context, node: cst.Attribute) -> str:
+    """Return what to say of `fake.prompt.assert_awaited_once` and the like; "" for another attribute."""
+    if not context.uses_acp or not isinstance(node.value, cst.Attribute) or not _MOCKED.fullmatch(node.attr.value):
+        return ""
+    return renaming_of(context, node.value.attr.value, known=context.resolver.value(node.value.value) is None)
 
 
 def renaming_of(context: Context, name: str, *, known: bool = False) -> str:

@@ -35,7 +35,6 @@ class File:
         words = "|".join(map(re.escape, names))
         return bool(words) and re.search(rb"\b(" + words.encode() + rb")\b", self.content) is not None
 
-
     def sets_attributes(self) -> bool:
         """Return whether the file sets an attribute of a local name."""
         return re.search(rb"^\s+(?!self\b)\w+\.\w+ \W?= ", self.content, re.MULTILINE) is not None

@@ -193,7 +193,10 @@ class Imports(cst.CSTTransformer):
         wanted = self._context.wanted
         self._top |= not (self._depth or self._tries)
         if not self._depth:
-            found = {**({each: wanted[each] for each in wanted if each in self._used} if not self._written else {}), **again}
+            found = {
+                **({each: wanted[each] for each in wanted if each in self._used} if not self._written else {}),
+                **again,
+            }
             self._written |= {*found}
             self._guarded |= {*found} if self._tries else set()
             return found

@@ -35,7 +35,9 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
     if strict and isinstance(value, cst.Call) and dotted(value.func).rpartition(".")[2] in annotated.nones:
         context.todo(f"`{dotted(value.func)}` may return None, which is refused here: pass `ABSENT` then.")
     named = isinstance(value, cst.Name) and value.value in context.resolver.scopes[-1].optional
-    if named or (strict and isinstance(value, cst.Attribute) and dotted(value) and value.attr.value in annotated.optional):
+    if named or (
+        strict and isinstance(value, cst.Attribute) and dotted(value) and value.attr.value in annotated.optional
+    ):
         test = cst.Comparison(value, [cst.ComparisonTarget(cst.Is(), cst.Name("None"))])
         return cst.IfExp(test, _absent(context), value)
     return value

@@ -94,7 +94,9 @@ def read_file(module: cst.Module, roots: Collection[str]) -> ReadFile:
     visit_only(module, acp)
     reader = _Reader(acp)
     visit_only(module, reader)
-    return ReadFile(reader.classes, reader.calls, reader.stand_ins, reader.served, reader.connected, acp.foreign, reader.annotated)
+    return ReadFile(
+        reader.classes, reader.calls, reader.stand_ins, reader.served, reader.connected, acp.foreign, reader.annotated
+    )
 
 
 class _Imports(cst.CSTVisitor):
@@ -176,9 +178,7 @@ class _Reader(cst.CSTVisitor):
         self._class = node.name.value
         fields = [each for each in simple_statements(node.body) if isinstance(each, cst.AnnAssign)]
         self._takes(node.name.value, [(dotted(each.target), each.annotation) for each in fields])
-        self.annotated.optional |= {
-            dotted(each.target) for each in fields if accepts_none(each.annotation.annotation)
-        }
+        self.annotated.optional |= {dotted(each.target) for each in fields if accepts_none(each.annotation.annotation)}
         bases = [self._base(each.value) for each in node.bases]
         methods = {each.name.value: parameters(each) for each in node.body.body if isinstance(each, cst.FunctionDef)}
         structural = [] if node.bases or not self._acp.used else [each for each in _EVERY if _EVERY[each] <= {*methods}]

@@ -7,7 +7,7 @@ from libcst import matchers as m
 from libcst.metadata import ClassScope
 
 from acp_migrate.bindings import bound, imported
-from acp_migrate.calls import check_fake, snake, unknown_method
+from acp_migrate.calls import check_fake, mocked_method, snake, unknown_method
 from acp_migrate.context import Context
 from acp_migrate.imports import CALLED, is_acp
 from acp_migrate.names import Gone, Names, Target
@@ -210,6 +210,7 @@ class Renaming(Tracking):
         if original_node.attr.value == "hint" and m.matches(original_node.value, m.Attribute(attr=m.Name("root"))):
             self.context.changes += 1
             return updated_node.with_changes(value=cst.ensure_type(updated_node.value, cst.Attribute).value)
+        self.context.todo(mocked_method(self.context, original_node))
         if self._is_gone(original_node):
             self.context.todo(f"`{original_node.attr.value}`: {self.context.names.fields[original_node.attr.value]}.")
         if self.context.uses_acp and original_node.attr.value in _CAMEL and dotted(original_node.value) != "self":

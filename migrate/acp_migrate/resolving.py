@@ -98,6 +98,7 @@ class Resolver:
         self._values: dict[tuple[object, str], Kind] = {}
         self._typed: dict[tuple[object, str], str] = {}
         self._tuples: dict[tuple[object, str], list[Kind | None]] = {}
+        self._classes: dict[tuple[object, str], str] = {}  # of the project, that are neither agents nor clients
         self.imported: dict[str, str] = {}
         self.facts = Facts()
         self.attributes = project.attributes
@@ -233,17 +234,24 @@ class Resolver:
     def _returned(self, func: cst.BaseExpression) -> Kind | tuple[Kind | None, ...] | None:
         """Return what a function or a method returns."""
         if isinstance(func, cst.Attribute):
-            holder = self.value(func.value)
-            cls = holder.cls if holder is not None else self.scopes[-1].cls if dotted(func.value) == "self" else ""
-            return self.attributes.get(cls, {}).get(f"{func.attr.value}()")
+            return self.attributes.get(self._class_of(func.value), {}).get(f"{func.attr.value}()")
         return self.facts.functions.get(dotted(func))
 
     def _attribute(self, node: cst.Attribute) -> Kind | None:
-        name = node.attr.value
-        if m.matches(node.value, m.Name("self")):
-            return self.attributes.get(self.scopes[-1].cls, {}).get(name)
-        holder = self.value(node.value)
-        return self.attributes.get(holder.cls, {}).get(name) if holder is not None and holder.cls else None
+        return self.attributes.get(self._class_of(node.value), {}).get(node.attr.value)
+
+    def _class_of(self, node: cst.BaseExpression) -> str:
+        """Return the class of the project of which an expression is an instance; "" if it isn't known."""
+        if m.matches(node, m.Name("self")):
+            return self.scopes[-1].cls
+        holder = self.value(node)
+        return (
+            holder.cls
+            if holder is not None
+            else self._classes.get(self._key(node), "")
+            if isinstance(node, cst.Name)
+            else ""
+        )
 
     def guess(self, node: cst.BaseExpression) -> Kind | None:
         """Return what an attribute of an unknown object is likely to be, because classes have one with its name."""
@@ -288,6 +296,8 @@ class Resolver:
         """Remember the type of a name, from its annotation or from what is assigned."""
         if isinstance(target, cst.Name):
             self._typed[self._key(target)] = permission_parameter(self, value) if value is not None else ""
+            cls = dotted(value.func if isinstance(value, cst.Call) else value).rpartition(".")[2]
+            self._classes[self._key(target)] = cls if cls in self.attributes else ""
 
     def made_here(self, node: cst.BaseExpression) -> str | None:
         """Return the name of a model that the current function has made."""

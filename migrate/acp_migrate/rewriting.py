@@ -28,7 +28,9 @@ from acp_migrate.tracking import Attributes
 from acp_migrate.usage import used_names
 
 _MAYBE_STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
-_STAND_IN = "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
+_STAND_IN = (
+    "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
+)
 _LENIENT = "This reads what the schema tolerates, and raises in fewer cases than the old SDK."
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
 
@@ -56,9 +58,7 @@ def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
     return attributes
 
 
-def rewrite_module(
-    wrapper: MetadataWrapper, project: Project, names: Names, name: str = ""
-) -> Rewritten:
+def rewrite_module(wrapper: MetadataWrapper, project: Project, names: Names, name: str = "") -> Rewritten:
     """Rewrite a file if it uses `acp`, or the classes of another that does.
 
     Args:

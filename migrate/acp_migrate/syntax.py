@@ -48,7 +48,9 @@ def _fields(kind: type[Any]) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind) if not _PUNCTUATION.search(each.name))
 
 
-_PUNCTUATION = re.compile("whitespace|lines|header|footer|^([lr](par|bracket|brace)|comma|equal|operator|semicolon|colon|dot)$")
+_PUNCTUATION = re.compile(
+    "whitespace|lines|header|footer|^([lr](par|bracket|brace)|comma|equal|operator|semicolon|colon|dot)$"
+)
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -92,12 +92,27 @@ def run_tests(name: str, tree: Path) -> dict[str, str]:
     """Run a project's tests, and return for each the traceback of its failure; "" for one that passes."""
     report = tree.parent / f"{tree.name}.xml"
     report.unlink(missing_ok=True)
-    options = ["-q", "-c", "pyproject.toml", "-p", "no:cacheprovider", "--tb=native", "--color=no", f"--junitxml={report}"]
+    options = [
+        "-q",
+        "-c",
+        "pyproject.toml",
+        "-p",
+        "no:cacheprovider",
+        "--tb=native",
+        "--color=no",
+        f"--junitxml={report}",
+    ]
     options += ["--continue-on-collection-errors", "-o", "junit_logging=all"]
     command = [tree.parent / "venv" / "bin" / "python", "-m", "pytest", *options, *PROJECTS[name]["tests"]]
     with (tree.parent / f"{tree.name}.log").open("wb") as log:
         subprocess.run(
-            [*map(str, command)], cwd=tree, env=_environment(name, tree), stdout=log, stderr=log, timeout=_LIMIT, check=False
+            [*map(str, command)],
+            cwd=tree,
+            env=_environment(name, tree),
+            stdout=log,
+            stderr=log,
+            timeout=_LIMIT,
+            check=False,
         )
     found: dict[str, str] = {}
     for case in ElementTree.parse(report).iter("testcase"):
@@ -262,10 +277,23 @@ def write_table(found: Mapping[str, Any]) -> None:
     ]
     for name, each in found.items():
         tests = [" of ".join(map(str, each[f"tests_{when}"])) for when in ("before", "after")]
-        talks = ["-" if PROJECTS[name].keys().isdisjoint(("agent", "client")) else "yes" if each[when] else "no"
-                 for when in ("talks_before", "talks_after")]
-        cells = [f"{name} {each['version']}", each["sdk"], each["date"], each["places"], each["marks"],
-                 len(each["unexplained"]), *tests, *talks, each["errors_before"], each["errors_after"], each["seconds"]]
+        talks = [
+            "-" if PROJECTS[name].keys().isdisjoint(("agent", "client")) else "yes" if each[when] else "no"
+            for when in ("talks_before", "talks_after")
+        ]
+        cells = [
+            f"{name} {each['version']}",
+            each["sdk"],
+            each["date"],
+            each["places"],
+            each["marks"],
+            len(each["unexplained"]),
+            *tests,
+            *talks,
+            each["errors_before"],
+            each["errors_after"],
+            each["seconds"],
+        ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     page = _PAGE.read_text("utf-8")
     start, end = page.index(_START) + len(_START), page.index(_END)
