@@ -15,7 +15,7 @@ from acp_migrate.expressions import arguments, as_keywords, check_required, is_n
 from acp_migrate.names import Method
 from acp_migrate.nones import left_out
 from acp_migrate.own import is_own
-from acp_migrate.permissions import permission_arguments
+from acp_migrate.permissions import permission_arguments, servers
 from acp_migrate.project import Kind
 from acp_migrate.syntax import dotted
 
@@ -226,7 +226,7 @@ def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) 
     fields: Any = getattr(getattr(import_module(context.names.profile), cls, None), "model_fields", {})
     known: list[cst.Arg] = []
     further: list[cst.Arg] = []
-    for each in args:
+    for each in servers(context, args):
         name = cst.ensure_type(each.keyword, cst.Name).value
         optional = name not in fields or not fields[name].is_required()
         if is_none(each.value) and optional:

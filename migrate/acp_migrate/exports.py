@@ -20,8 +20,8 @@ class Exports:
 
     Attributes:
         wanted: the names that others import from a module.
-        provided: the names that a module imports from `acp`, and what they are there, such as `acp.schema.Plan`. What it
-            imports from another module that has it from there is among them.
+        provided: the names that a module imports from `acp`, and what they are there, such as `acp.schema.Plan`. Also what
+            it imports from another module that has it from there.
         starred: the modules from which others import everything.
         own: what a file has from `acp` in these ways, by the id of its module.
     """
@@ -78,10 +78,10 @@ def read_exports(files: Sequence[tuple[Path, cst.Module]]) -> Exports:
                     passed_on.append((own, last, name, local))
     for _ in range(3):  # through how many modules names are followed
         found.provided = {name: dict(ChainMap(*given)) for name, given in same_name.items()}
-        for own, last, name, local in passed_on:
+        for own, last, taken, local in passed_on:
             provided = found.provided.get(last, {})
-            if name is None:
+            if taken is None:
                 own |= {each: path for each, path in provided.items() if each not in own}
-            elif name in provided:
-                own.setdefault(local, provided[name])
+            elif taken in provided:
+                own.setdefault(local, provided[taken])
     return found

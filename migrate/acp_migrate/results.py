@@ -8,11 +8,10 @@ from typing import Any
 import libcst as cst
 from libcst import matchers as m
 
-from acp_migrate.syntax import visit_only
-
 from acp_migrate.context import Context
 from acp_migrate.marking import marked
 from acp_migrate.names import Method
+from acp_migrate.syntax import visit_only
 
 
 def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.FunctionDef:

@@ -68,7 +68,7 @@ def find(node: cst.CSTNode, kind: type[T]) -> list[T]:
 def visit_only(node: cst.CSTNode, visitor: Any) -> None:
     """Let a visitor see a piece of code, as `node.visit(visitor)` does, without making new nodes."""
     name = type(node).__name__
-    methods = _methods(type(visitor), name)
+    methods = _methods(visitor.__class__, name)
     if not (f"visit_{name}" in methods and getattr(visitor, f"visit_{name}")(node) is False):
         for field, parts in groupby(parts_of(node), itemgetter(0)):
             if f"visit_{name}_{field}" in methods:

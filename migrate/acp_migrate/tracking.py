@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import libcst as cst
-from libcst import matchers as m
 from libcst.metadata import ScopeProvider
 
 from acp_migrate.bindings import imported
@@ -40,9 +39,9 @@ class Tracking(cst.CSTTransformer):
 
     def visit_Call(self, node: cst.Call) -> bool | None:
         """Remember that a name holds a model if it is asked so."""
-        if dotted(node.func) == "isinstance" and len(node.args) == 2 and isinstance(node.args[0].value, cst.Name):
-            if any(self.is_model(self.resolver.name(each)) for each in walk(node.args[1].value)):
-                self.resolver.scopes[-1].held.add(node.args[0].value.value)
+        asks = dotted(node.func) == "isinstance" and len(node.args) == 2 and isinstance(node.args[0].value, cst.Name)
+        if asks and any(self.is_model(self.resolver.name(each)) for each in walk(node.args[1].value)):
+            self.resolver.scopes[-1].held.add(dotted(node.args[0].value))
         return None
 
     def visit_For_body(self, node: cst.For) -> None:

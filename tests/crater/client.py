@@ -12,11 +12,11 @@ from tests.support.kit.turns import Viewer
 
 
 async def main() -> None:
-    """Print what the agent answers."""
+    """Write what the agent answers."""
     async with spawn_agent(Viewer, *sys.argv[1:]) as agent:
         await agent.initialize(protocol_version=1)
         async with open_session(agent, cwd=os.getcwd()) as session:
-            print(await session.ask("hello"))
+            sys.stdout.write(await session.ask("hello"))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,7 @@ def rewritten(**files: str) -> dict[str, str]:
 def marks(text: str) -> list[str]:
     """Return the statements below marks."""
     lines = [each.strip() for each in text.splitlines()]
-    pairs = zip(lines, lines[1:], strict=False)
-    return [below for line, below in pairs if line.startswith("# acp-migrate: ") and not below.startswith("# acp")]
+    return [below for line, below in pairwise(lines) if line.startswith("# acp-migrate: ") and not below.startswith("# acp")]
 
 
 @pytest.mark.parametrize(
