@@ -91,6 +91,13 @@ class Imports(cst.CSTTransformer):
     def visit_Try(self, node: cst.Try) -> None:
         self._tries += 1
 
+    def visit_With(self, node: cst.With) -> None:
+        self._tries += 1  # such as `suppress(ImportError)`
+
+    def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.With:
+        self._tries -= 1
+        return updated_node
+
     def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> cst.Try:
         self._tries -= 1
         return updated_node

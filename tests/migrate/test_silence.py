@@ -25,14 +25,16 @@ def rewritten(**files: str) -> dict[str, str]:
 def marks(text: str) -> list[str]:
     """Return the statements below marks."""
     lines = [each.strip() for each in text.splitlines()]
-    return [below for line, below in pairwise(lines) if line.startswith("# acp-migrate: ") and not below.startswith("# acp")]
+    return [
+        below for line, below in pairwise(lines) if line.startswith("# acp-migrate: ") and not below.startswith("# acp")
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "try:\n    import acp\n    HAVE = True\nexcept ImportError:\n    HAVE = False\n",
-        "def main():\n    try:\n        import acp  # noqa: F401\n    except ImportError:\n        return 1\n    return 0\n",
+        "def main():\n    try:\n        import acp  # noqa: F401\n    except ImportError:\n        return 1\n",
         "def need():\n    import acp\n\n\ntry:\n    need()\nexcept ImportError:\n    raise SystemExit(1)\n",
         "try:\n    import acp.schema\nexcept ModuleNotFoundError:\n    pass\n",
         "import contextlib\n\nwith contextlib.suppress(ImportError):\n    from acp import Agent\n",
