@@ -20,8 +20,8 @@ class Exports:
 
     Attributes:
         wanted: the names that others import from a module.
-        provided: the names that a module imports from `acp`, and what they are there, such as `acp.schema.Plan`. Also what
-            it imports from another module that has it from there.
+        provided: the names that a module imports from `acp`, and what they are there, such as `acp.schema.Plan`, and
+            what it imports from another module that has it from there.
         starred: the modules from which others import everything.
         own: what a file has from `acp` in these ways, by the id of its module.
     """

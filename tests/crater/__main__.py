@@ -133,8 +133,8 @@ def unexplained(tree: Path, before: Mapping[str, str], after: Mapping[str, str])
     """Return the tests that only the tool broke and whose failure no mark explains, with the last line of the error.
 
     A mark explains a failure if it stands in a function or at a statement that the traceback passes through, or in a
-    function or a class that the error names, or if it says that a connection has to be opened where the error is that it
-    isn't.
+    function or a class that the error names, or if it says that a connection has to be opened where the error is that
+    it isn't.
     """
     marks = _Marks(tree)
     found: dict[str, str] = {}

@@ -37,7 +37,7 @@ def marks(text: str) -> list[str]:
         "def main():\n    try:\n        import acp  # noqa: F401\n    except ImportError:\n        return 1\n",
         "def need():\n    import acp\n\n\ntry:\n    need()\nexcept ImportError:\n    raise SystemExit(1)\n",
         "try:\n    import acp.schema\nexcept ModuleNotFoundError:\n    pass\n",
-        "import contextlib\n\nwith contextlib.suppress(ImportError):\n    from acp import Agent\n",
+        "import contextlib\n\nwith contextlib.suppress(ImportError):\n    import acp\n",
     ],
 )
 def test_an_import_that_asks_for_the_package_still_asks(text: str) -> None:
@@ -52,11 +52,15 @@ def test_an_import_that_asks_for_the_package_still_asks(text: str) -> None:
     [
         "def note(text):\n    try:\n        from acp import text_block, update_agent_message\n    except ImportError:\n"
         "        return None\n    return update_agent_message(text_block(text))\n",
-        "def one():\n    from acp import Agent\n\n    class Mine(Agent):\n        async def cancel(self, session_id, **kwargs):\n"
-        "            print(session_id)\n\n    return Mine\n\n\ndef two():\n    from acp.schema import Plan\n    return Plan\n",
-        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import acp\n\n\ndef show(block: 'acp.schema.TextContentBlock'):\n"
+        "def one():\n    from acp import Agent\n\n    class Mine(Agent):\n"
+        "        async def cancel(self, session_id, **kwargs):\n"
+        "            print(session_id)\n\n    return Mine\n\n\ndef two():\n"
+        "    from acp.schema import Plan\n    return Plan\n",
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import acp\n\n\n"
+        "def show(block: 'acp.schema.TextContentBlock'):\n"
         "    return block.text\n",
-        "from __future__ import annotations\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from acp import Client\n\n\n"
+        "from __future__ import annotations\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n"
+        "    from acp import Client\n\n\n"
         "async def say(conn: Client):\n    await conn.session_update('1', None)\n",
         "class Lazy:\n    def get(self):\n        import acp\n        return acp.text_block('a'), acp.schema.Plan\n",
     ],
@@ -110,7 +114,8 @@ async def main(pool: Pool, stack: AsyncExitStack, one: tuple[int, ClientSideConn
         "number, conn = one\n    await conn.cancel('1')",
         "async with opened() as conn:\n        await conn.cancel('1')",
         "conn = await stack.enter_async_context(opened())\n    await conn.cancel('1')",
-        "conn, _ = await stack.enter_async_context(spawn_agent_process(lambda _: None, 'a'))\n    await conn.cancel('1')",
+        "conn, _ = await stack.enter_async_context(spawn_agent_process(lambda _: None, 'a'))\n"
+        "    await conn.cancel('1')",
     ],
 )
 def test_written_types_are_followed(line: str) -> None:
@@ -130,7 +135,11 @@ def test_written_types_are_followed(line: str) -> None:
     ],
 )
 def test_a_call_on_an_object_of_unknown_class_is_marked(call: str) -> None:
-    text = f"from typing import Any\nimport acp\n\n\nclass Host:\n    conn: Any\n\n    async def run(self, session_id, update):\n        await {call}\n        print(acp.PROTOCOL_VERSION)\n"
+    text = (
+        "from typing import Any\nimport acp\n\n\nclass Host:\n    conn: Any\n\n"
+        f"    async def run(self, session_id, update):\n        await {call}\n"
+        "        print(acp.PROTOCOL_VERSION)\n"
+    )
     assert marks(rewritten(program=text)["program"]) == [f"await {call}"]
 
 
@@ -220,7 +229,8 @@ def test_a_required_field_without_a_value_is_marked(call: str) -> None:
         "from acp import Client, start_tool_call\n"
         "from acp.schema import PermissionOption, RequestPermissionResponse, ToolCallStart\n\n\n"
         "class Mine(Client):\n    async def request_permission(self, session_id, tool_call, options, **kwargs): ...\n\n"
-        f"    async def session_update(self, session_id, update, **kwargs): ...\n\n\nasync def test():\n    client = Mine()\n    {call}\n"
+        "    async def session_update(self, session_id, update, **kwargs): ...\n\n\nasync def test():\n"
+        f"    client = Mine()\n    {call}\n"
     )
     assert len([each for each in marks(rewritten(program=text)["program"]) if "import" not in each]) == 1
 
@@ -254,7 +264,10 @@ def test_a_name_of_a_method_that_is_not_called_is_marked(code: str) -> None:
     ],
 )
 def test_no_parameter_is_read_only_to_be_deleted(body: str, rest: str) -> None:
-    text = f"from acp import Client\n\n\nclass Mine(Client):\n    async def session_update(self, session_id, update, **kwargs):\n        {body}\n"
+    text = (
+        "from acp import Client\n\n\nclass Mine(Client):\n"
+        f"    async def session_update(self, session_id, update, **kwargs):\n        {body}\n"
+    )
     new = rewritten(program=text)["program"]
     assert "del " not in new
     assert new.rstrip().endswith(rest)
@@ -299,6 +312,7 @@ def test_what_is_given_in_place_of_a_connection_takes_keywords(given: str) -> No
     text = (
         "from dataclasses import dataclass\nfrom typing import cast\nfrom acp import Client\n\n\n"
         "@dataclass\nclass Backend:\n    client: Client\n\n\ndef use(client: Client): ...\n\n\n"
-        f"class Fake(Client):\n    async def read_text_file(self, path, session_id, **kwargs):\n        return path\n\n\n{given}\n"
+        "class Fake(Client):\n    async def read_text_file(self, path, session_id, **kwargs):\n"
+        f"        return path\n\n\n{given}\n"
     )
     assert "def fs_read_text_file(self, *, path, session_id, meta:" in rewritten(program=text)["program"]
