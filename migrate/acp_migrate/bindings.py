@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 from libcst import matchers as m
 
-from acp_migrate.syntax import dotted, simple_statements
+from acp_migrate.syntax import dotted, find, simple_statements, visit_only
 
 
 def imported(module: cst.Module) -> dict[str, str]:
@@ -22,7 +22,7 @@ def imported(module: cst.Module) -> dict[str, str]:
 def bound(module: cst.Module) -> set[str]:
     """Return the names that a file binds: by assignments, definitions, parameters and imports."""
     found: set[str] = set()
-    module.visit(_Bound(found))
+    visit_only(module, _Bound(found))
     return found
 
 
@@ -30,11 +30,11 @@ class ExpressionVisitor(cst.CSTVisitor):
     """Visits the names in expressions, but neither those of attributes nor those of keyword arguments."""
 
     def visit_Attribute(self, node: cst.Attribute) -> bool:
-        node.value.visit(self)
+        visit_only(node.value, self)
         return False
 
     def visit_Arg(self, node: cst.Arg) -> bool:
-        node.value.visit(self)
+        visit_only(node.value, self)
         return False
 
 
@@ -71,5 +71,4 @@ def is_list_of_names(node: cst.CSTNode) -> bool:
 def listed(module: cst.Module) -> set[str]:
     """Return the names in the `__all__` of a file."""
     found = [each for each in simple_statements(module) if is_list_of_names(each)]
-    strings = [cst.ensure_type(one, cst.SimpleString) for each in found for one in m.findall(each, m.SimpleString())]
-    return {str(each.evaluated_value) for each in strings}
+    return {str(one.evaluated_value) for each in found for one in find(each, cst.SimpleString)}

@@ -7,19 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import libcst as cst
+from libcst import matchers as m
 
 from acp_migrate.bindings import ExpressionVisitor
 from acp_migrate.context import Context
 from acp_migrate.names import Method
-from acp_migrate.syntax import names_in, statements
+from acp_migrate.syntax import find, names_in, statements, visit_only
 
 
 def reading(
     context: Context, method: Method, node: cst.FunctionDef, params: Sequence[cst.Param], request: str
 ) -> cst.FunctionDef:
     """Return a function that reads its parameters from the request: at its top, or where it uses one only once."""
+    rest = node.params.star_kwarg
+    node = _without_del(node, {each.name.value for each in (*params, *([rest] if rest else ()))})
     uses = Uses()
-    node.body.visit(uses)
+    visit_only(node.body, uses)
     lines: list[str] = []
     once: dict[str, str] = {}
     for each in params:
@@ -34,13 +37,38 @@ def reading(
             once[name] = read
         else:
             lines.append(f"{name} = {read}")
-    rest = node.params.star_kwarg
     if rest is not None and uses.count[rest.name.value]:
-        lines.append(f"{rest.name.value} = {request}.meta or {{}}")
+        given = {each.name.value for each in params}
+        fields = [
+            f'"{each}": {request}.{each}' for each in method.params if each not in given and _is_named(each, node)
+        ]
+        further = f"{request}.meta or {{}}"
+        everything = ", ".join([*fields, f"**({further})"])
+        lines.append(f"{rest.name.value} = {{{everything}}}" if fields else f"{rest.name.value} = {further}")
     if once:
         body = node.body.visit(_Inlining(once))
         node = node.with_changes(body=body)
     return with_lines(node, lines)
+
+
+def _without_del(node: cst.FunctionDef, params: set[str]) -> cst.FunctionDef:
+    """Return a function without `del a, b` of parameters that it doesn't use, which linters ask for."""
+    uses = Uses()
+    visit_only(node.body, uses)
+    unused = {name for name in params if uses.count[name] == 1}
+    body = [each for each in statements(node.body) if not _deletes_only(each, unused)]
+    if len(body) == len(statements(node.body)):
+        return node
+    return node.with_changes(body=node.body.with_changes(body=body or [cst.parse_statement("pass")]))
+
+
+def _deletes_only(node: cst.BaseStatement, names: set[str]) -> bool:
+    return m.matches(node, m.SimpleStatementLine([m.Del()])) and {*names_in(node)} <= names
+
+
+def _is_named(field: str, node: cst.FunctionDef) -> bool:
+    """Return whether a handler reads a field from its `**kwargs`."""
+    return any(each.evaluated_value == field for each in find(node.body, cst.SimpleString))
 
 
 def from_meta(meta: str, param: cst.Param) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -10,11 +11,11 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_migrate.context import Context
-from acp_migrate.expressions import arguments, as_keywords, is_none, keyword, relist
+from acp_migrate.expressions import arguments, as_keywords, check_required, is_none, keyword, relist
 from acp_migrate.names import Method
 from acp_migrate.nones import left_out
 from acp_migrate.own import is_own
-from acp_migrate.permissions import permission_arguments
+from acp_migrate.permissions import permission_arguments, servers
 from acp_migrate.project import Kind
 from acp_migrate.syntax import dotted
 
@@ -40,6 +41,14 @@ _REORDERED = {
     "create_terminal": 1,
     "list_sessions": 1,
 }
+# What tests pass in place of a model.
+_NO_MODEL_NAME = re.compile("cast|object|SimpleNamespace|.*(Mock|Fake|Stub|Dummy).*")
+_NO_MODEL = m.Call(m.Name(m.MatchRegex(_NO_MODEL_NAME.pattern)))
+# Other methods, with the number of arguments with which a call in a file that uses `acp` is worth a comment.
+_REQUIRED_BY = {"prompt": 2, "cancel": 1, "initialize": 1, "authenticate": 1, "session_update": 2}
+_TASK = re.compile(r"(?i)(task|future|scope|timer|handle)s?$")
+# What tests do with the methods of a fake.
+_MOCKED = re.compile("assert_.*|return_value|side_effect|call_.*|await_.*|called|awaited|mock_calls|reset_mock")
 # Parameters that few functions of other libraries have.
 _TELLING = {"session_id", "protocol_version", "client_capabilities"}
 
@@ -107,12 +116,33 @@ def unknown_method(context: Context, node: cst.Attribute) -> str:
     return renaming_of(context, name)
 
 
-def renaming_of(context: Context, name: str) -> str:
-    """Return what to say of the name of a method of the protocol, if it is no name of another library; "" otherwise."""
+def mocked_method(context: Context, node: cst.Attribute) -> str:
+    """Return what to say of `fake.prompt.assert_awaited_once` and the like; "" for another attribute."""
+    if not context.uses_acp or not isinstance(node.value, cst.Attribute) or not _MOCKED.fullmatch(node.attr.value):
+        return ""
+    return renaming_of(context, node.value.attr.value, known=context.resolver.value(node.value.value) is None)
+
+
+def renaming_of(context: Context, name: str, *, known: bool = False) -> str:
+    """Return what to say of the name of a method of the protocol; "" for another name.
+
+    Args:
+        context: the file.
+        name: the name.
+        known: whether it is that of such a method even if other libraries have the same name.
+    """
     if name == "ext_method":
         return "`ext_method` is `ext_request`."
     method = next((each[name] for each in context.names.methods.values() if name in each), None)
-    return f"`{name}` is `{method.new}`." if method is not None and name in DISTINCTIVE else ""
+    renamed = method is not None and method.new != name and (known or name in DISTINCTIVE)
+    return f"`{name}` is `{method.new}`." if method is not None and renamed else ""
+
+
+def check_fake(context: Context, call: cst.Call) -> None:
+    """Mark a fake whose methods are keywords: `AsyncMock(new_session=...)`."""
+    if context.uses_acp and _NO_MODEL_NAME.fullmatch(dotted(call.func).rpartition(".")[2]):
+        for each in arguments(call.args):
+            context.todo(renaming_of(context, each, known=True))
 
 
 def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | None:
@@ -164,10 +194,15 @@ def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Met
     guess = context.resolver.guess(func.value)
     if guess is not None and name in context.names.methods[guess.role]:
         return context.names.methods[guess.role][name]
+    given = {*arguments(call.args)}
     for methods in context.names.methods.values():
         method = methods.get(name)
-        given = arguments(call.args)
-        if method is not None and (name in DISTINCTIVE or ({*given} & _TELLING and {*given} <= {*method.params})):
+        if method is None:
+            continue
+        if name in DISTINCTIVE or (given & _TELLING and given <= {*method.params}):
+            return method
+        alike = len(call.args) >= _REQUIRED_BY.get(name, 9) and given <= {*method.params}
+        if alike and context.uses_acp and not _TASK.search(dotted(func.value)):
             return method
     return None
 
@@ -180,31 +215,32 @@ def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.A
         return renamed(context, call, func, method)
     if typed is None:
         _check_order(context, method, call)
-    given = [each for each in args if not is_none(each.value)]
-    known = _known(context, method, given)
+    known = _known(context, method, args, request_class(context, method))
     if method.old == "set_config_option" and not _option_class(context, arguments(known).get("value")).endswith("Id"):
         context.todo('With a bool, add `type="boolean"`.')
     return relist(renamed(context, call, func, method), known)
 
 
-def _known(context: Context, method: Method, given: Sequence[cst.Arg]) -> list[cst.Arg]:
+def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) -> list[cst.Arg]:
     """Return arguments with those that the old SDK puts into `_meta` as `meta`, and with what is required here."""
-    cls = request_class(context, method)
     fields: Any = getattr(getattr(import_module(context.names.profile), cls, None), "model_fields", {})
     known: list[cst.Arg] = []
     further: list[cst.Arg] = []
-    for each in given:
+    for each in servers(context, args):
         name = cst.ensure_type(each.keyword, cst.Name).value
+        optional = name not in fields or not fields[name].is_required()
+        if is_none(each.value) and optional:
+            continue
         if name not in method.params:
             further.append(each)
             continue
-        optional = name in fields and not fields[name].is_required()
-        known.append(each.with_changes(value=left_out(context, each.value)) if optional else each)
+        known.append(each.with_changes(value=left_out(context, each.value, fields.get(name))) if optional else each)
     if further:
         known.append(keyword("meta", _mapping(further)))
     for name, text in _REQUIRED.get(method.new, {}).items():
         if name not in arguments(known):
             known.append(keyword(name, cst.parse_expression(text)))
+    check_required(context, cls, fields, known)
     return known
 
 
@@ -237,8 +273,9 @@ def _on_handler(
         return renamed(context, call, func, method)
     if params is method.params and typed is None:
         _check_order(context, method, call)
-    given = [each for each in args if not is_none(each.value)]
-    known = _known(context, method, given)
+    if any(m.matches(each.value, _NO_MODEL) for each in args):
+        context.todo(f"`{cls}` checks its values.")
+    known = _known(context, method, args, cls)
     built = relist(call.with_changes(func=context.name(cls), lpar=[], rpar=[]), known)
     plain = cst.SimpleWhitespace("")
     return renamed(context, call, func, method).with_changes(args=[cst.Arg(built)], whitespace_before_args=plain)

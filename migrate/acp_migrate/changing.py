@@ -6,8 +6,9 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_migrate.context import Context
+from acp_migrate.expressions import keyword
 
-CANT_CHANGE = "Models can't be changed: use `model.model_copy(update={...})`, or pass this to the constructor."
+CANT_CHANGE = "Models can't be changed: use `acp_runtime.replace(model, ...)`, or pass this to the constructor."
 
 
 def assignment(context: Context, original: cst.Assign, node: cst.Assign) -> cst.Assign:
@@ -33,16 +34,6 @@ def assignment(context: Context, original: cst.Assign, node: cst.Assign) -> cst.
     value = node.value
     for depth in range(len(steps) - 1, -1, -1):
         holder = ".".join([root, *steps[:depth]])
-        update = cst.Dict([cst.DictElement(cst.SimpleString(f'"{steps[depth]}"'), value)])
-        copy = cst.parse_expression(f"{holder}.model_copy(update=_)")
-        value = cst.ensure_type(copy.visit(_Put(update)), cst.Call)
+        model = cst.parse_expression(holder)
+        value = cst.Call(context.name("replace", "acp_runtime"), [cst.Arg(model), keyword(steps[depth], value)])
     return node.with_changes(targets=[node.targets[0].with_changes(target=cst.Name(root))], value=value)
-
-
-class _Put(cst.CSTTransformer):
-    def __init__(self, value: cst.BaseExpression) -> None:
-        super().__init__()
-        self._value = value
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
-        return self._value if original_node.value == "_" else updated_node

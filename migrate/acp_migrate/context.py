@@ -7,7 +7,6 @@ from typing import Any
 
 import libcst as cst
 
-from acp_migrate.exports import Exports
 from acp_migrate.names import Names, Target
 from acp_migrate.project import Project
 from acp_migrate.resolving import Resolver
@@ -25,8 +24,8 @@ class Context:
         resolver: what the names in this file mean.
         taken: names that the file uses for something else than what it imports from `acp`.
         imported: what the file imports from elsewhere, by local name, such as `typing.Any`.
-        exports: what files take from each other.
         exported: the names that other files import from this one, or that its `__all__` lists.
+        uses_acp: whether the file imports `acp` or something from it.
         aliases: the local names of what the file imports from `acp` under another name, by the old name.
         wanted: the imports that the new code needs: local names and what they are.
         made: the local names that new code needs.
@@ -41,7 +40,7 @@ class Context:
     taken: set[str]
     imported: dict[str, str]
     aliases: dict[str, str]
-    exports: Exports = field(default_factory=Exports)
+    uses_acp: bool = False
     exported: set[str] = field(default_factory=set[str])
     wanted: dict[str, Target] = field(default_factory=dict[str, Target])
     made: set[str] = field(default_factory=set[str])

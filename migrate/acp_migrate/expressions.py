@@ -12,6 +12,7 @@ from libcst import matchers as m
 from acp_migrate.context import Context
 from acp_migrate.names import UNSTABLE, Helper, Target
 from acp_migrate.nones import left_out
+from acp_migrate.syntax import names_in
 
 _NOTHING = cst.SimpleWhitespace("")
 _EQUAL = cst.AssignEqual(_NOTHING, _NOTHING)
@@ -101,8 +102,7 @@ def _as_list(context: Context, cls: Any, arg: cst.Arg) -> cst.BaseExpression:
 
 
 def _placeholders(template: cst.CSTNode) -> list[str]:
-    names = [cst.ensure_type(each, cst.Name).value for each in m.findall(template, m.Name())]
-    return [each for each in names if each.startswith("_") and len(each) > 1]
+    return [each for each in names_in(template) if each.startswith("_") and len(each) > 1]
 
 
 def _fill(
@@ -186,9 +186,23 @@ def constructor(context: Context, call: cst.Call, cls: Any) -> cst.Call:
         if name in fields and _superfluous(fields[name], each.value):
             continue
         optional = name in fields and not fields[name].is_required()
-        arg = each.with_changes(value=left_out(context, each.value)) if optional else each
+        arg = each.with_changes(value=left_out(context, each.value, fields[name])) if optional else each
         args.append(arg.with_changes(keyword=cst.Name(name)) if each.keyword else arg)
+    check_required(context, cls.__name__, fields, args)
     return relist(call, args)
+
+
+def check_required(context: Context, cls: str, fields: Mapping[str, Any], args: Sequence[cst.Arg]) -> None:
+    """Mark the arguments of a model that lack a required field, or give None for it."""
+    given = arguments(args)
+    for name, field in fields.items():
+        choices = get_args(field.annotation)
+        if not field.is_required() or (len(choices) == 1 and isinstance(choices[0], str)):
+            continue  # a tag has only one value, which the constructor sets
+        if name in given and is_none(given[name]) and type(None) not in choices:
+            context.todo(f"`{name}` of `{cls}` can't be None.")
+        elif name not in given and all(each.keyword for each in args):
+            context.todo(f"`{cls}` requires `{name}`.")
 
 
 def _refused(context: Context, cls: Any, name: str, arg: cst.Arg) -> str | None:

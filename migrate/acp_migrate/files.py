@@ -35,6 +35,10 @@ class File:
         words = "|".join(map(re.escape, names))
         return bool(words) and re.search(rb"\b(" + words.encode() + rb")\b", self.content) is not None
 
+    def sets_attributes(self) -> bool:
+        """Return whether the file sets an attribute of a local name."""
+        return re.search(rb"^\s+(?!self\b)\w+\.\w+ \W?= ", self.content, re.MULTILINE) is not None
+
 
 def find(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the Python files that paths name or contain, each once.

@@ -13,10 +13,9 @@ from acp_migrate.names import Method
 from acp_migrate.own import stands_in
 from acp_migrate.project import HandlerClass
 from acp_migrate.results import returning
-from acp_migrate.syntax import dotted, names_in, parameters
+from acp_migrate.syntax import dotted, names_in, parameters, visit_only
 
 _NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}
-_ANY_DICT = "dict[str, Any] | None"
 
 
 def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -93,33 +92,30 @@ def _free(wanted: Sequence[str], node: cst.FunctionDef) -> str:
 def _stand_in(context: Context, method: Method, node: cst.FunctionDef) -> cst.FunctionDef:
     """Return a method of a class that is used in place of a connection, which is called with keywords."""
     context.changes += 1
-    params = [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]
-    own = [
-        each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in params[1:] if each.name.value in method.params
-    ]
+    if isinstance(node.params.star_arg, cst.Param):
+        return node.with_changes(name=cst.Name(method.new))
+    first, *params = *node.params.posonly_params, *node.params.params, *node.params.kwonly_params
     uses = Uses()
-    node.body.visit(uses)
-    reads = [
-        f"{name} = {from_meta('meta', each)}"
-        for each in params[1:]
-        if (name := each.name.value) not in method.params and uses.count[name]
-    ]
+    visit_only(node.body, uses)
+    own = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in params if each.name.value in method.params]
+    further = [each for each in params if each.name.value not in method.params and uses.count[each.name.value]]
     rest = node.params.star_kwarg
-    if rest is not None and uses.count[rest.name.value]:
-        reads.append(f"{rest.name.value} = meta or {{}}")
     meta = cst.Param(
         cst.Name("meta"),
-        cst.Annotation(cst.parse_expression(f"{_ANY_DICT}".replace("Any", context.use("Any", "typing")))),
+        cst.Annotation(cst.parse_expression(f"dict[str, {context.use('Any', 'typing')}] | None")),
         default=cst.Name("None"),
         equal=cst.AssignEqual(),
     )
-    node = with_lines(node, reads)
-    return node.with_changes(
+    reads = [f"{each.name.value} = {from_meta('meta', each)}" for each in further]
+    if rest is not None and uses.count[rest.name.value]:
+        reads.append(f"{rest.name.value} |= meta or {{}}")
+    return with_lines(node, reads).with_changes(
         name=cst.Name(method.new),
         params=cst.Parameters(
-            params=[params[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)],
+            params=[first.with_changes(comma=cst.MaybeSentinel.DEFAULT)],
             star_arg=cst.ParamStar(),
             kwonly_params=[*own, meta],
+            star_kwarg=rest,
         ),
         whitespace_before_params=cst.SimpleWhitespace(""),
     )

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import libcst as cst
 from libcst import matchers as m
 
+from acp_migrate.bodies import with_lines
 from acp_migrate.context import Context
 from acp_migrate.import_lines import import_lines, insert
 from acp_migrate.marking import comment, comments, marked
 from acp_migrate.names import Gone, Target
 from acp_migrate.resolving import is_experimental
-from acp_migrate.syntax import dotted
+from acp_migrate.syntax import STATEMENTS, dotted
 from acp_migrate.usage import unresolved, used_names
 
 # Functions whose calls are replaced as a whole.
 CALLED = ("run_agent", "connect_to_agent", "spawn_agent_process")
 EXPERIMENTAL = "The models of drafts are in `acp_bindings.v2_draft`, and handlers take one request."
 _STAR = "Import names instead of `*`, and run this again."
+_NEEDED = "The file can't be loaded without this package any more."
 IMPORT_ALONE = "Write this import on a line of its own, and run this again."
 
 
@@ -60,21 +62,44 @@ class Imports(cst.CSTTransformer):
         self._used = used
         self._before = before
         self._written: set[str] = set()  # imported at the top of the file
+        self._guarded: set[str] = set()  # of those, imported in a `try`
         self._nested: set[str] = set()  # imported in blocks and functions
         self._checked: set[str] = set()  # imported for type checkers only
         self._checking = 0
         self._header: set[str] = set()
         self._depth = 0
+        self._tries = 0
+        self._top = False  # whether the file always imports `acp`
         self._functions: list[cst.FunctionDef] = []  # the enclosing functions
-        self.left: list[str] = []
+        self._always: list[set[str]] = []  # for each of them, what it imports in any case
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Visit statements, and skip the rest."""
+        return super().on_visit(node) and isinstance(node, (cst.Module, *STATEMENTS))
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self._depth += 1
         self._functions.append(node)
+        self._always.append(set())
 
     def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
         self._depth -= 1
         self._functions.pop()
+        self._always.pop()
+        return updated_node
+
+    def visit_Try(self, node: cst.Try) -> None:
+        self._tries += 1
+
+    def visit_With(self, node: cst.With) -> None:
+        self._tries += 1  # such as `suppress(ImportError)`
+
+    def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.With:
+        self._tries -= 1
+        return updated_node
+
+    def leave_Try(self, original_node: cst.Try, updated_node: cst.Try) -> cst.Try:
+        self._tries -= 1
         return updated_node
 
     def visit_If(self, node: cst.If) -> None:
@@ -119,7 +144,7 @@ class Imports(cst.CSTTransformer):
             local = each.evaluated_alias or each.evaluated_name
             found = self._context.names.find(each.evaluated_name)
             reexported = local not in self._before
-            exported = local in self._context.exported and self._context.names.is_renamed(each.evaluated_name)
+            exported = local in self._context.exported
             if not reexported and local in self._used and local not in self._context.wanted:
                 stay.append(each)
             elif (
@@ -148,29 +173,58 @@ class Imports(cst.CSTTransformer):
         again: dict[str, Target],
         stay: Sequence[cst.ImportAlias],
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
-        if not self._depth:
-            needed = {each: target for each, target in self._context.wanted.items() if each in self._used}
-            wanted = {**(needed if not self._written else {}), **again}
-            self._written |= {*wanted}
-        else:
-            wanted = {each: target for each, target in {**wanted, **again}.items() if each not in self._written}
-            (self._checked if self._checking else self._nested).update(wanted)
         node = cst.ensure_type(line.body[0], cst.ImportFrom)
-        new: list[cst.BaseStatement] = [*import_lines(wanted)]
+        new: list[cst.BaseStatement] = [*import_lines(self._needed({**wanted, **again}, again))]
         if stay:
             aliases = [each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in stay]
             todos = [each for each in _todos(self._context, stay) if not comments([each]) <= self._there(line)]
             kept = node.with_changes(names=aliases, lpar=None, rpar=None) if len(stay) < len(_names(node)) else node
             new.append(line.with_changes(body=[kept], leading_lines=todos))
         if not new:
-            return cst.RemoveFromParent()
+            return self._without_names(line)
         leading = [*line.leading_lines, *([] if len(stay) == len(_names(node)) else comments_in(node))]
         first = cst.ensure_type(new[0], cst.SimpleStatementLine)
         new[0] = first.with_changes(
             leading_lines=[*leading, *first.leading_lines], trailing_whitespace=line.trailing_whitespace
         )
-        self._context.changes += bool(wanted)
+        self._context.changes += bool(wanted or again)
         return cst.FlattenSentinel(new)
+
+    def _needed(self, named: Mapping[str, Target], again: Mapping[str, Target]) -> dict[str, Target]:
+        """Return what a statement imports: at the top of a file and in a function, all that the code there needs.
+
+        Args:
+            named: what is in place of the names that the statement imports.
+            again: what others may import from this file.
+        """
+        wanted = self._context.wanted
+        self._top |= not (self._depth or self._tries)
+        if not self._depth:
+            found = {
+                **({each: wanted[each] for each in wanted if each in self._used} if not self._written else {}),
+                **again,
+            }
+            self._written |= {*found}
+            self._guarded |= {*found} if self._tries else set()
+            return found
+        found = {**named}
+        if self._checking and not self._functions:
+            found |= {each: wanted[each] for each in wanted if each in self._used - self._context.made and not named}
+        elif self._functions:
+            used = used_names(self._functions[-1]) - self._always[-1]
+            found |= {each: wanted[each] for each in wanted if each in used}
+        found = {each: target for each, target in found.items() if each not in self._written - self._guarded}
+        (self._checked if self._checking else self._nested).update(found)
+        if len(self._functions) == self._depth and not self._tries:
+            self._always[-1] |= {*found}
+        return found
+
+    def _without_names(self, line: cst.SimpleStatementLine) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+        """Return an import that still fails without the package, where the old one did and code may ask so."""
+        if not self._tries and not self._functions:
+            return cst.RemoveFromParent()
+        self._context.changes += 1
+        return line.with_changes(body=[cst.Import([cst.ImportAlias(cst.Name("acp_bindings"))])])
 
     def _typing(
         self, line: cst.SimpleStatementLine, node: cst.ImportFrom
@@ -205,17 +259,9 @@ class Imports(cst.CSTTransformer):
             todos = [f"`{each.evaluated_alias or 'acp'}` is still used in this file." for each in stay]
             marks = marked([], todos, comments(line.leading_lines) | self._header)
             new.append(line.with_changes(body=[node.with_changes(names=[*others, *kept])], leading_lines=marks))
-        if not self._depth and not self._written:
-            needed = {each: target for each, target in self._context.wanted.items() if each in self._used}
-            self._written |= {*needed}
-            new += import_lines(needed)
-        elif self._functions:
-            used = used_names(self._functions[-1]) - self._written
-            needed = {each: target for each, target in self._context.wanted.items() if each in used}
-            self._nested |= {*needed}
-            new += import_lines(needed)
+        new += import_lines(self._needed({}, {}))
         if not new:
-            return cst.RemoveFromParent()
+            return self._without_names(line)
         first = cst.ensure_type(new[0], cst.SimpleStatementLine)
         new[0] = first.with_changes(leading_lines=[*line.leading_lines, *first.leading_lines])
         self._context.changes += 1
@@ -231,7 +277,41 @@ class Imports(cst.CSTTransformer):
         if missing and inner:  # what only a string names is not found as unresolved
             unknown = unresolved(updated_node) | (self._context.made & self._checked)
             missing = {each: target for each, target in missing.items() if each in unknown or each not in inner}
-        return insert(updated_node, import_lines(missing)) if missing else updated_node
+        if not missing:
+            return updated_node
+        if self._top or not (self._written or inner):
+            return insert(updated_node, import_lines(missing))
+        return self._lazily(updated_node, missing)
+
+    def _lazily(self, module: cst.Module, missing: Mapping[str, Target]) -> cst.Module:
+        """Return a module with further imports in functions, because it can be loaded without the package."""
+        bare = module.visit(_Bodies(lambda each: each.with_changes(body=cst.SimpleStatementSuite([]))))
+        at_top = used_names(bare) - self._checked
+        lines = import_lines({each: target for each, target in missing.items() if each in at_top})
+        if lines:
+            lines[0] = lines[0].with_changes(leading_lines=marked([], [_NEEDED], self._header))
+        inner = {each: target for each, target in missing.items() if each not in at_top}
+
+        def imported(node: cst.FunctionDef) -> cst.FunctionDef:
+            used = used_names(node.body)
+            new = import_lines({each: target for each, target in inner.items() if each in used})
+            return with_lines(node, [cst.Module([each]).code for each in new])
+
+        return insert(module.visit(_Bodies(imported)), lines)
+
+
+class _Bodies(cst.CSTTransformer):
+    """Changes the functions of a module and the methods of its classes."""
+
+    def __init__(self, change: Callable[[cst.FunctionDef], cst.FunctionDef]) -> None:
+        super().__init__()
+        self._change = change
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        return False
+
+    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+        return self._change(updated_node)
 
 
 def _local(alias: cst.ImportAlias) -> str:

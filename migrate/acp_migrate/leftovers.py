@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, QualifiedNameProvider, QualifiedNameSource
+from libcst.metadata import MetadataWrapper, QualifiedNameSource, ScopeProvider
 
 from acp_migrate.imports import EXPERIMENTAL
 from acp_migrate.marking import HOLDERS, is_marked, marked
@@ -60,7 +60,7 @@ def _modules(module: cst.Module) -> dict[str, str]:
 
 
 class _Leftovers(cst.CSTTransformer):
-    METADATA_DEPENDENCIES = (QualifiedNameProvider,)
+    METADATA_DEPENDENCIES = (ScopeProvider,)
 
     def __init__(self, names: Names, modules: Mapping[str, str]) -> None:
         super().__init__()
@@ -88,8 +88,8 @@ class _Leftovers(cst.CSTTransformer):
         root, dot, rest = written.partition(".")
         if root not in self._modules or not self._todos:
             return
-        found: Any = self.get_metadata(QualifiedNameProvider, node, set())
-        found = found() if callable(found) else found
+        scope: Any = self.get_metadata(ScopeProvider, node, None)
+        found = () if scope is None else scope.get_qualified_names_for(node)
         if any(each.source is QualifiedNameSource.IMPORT and each.name.partition(".")[0] == "acp" for each in found):
             self._todos[-1].append(missing(self._names, f"{self._modules[root]}{dot}{rest}"))
 

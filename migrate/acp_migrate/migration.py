@@ -14,7 +14,7 @@ from acp_migrate.names import Names
 from acp_migrate.own import own_methods
 from acp_migrate.parsing import Unparsable, check, parse
 from acp_migrate.project import Project, read_project
-from acp_migrate.reading import read_file
+from acp_migrate.reading import ReadFile, read_file
 from acp_migrate.rewriting import read_attributes, rewrite_module
 from acp_migrate.tracking import Tracking
 from acp_migrate.usage import may_use_acp
@@ -55,12 +55,13 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     progress = progress or _ignore
     read = _Read(roots, progress)
     read.add([each for each in files if may_use_acp(each.content)])
-    project = read_project(read.modules(), roots)
+    exports = read.exports()
+    read.add([each for each in files if each not in read and exports.are_used_in(each)])
+    project = read_project(read.found, exports, roots)
     read.add([each for each in files if each not in read and each.mentions(project.classes)])
-    exports = read.exports()
-    read.add([each for each in files if each not in read and exports.are_used_in(each, names.is_renamed)])
-    project = read_project(read.modules(), roots, project.files)
-    exports = read.exports()
+    models = project.annotated.models
+    read.add([each for each in files if each not in read and each.sets_attributes() and each.mentions(models)])
+    project = read_project(read.found, read.exports(), roots)
     named = {name for role in names.methods.values() for name in role}
     project.own = own_methods(files, named)
     for file, wrapper in [*read.wrappers.items()]:
@@ -74,7 +75,7 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
         if file in read.problems:
             yield Result(file, file.content, problem=read.problems[file])
         else:
-            yield _rewritten(file, read.wrappers[file], project, names, exports)
+            yield _rewritten(file, read.wrappers[file], project, names)
 
 
 def _ignore(what: str, done: int, total: int) -> None:
@@ -89,6 +90,7 @@ class _Read:
     progress: Progress
     wrappers: dict[File, MetadataWrapper] = field(default_factory=dict[File, MetadataWrapper])
     problems: dict[File, str] = field(default_factory=dict[File, str])
+    found: dict[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
 
     def __contains__(self, file: File) -> bool:
         return file in self.wrappers or file in self.problems
@@ -97,9 +99,9 @@ class _Read:
         for position, file in enumerate(files):
             self.progress("Read", position, len(files))
             try:
-                wrapper = MetadataWrapper(parse(file.content))
+                wrapper = MetadataWrapper(parse(file.content), unsafe_skip_copy=True)
                 wrapper.resolve_many(Tracking.METADATA_DEPENDENCIES)
-                read_file(wrapper.module, self.roots)
+                self.found[wrapper.module] = read_file(wrapper.module, self.roots)
             except Exception as error:
                 self.fail(file, error)
             else:
@@ -110,15 +112,12 @@ class _Read:
         self.problems[file] = f"it can't be parsed ({_reason(error)})"
 
     def exports(self) -> Exports:
-        return read_exports((file.path, wrapper.module) for file, wrapper in self.wrappers.items())
-
-    def modules(self) -> list[cst.Module]:
-        return [each.module for each in self.wrappers.values()]
+        return read_exports([(file.path, wrapper.module) for file, wrapper in self.wrappers.items()])
 
 
-def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names, exports: Exports) -> Result:
+def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names) -> Result:
     try:
-        new = rewrite_module(wrapper, project, names, exports, module_name(file.path))
+        new = rewrite_module(wrapper, project, names, module_name(file.path))
         check(new.module.bytes)
     except Exception as error:  # one file that this can't deal with must not stop the others
         return Result(file, file.content, problem=f"it can't be rewritten ({type(error).__name__}: {_reason(error)})")

@@ -115,7 +115,8 @@ class Names:
             module, _, last = path.rpartition(".")
             return Target(module.replace(STABLE, self.profile, 1), last, note, not note or name in _ALIKE)
         if name in self.helpers:
-            return Target(self.profile, self.helpers[name].expression.partition("(")[0], self.helpers[name].expression)
+            expression = self.helpers[name].expression
+            return Target(self.profile, expression.partition("(")[0], expression, alike=False)
         wanted = self._schema.get(name, name)
         for module in dict.fromkeys([self.profile, UNSTABLE]):
             if wanted in import_module(module).__all__:

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 import libcst as cst
 from libcst import matchers as m
 
 from acp_migrate.context import Context
+from acp_migrate.syntax import dotted
 
 _NONE = m.Name("None")
 
 
-def left_out(context: Context, value: cst.BaseExpression) -> cst.BaseExpression:
-    """Return the value of an optional argument with ABSENT in place of a None that can be seen."""
-    if isinstance(value, cst.IfExp) and m.matches(value.orelse, _NONE):
-        return value.with_changes(orelse=_absent(context))
-    if isinstance(value, cst.IfExp) and m.matches(value.body, _NONE):
-        return value.with_changes(body=_absent(context))
-    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or) and m.matches(value.right, _NONE):
-        return value.with_changes(right=_absent(context))
-    if isinstance(value, cst.Name) and value.value in context.resolver.scopes[-1].optional:
+def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.BaseExpression:
+    """Return the value of an optional argument with ABSENT in place of a None that can be seen.
+
+    Args:
+        context: the file.
+        value: the value.
+        field: the field of the model. If it takes no None, what annotations say of the project's names counts, too.
+    """
+    strict = field is not None and type(None) not in get_args(field.annotation)
+    if m.matches(value, _NONE):
+        return _absent(context)
+    if isinstance(value, cst.IfExp):
+        body = left_out(context, value.body, field)
+        if isinstance(body, cst.IfExp) and not isinstance(value.body, cst.IfExp):
+            body = body.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        return value.with_changes(body=body, orelse=left_out(context, value.orelse, field))
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        return value.with_changes(right=left_out(context, value.right, field))
+    annotated = context.project.annotated
+    if strict and isinstance(value, cst.Call) and dotted(value.func).rpartition(".")[2] in annotated.nones:
+        context.todo(f"`{dotted(value.func)}` may return None, which is refused here: pass `ABSENT` then.")
+    named = isinstance(value, cst.Name) and value.value in context.resolver.scopes[-1].optional
+    if named or (
+        strict and isinstance(value, cst.Attribute) and dotted(value) and value.attr.value in annotated.optional
+    ):
         test = cst.Comparison(value, [cst.ComparisonTarget(cst.Is(), cst.Name("None"))])
         return cst.IfExp(test, _absent(context), value)
     return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
 from acp_migrate.context import Context
@@ -39,3 +41,15 @@ def _kind(context: Context, value: cst.BaseExpression) -> str:
         found = permission_parameter(context.resolver, value) if not isinstance(value, cst.Attribute) else ""
     last = dotted(value).rpartition(".")[2].strip("_")
     return found or (last if last in _PERMISSION else "")
+
+
+def servers(context: Context, args: Sequence[cst.Arg]) -> list[cst.Arg]:
+    """Return arguments with a list of models as `mcp_servers`, in whose place folders stand in newer versions."""
+    return [
+        each.with_changes(keyword=cst.Name("mcp_servers"))
+        if each.keyword is not None
+        and each.keyword.value == "additional_directories"
+        and context.resolver.is_list_of_models(each.value)
+        else each
+        for each in args
+    ]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
-from acp_migrate.reading import ROLES, ReadFile, read_file
+from acp_migrate.exports import Exports
+from acp_migrate.reading import ROLES, Annotated, ReadFile
 
 
 @dataclass(frozen=True)
@@ -17,10 +18,12 @@ class Kind:
     Attributes:
         role: `agent` or `client`: whose methods it has.
         cls: the handler class of which it is an instance; "" for a connection.
+        depth: in how many containers or context managers it is.
     """
 
     role: str
     cls: str = ""
+    depth: int = 0
 
 
 @dataclass
@@ -63,6 +66,9 @@ class Project:
         foreign: for one file, the local names of what it imports from elsewhere.
         files: what was read in each file.
         own: the classes that have nothing to do with the protocol, by the names of their methods.
+        annotated: what the annotations of all files say.
+        exports: what files take from each other.
+        provided: for one file, the names that it has from `acp` through other files.
     """
 
     classes: dict[str, HandlerClass] = field(default_factory=dict[str, HandlerClass])
@@ -71,12 +77,15 @@ class Project:
     attributes: dict[str, dict[str, Kind]] = field(default_factory=dict[str, dict[str, Kind]])
     roots: Collection[str] = ()
     foreign: Collection[str] = ()
-    files: dict[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
+    files: Mapping[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
     own: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    annotated: Annotated = field(default_factory=Annotated)
+    exports: Exports = field(default_factory=Exports)
+    provided: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def seen_from(self, module: cst.Module) -> Project:
         """Return the project as a file sees it: of several classes with a name, the file uses its own."""
-        one = self.files.get(module) or read_file(module, self.roots)
+        one = self.files[module]
         own = {each.name for each in one.classes if each.name in self.classes} & self.repeated
         classes = dict(self.classes)
         created = dict(self.created)
@@ -90,7 +99,8 @@ class Project:
                     served=one.served.count(each.name),
                 )
                 created[each.name] = one.calls.count(each.name)
-        return Project(classes, created, self.repeated, self.attributes, self.roots, one.foreign, self.files, self.own)
+        provided = self.exports.own.get(id(module), {})
+        return replace(self, classes=classes, created=created, foreign=one.foreign, provided=provided)
 
     def method(self, name: str, method: str) -> tuple[str, ...] | None:
         """Return the parameters of a method of a class or of its bases; None if it has no such method."""
@@ -102,26 +112,27 @@ class Project:
         return next((params for base in found.bases if (params := self.method(base, method)) is not None), None)
 
 
-def read_project(
-    modules: Iterable[cst.Module], roots: Collection[str] = (), known: Mapping[cst.Module, ReadFile] | None = None
-) -> Project:
+def read_project(files: Mapping[cst.Module, ReadFile], exports: Exports, roots: Collection[str]) -> Project:
     """Find the handler classes in files, also those that derive from another file's.
 
     Args:
-        modules: the files.
+        files: what was read in the files.
+        exports: what they take from each other.
         roots: the names of the folders and files of the project.
-        known: what was read in files before.
     """
-    known = known or {}
-    files = {module: known.get(module) or read_file(module, roots) for module in modules}
     found = [*files.values()]
     classes = [each for one in found for each in one.classes]
-    project = Project(roots=roots, files=files)
+    project = Project(roots=roots, files=files, exports=exports)
     for one in found:
         for name in one.calls:
             project.created[name] = project.created.get(name, 0) + 1
-    for one in found:
+    for module, one in files.items():
+        provided = exports.own.get(id(module), {})
         for each in one.classes:
+            old = [provided.get(base, "").rpartition(".")[2] for base in each.bases]
+            each.bases = tuple(
+                f"acp:{role}" if role in ROLES else base for base, role in zip(each.bases, old, strict=True)
+            )
             if not each.bases and each.name in one.connected:
                 each.bases, each.structural = (f"acp:{one.connected[each.name]}",), True
     roles = _roles(found)
@@ -142,7 +153,11 @@ def read_project(
     project.repeated = {each for each in names if names.count(each) > 1}
     connected = {name for one in found for name in one.connected}  # they take requests, whatever tests do with them
     for one in found:
-        for name in one.stand_ins - connected:
+        project.annotated.add(one.annotated)
+    typed = project.annotated.stand_ins()
+    for one in found:
+        guessed = {each.name for each in one.classes if each.structural and each.keywords}
+        for name in (one.stand_ins | guessed | typed) - connected:
             if name in project.classes:
                 project.classes[name].stand_in = True
     return project

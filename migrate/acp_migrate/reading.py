@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 import libcst as cst
 from libcst import matchers as m
 
-from acp_migrate.syntax import dotted, names_in, parameters
+from acp_migrate.syntax import accepts_none, dotted, find, names_in, parameters, simple_statements, visit_only
 
 ROLES = {"Agent": "agent", "Client": "client"}
 # Methods by which a class is known to be an agent or a client that derives from nothing, since `acp.Agent` and
@@ -20,13 +20,49 @@ _SERVERS = ("run_agent", "connect_to_agent", "spawn_agent_process")
 
 @dataclass
 class ReadClass:
-    """A class, with the names that a handler class has."""
+    """A class, with the names that a handler class has.
+
+    Attributes:
+        keywords: whether methods of the protocol can be called only with keywords, as those of a connection are.
+    """
 
     name: str
     bases: tuple[str, ...]
     methods: dict[str, tuple[str, ...]]
     connects_simply: bool
     structural: bool
+    keywords: bool
+
+
+@dataclass
+class Annotated:
+    """What annotations say, by the last part of a name.
+
+    Attributes:
+        models: the functions that return a model.
+        nones: the functions that may return None.
+        optional: the attributes of classes that may be None.
+        connections: for functions and classes, their parameters that are connections.
+        given: the functions and classes that are called, the parameters, and the classes of what they get.
+    """
+
+    models: set[str] = field(default_factory=set[str])
+    nones: set[str] = field(default_factory=set[str])
+    optional: set[str] = field(default_factory=set[str])
+    connections: dict[str, list[str | int]] = field(default_factory=dict[str, list[str | int]])
+    given: list[tuple[str, str | int, str]] = field(default_factory=list[tuple[str, str | int, str]])
+
+    def add(self, other: Annotated) -> None:
+        """Add what the annotations of another file say."""
+        self.models |= other.models
+        self.nones |= other.nones
+        self.optional |= other.optional
+        self.connections |= other.connections
+        self.given += other.given
+
+    def stand_ins(self) -> set[str]:
+        """Return the classes of which instances are given in place of a connection."""
+        return {cls for called, name, cls in self.given if name in self.connections.get(called, ())}
 
 
 @dataclass
@@ -40,6 +76,7 @@ class ReadFile:
         served: the names of what it creates as an argument of `run_agent` and the like.
         connected: the classes of what it passes there, and whether as an `Agent` or a `Client`.
         foreign: the local names of what it imports from elsewhere.
+        annotated: what its annotations say.
     """
 
     classes: list[ReadClass]
@@ -48,15 +85,18 @@ class ReadFile:
     served: list[str]
     connected: dict[str, str]
     foreign: set[str]
+    annotated: Annotated
 
 
 def read_file(module: cst.Module, roots: Collection[str]) -> ReadFile:
     """Return what one file tells the others: its classes, and where they are created and connected."""
     acp = _Imports(roots)
-    module.visit(acp)
+    visit_only(module, acp)
     reader = _Reader(acp)
-    module.visit(reader)
-    return ReadFile(reader.classes, reader.calls, reader.stand_ins, reader.served, reader.connected, acp.foreign)
+    visit_only(module, reader)
+    return ReadFile(
+        reader.classes, reader.calls, reader.stand_ins, reader.served, reader.connected, acp.foreign, reader.annotated
+    )
 
 
 class _Imports(cst.CSTVisitor):
@@ -68,6 +108,7 @@ class _Imports(cst.CSTVisitor):
         self.names: dict[str, str] = {}
         self.modules: set[str] = set()
         self.servers: set[str] = {*_SERVERS}
+        self.models: set[str] = set()
         self.used = False
 
     def visit_ImportFrom(self, node: cst.ImportFrom) -> None:
@@ -87,6 +128,8 @@ class _Imports(cst.CSTVisitor):
                 self.servers.add(local)
             elif each.evaluated_name in ("interfaces", "core"):
                 self.modules.add(local)
+            elif each.evaluated_name[0].isupper():
+                self.models.add(local)
 
     def visit_Import(self, node: cst.Import) -> None:
         for each in node.names:
@@ -107,13 +150,43 @@ class _Reader(cst.CSTVisitor):
         self.stand_ins: set[str] = set()
         self.connected: dict[str, str] = {}
         self.served: list[str] = []
+        self.annotated = Annotated()
+        self._class = ""
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        name, returns = node.name.value, node.returns.annotation if node.returns else None
+        if returns is not None and {*names_in(returns)} & self._acp.models:
+            self.annotated.models.add(name)
+        if returns is not None and accepts_none(returns) and not m.matches(returns, m.Name("None")):
+            self.annotated.nones.add(name)
+        if {*names_in(node.body)} & self._acp.servers:
+            return
+        params = [*node.params.params, *node.params.kwonly_params][bool(self._class) :]
+        called = self._class if name == "__init__" else name
+        self._takes(called, [(each.name.value, each.annotation) for each in params])
+
+    def _takes(self, called: str, params: Sequence[tuple[str, cst.Annotation | None]]) -> None:
+        roles = {*self._acp.names}
+        for position, (name, annotation) in enumerate(params):
+            if annotation is not None and {*names_in(annotation)} & roles:
+                self.annotated.connections.setdefault(called, []).extend([name, position])
+
+    def leave_ClassDef(self, original_node: cst.ClassDef) -> None:
+        self._class = ""
 
     def visit_ClassDef(self, node: cst.ClassDef) -> None:
+        self._class = node.name.value
+        fields = [each for each in simple_statements(node.body) if isinstance(each, cst.AnnAssign)]
+        self._takes(node.name.value, [(dotted(each.target), each.annotation) for each in fields])
+        self.annotated.optional |= {dotted(each.target) for each in fields if accepts_none(each.annotation.annotation)}
         bases = [self._base(each.value) for each in node.bases]
         methods = {each.name.value: parameters(each) for each in node.body.body if isinstance(each, cst.FunctionDef)}
         structural = [] if node.bases or not self._acp.used else [each for each in _EVERY if _EVERY[each] <= {*methods}]
         found = (*filter(None, bases), *(f"acp:{each}" for each in structural))
-        self.classes.append(ReadClass(node.name.value, found, methods, _connects_simply(node), bool(structural)))
+        keywords = any(_takes_keywords(each) for each in node.body.body)
+        self.classes.append(
+            ReadClass(node.name.value, found, methods, _connects_simply(node), bool(structural), keywords)
+        )
 
     def _base(self, node: cst.BaseExpression) -> str:
         name = dotted(node)
@@ -127,6 +200,8 @@ class _Reader(cst.CSTVisitor):
     def _class_of(self, given: cst.BaseExpression) -> str:
         """Return the class of an instance that is made there or was assigned to a name; "" if it isn't known."""
         given = given.body if isinstance(given, cst.Lambda) else given
+        if isinstance(given, cst.Call) and dotted(given.func).rpartition(".")[2] == "cast" and len(given.args) == 2:
+            given = given.args[1].value
         made = dotted(given.func) if isinstance(given, cst.Call) else self._made.get(dotted(given), "")
         return made.rpartition(".")[2]
 
@@ -140,12 +215,21 @@ class _Reader(cst.CSTVisitor):
             self.stand_ins.add(self._class_of(node.args[0].value))
         elif name and dotted(node.func).partition(".")[0] not in self._acp.foreign:
             self.calls.append(name)
+        for position, each in enumerate(node.args if name else ()):
+            if cls := self._class_of(each.value):
+                self.annotated.given.append((name, each.keyword.value if each.keyword else position, cls))
         if name in self._acp.servers and node.args:
             given = node.args[0].value
             if isinstance(given, cst.Call):
                 self.served.append(dotted(given.func))
             role = "Agent" if name == "run_agent" else "Client"
             self.connected |= {self._class_of(given): role, self._class_of(node.args[-1].value): role}
+
+
+def _takes_keywords(node: cst.CSTNode) -> bool:
+    if not isinstance(node, cst.FunctionDef) or not any(node.name.value in names for names in _EVERY.values()):
+        return False
+    return len(node.params.params) == 1 and bool(node.params.kwonly_params or node.params.star_kwarg)
 
 
 def _connects_simply(node: cst.ClassDef) -> bool:
@@ -156,7 +240,7 @@ def _connects_simply(node: cst.ClassDef) -> bool:
         return False
     if init is not None and (parameters(init) or init.params.star_kwarg or "super" in {*names_in(init)}):
         return False
-    if init is not None and m.findall(init, m.Return()):
+    if init is not None and find(init, cst.Return):
         return False
     stored = m.SimpleStatementLine(
         [m.Assign([m.AssignTarget(m.Attribute(m.Name("self")))], m.Name(connect.params.params[1].name.value))]

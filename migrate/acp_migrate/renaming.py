@@ -7,15 +7,14 @@ from libcst import matchers as m
 from libcst.metadata import ClassScope
 
 from acp_migrate.bindings import bound, imported
-from acp_migrate.calls import snake, unknown_method
+from acp_migrate.calls import check_fake, mocked_method, snake, unknown_method
 from acp_migrate.context import Context
 from acp_migrate.imports import CALLED, is_acp
 from acp_migrate.names import Gone, Names, Target
 from acp_migrate.project import Project
 from acp_migrate.reading import ROLES
-from acp_migrate.resolving import in_string
-from acp_migrate.strings import InString, check_attribute, check_text, in_modules, loads
-from acp_migrate.syntax import dotted, simple_statements
+from acp_migrate.strings import InString, check_attribute, check_text, in_modules, loads, names_methods
+from acp_migrate.syntax import dotted, in_string, simple_statements
 from acp_migrate.tracking import Tracking
 from acp_migrate.usage import TYPING
 
@@ -50,12 +49,13 @@ class Renaming(Tracking):
                     first = name.partition(".")[0]
                     self._modules[one.evaluated_alias or first] = name if one.evaluated_alias else first
         self.context = Context(names, project, self.resolver, bound(module) - own, imported(module), aliases)
-        self._uses_acp = bool(own) or "acp" in self._modules.values()
+        self.context.uses_acp = bool(own) or "acp" in self._modules.values()
         self._plain: set[int] = set()  # names that aren't expressions, by id
         self._annotations = 0
         self._typing = 0
         self._called: set[int] = set()  # functions of calls, by id
         self._loading = 0  # whether a string is the name of a module
+        self._names = 0  # whether a string may be the name of a method
         self._values = 0  # whether a string is a value of `Literal`
         self._returned: set[str] | None = None  # in the annotation of a result: which connections the function returns
         self._handlers = False  # whether an annotation is that of a handler, not of a connection
@@ -95,9 +95,12 @@ class Renaming(Tracking):
     def visit_Call_args(self, node: cst.Call) -> None:
         self._typing += dotted(node.func).rpartition(".")[2] in TYPING
         self._loading += loads(node)
+        self._names += names_methods(node)
         check_attribute(self.context, node)
+        check_fake(self.context, node)
 
     def leave_Call_args(self, node: cst.Call) -> None:
+        self._names -= names_methods(node)
         self._typing -= dotted(node.func).rpartition(".")[2] in TYPING
         self._loading -= loads(node)
 
@@ -150,6 +153,12 @@ class Renaming(Tracking):
         self._set(node.target)
         super().visit_For(node)
 
+    def visit_For_iter(self, node: cst.For) -> None:
+        self._names += 1
+
+    def leave_For_iter(self, node: cst.For) -> None:
+        self._names -= 1
+
     def visit_CompFor(self, node: cst.CompFor) -> None:
         self._set(node.target)
 
@@ -201,9 +210,10 @@ class Renaming(Tracking):
         if original_node.attr.value == "hint" and m.matches(original_node.value, m.Attribute(attr=m.Name("root"))):
             self.context.changes += 1
             return updated_node.with_changes(value=cst.ensure_type(updated_node.value, cst.Attribute).value)
+        self.context.todo(mocked_method(self.context, original_node))
         if self._is_gone(original_node):
             self.context.todo(f"`{original_node.attr.value}`: {self.context.names.fields[original_node.attr.value]}.")
-        if self._uses_acp and original_node.attr.value in _CAMEL and dotted(original_node.value) != "self":
+        if self.context.uses_acp and original_node.attr.value in _CAMEL and dotted(original_node.value) != "self":
             self.context.todo(f"`{original_node.attr.value}` is `{snake(original_node.attr.value)}`.")
         if original_node.attr.value == "field_meta":
             self.context.changes += 1
@@ -226,7 +236,7 @@ class Renaming(Tracking):
     def _is_gone(self, node: cst.Attribute) -> bool:
         name = node.attr.value
         of_response = name == "models" and dotted(node.value).lower().endswith(("resp", "response", "result"))
-        return name in _GONE_FIELDS or (self._uses_acp and of_response)
+        return name in _GONE_FIELDS or (self.context.uses_acp and of_response)
 
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
         """Replace a name in a string that is an annotation."""
@@ -234,7 +244,7 @@ class Renaming(Tracking):
         is_annotation = (self._annotations or self._typing) and not self._values
         parsed = in_string(original_node) if is_annotation else None
         if isinstance(text, str) and parsed is None:
-            check_text(self.context, text, uses_acp=self._uses_acp, loading=bool(self._loading))
+            check_text(self.context, text, loading=bool(self._loading), method=bool(self._names))
         if parsed is None:
             return updated_node
         new = parsed.visit(InString(self._in_string))
@@ -259,6 +269,8 @@ class Renaming(Tracking):
     def _named(self, node: cst.Name | cst.Attribute) -> cst.BaseExpression | None:
         """Return the expression for a name of `acp` as it is here; None to leave it."""
         if id(node) in self._plain or "." not in self.resolver.acp(node):
+            return None
+        if self.resolver.is_passed_on(node) and self.resolver.name(node) not in ROLES:
             return None
         local = self._local(self.resolver.name(node), node)
         return cst.Name(local) if local else None

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import QualifiedNameProvider, QualifiedNameSource, ScopeProvider
+from libcst.metadata import QualifiedName, QualifiedNameSource, ScopeProvider
 
 from acp_migrate.project import Kind, Project
 from acp_migrate.reading import ROLES
-from acp_migrate.syntax import dotted
+from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none
 
 # The classes of connections in `acp`, and whose methods they have.
 _CONNECTIONS = {"AgentSideConnection": "client", "ClientSideConnection": "agent", "connect_to_agent": "agent"}
+
+
+# Types that are what they are made of, and those of which nothing comes out as it is.
+_PLAIN = ("Optional", "Annotated", "ClassVar", "Final", "Union", "Awaitable")
+_OTHER = ("Callable", "type", "Type", "tuple", "Tuple")
+_GETTERS = ("get", "pop", "setdefault", "popleft")
+
+
+def _around(kind: Kind | None, more: int) -> Kind | None:
+    """Return what a container of values is, or with -1 what its values are."""
+    return replace(kind, depth=kind.depth + more) if kind is not None and kind.depth + more >= 0 else None
 
 
 @dataclass
@@ -61,7 +72,7 @@ def permission_parameter(resolver: Resolver, node: cst.BaseExpression) -> str:
     if isinstance(node, (cst.SimpleString, cst.FormattedString)) or dotted(node) == "str":
         return "session_id"
     called = node.func if isinstance(node, cst.Call) else node
-    if resolver.name(called) == "ToolCallUpdate":
+    if resolver.name(called) in ("ToolCall", "ToolCallUpdate"):
         return "tool_call"
     kind = dotted(called.value if isinstance(called, cst.Subscript) else called).rpartition(".")[2]
     return "options" if kind in ("list", "List", "Sequence", "default_permission_options") else ""
@@ -87,6 +98,7 @@ class Resolver:
         self._values: dict[tuple[object, str], Kind] = {}
         self._typed: dict[tuple[object, str], str] = {}
         self._tuples: dict[tuple[object, str], list[Kind | None]] = {}
+        self._classes: dict[tuple[object, str], str] = {}  # of the project, that are neither agents nor clients
         self.imported: dict[str, str] = {}
         self.facts = Facts()
         self.attributes = project.attributes
@@ -95,13 +107,31 @@ class Resolver:
         """Return the path of a name that is imported from `acp`, such as `acp.schema.Plan`; "" for another one."""
         if not isinstance(node, (cst.Name, cst.Attribute)):
             return ""
-        found: Any = self._metadata.get_metadata(QualifiedNameProvider, node, set())
-        found = found() if callable(found) else found
-        paths = [each for each in found if each.source is QualifiedNameSource.IMPORT]
-        if len(found) != 1 or not paths or paths[0].name.partition(".")[0] != "acp":
+        found = self._qualified(node)
+        if not found and isinstance(node, cst.Name):  # through `import *`
+            return self.project.provided.get(node.value, "")
+        path = next((each.name for each in found if each.source is QualifiedNameSource.IMPORT), "")
+        if len(found) != 1 or not path:
             return ""
-        path = str(paths[0].name)
-        return "" if is_experimental(path) else path
+        root = path.lstrip(".").partition(".")[0]
+        if root != "acp" and (root in self.project.roots or path.startswith(".")):
+            module, _, name = path.rpartition(".")
+            path = self.project.exports.of(module.rpartition(".")[2], name)
+        return path if path.partition(".")[0] == "acp" and not is_experimental(path) else ""
+
+    def _qualified(self, node: cst.CSTNode) -> Collection[QualifiedName]:
+        """Return what a name may be."""
+        scope: Any = self._metadata.get_metadata(ScopeProvider, node, None)
+        return () if scope is None else scope.get_qualified_names_for(node)
+
+    def module(self, node: cst.BaseExpression) -> str:
+        """Return the last part of the name of the module that an expression seems to be."""
+        paths = [each.name for each in self._qualified(node)]
+        return (paths[0] if len(paths) == 1 else dotted(node)).rpartition(".")[2]
+
+    def is_passed_on(self, node: cst.CSTNode) -> bool:
+        """Return whether a name of `acp` comes from a file of the project, which keeps it."""
+        return not any(each.name.partition(".")[0] == "acp" for each in self._qualified(node))
 
     def name(self, node: cst.CSTNode) -> str:
         """Return the last part of `acp`; "" if a name doesn't come from `acp`."""
@@ -113,9 +143,11 @@ class Resolver:
             return self.annotated(in_string(node))
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
             return self.annotated(node.left) or self.annotated(node.right)
-        if isinstance(node, cst.Subscript) and dotted(node.value).endswith("Optional"):
-            first = node.slice[0].slice
-            return self.annotated(first.value) if isinstance(first, cst.Index) else None
+        if isinstance(node, cst.Subscript):
+            last = dotted(node.value).rpartition(".")[2]
+            kinds = [self.annotated(each.slice.value) for each in node.slice if isinstance(each.slice, cst.Index)]
+            kind = next(filter(None, kinds), None)
+            return kind if last in _PLAIN or kind is None else None if last in _OTHER else _around(kind, 1)
         if node is None:
             return None
         name = self.annotation_name(node)
@@ -129,11 +161,18 @@ class Resolver:
         return self.name(node) or (path.rpartition(".")[2] if path.startswith("acp.") else "")
 
     def value(self, node: cst.BaseExpression) -> Kind | None:
-        """Return what an expression is."""
+        """Return what an expression is; None for a container."""
+        kind = self.held(node)
+        return kind if kind is not None and not kind.depth else None
+
+    def held(self, node: cst.BaseExpression) -> Kind | None:
+        """Return what an expression is or contains."""
         if isinstance(node, cst.Await):
-            return self.value(node.expression)
+            return self.held(node.expression)
         if isinstance(node, cst.Call):
             return self._call(node)
+        if isinstance(node, cst.Subscript):
+            return _around(self.held(node.value), -1)
         if m.matches(node, m.Name("self")):
             return self._class(self.scopes[-1].cls)
         if isinstance(node, cst.Name):
@@ -142,14 +181,37 @@ class Resolver:
 
     def parts(self, node: cst.BaseExpression) -> Sequence[Kind | None] | None:
         """Return what the parts of a tuple are; None if an expression is no tuple that is known."""
+        if isinstance(node, cst.Await):
+            return self.parts(node.expression)
         if isinstance(node, cst.Tuple):
-            return [self.value(each.value) for each in node.elements]
+            return [self.held(each.value) for each in node.elements]
         if isinstance(node, cst.Name):
             return self._tuples.get(self._key(node))
-        made = self.facts.functions.get(dotted(node.func)) if isinstance(node, cst.Call) else None
+        if not isinstance(node, cst.Call):
+            return None
+        if (inner := _entered(node)) is not None:
+            return [Kind("agent"), None] if self._spawns(inner) else self.parts(inner)
+        made = self._returned(node.func)
         return made if isinstance(made, tuple) else None
 
-    def _parts(self, annotation: cst.BaseExpression) -> list[Kind | None]:
+    def _spawns(self, node: cst.BaseExpression) -> bool:
+        return isinstance(node, cst.Call) and self.name(node.func) == "spawn_agent_process"
+
+    def entered(self, node: cst.BaseExpression) -> Kind | Sequence[Kind | None] | None:
+        """Return what a context manager gives."""
+        if self._spawns(node):
+            return [Kind("agent")]
+        kind = self.held(node)
+        return _around(kind, -1) if kind is not None and kind.depth else kind
+
+    def items(self, node: cst.BaseExpression) -> Kind | Sequence[Kind | None] | None:
+        """Return what a loop over a value gives."""
+        if m.matches(node, m.Call(m.Attribute(attr=m.Name("items")), [])):
+            func = cst.ensure_type(cst.ensure_type(node, cst.Call).func, cst.Attribute)
+            return [None, _around(self.held(func.value), -1)]
+        return _around(self.held(node), -1)
+
+    def written_parts(self, annotation: cst.BaseExpression) -> list[Kind | None]:
         """Return what the parts of a tuple with an annotation are."""
         if not isinstance(annotation, cst.Subscript) or dotted(annotation.value).rpartition(".")[2].lower() != "tuple":
             return []
@@ -157,18 +219,39 @@ class Resolver:
         return [self.annotated(each) for each in found]
 
     def _call(self, node: cst.Call) -> Kind | None:
-        name, called = self.name(node.func), dotted(node.func)
+        name = self.name(node.func)
         if name in _CONNECTIONS:
             return Kind(_CONNECTIONS[name])
-        made = self.facts.functions.get(called)
-        return self._class(called) or (made if isinstance(made, Kind) else None)
+        if (inner := _entered(node)) is not None:
+            kind = self.entered(inner)
+            return kind if isinstance(kind, Kind) else None
+        if isinstance(node.func, cst.Attribute) and (holder := self.held(node.func.value)) and holder.depth:
+            attribute = node.func.attr.value
+            return _around(holder, -1) if attribute in _GETTERS else holder if attribute == "values" else None
+        made = self._returned(node.func)
+        return self._class(dotted(node.func)) or (made if isinstance(made, Kind) else None)
+
+    def _returned(self, func: cst.BaseExpression) -> Kind | tuple[Kind | None, ...] | None:
+        """Return what a function or a method returns."""
+        if isinstance(func, cst.Attribute):
+            return self.attributes.get(self._class_of(func.value), {}).get(f"{func.attr.value}()")
+        return self.facts.functions.get(dotted(func))
 
     def _attribute(self, node: cst.Attribute) -> Kind | None:
-        name = node.attr.value
-        if m.matches(node.value, m.Name("self")):
-            return self.attributes.get(self.scopes[-1].cls, {}).get(name)
-        holder = self.value(node.value)
-        return self.attributes.get(holder.cls, {}).get(name) if holder is not None and holder.cls else None
+        return self.attributes.get(self._class_of(node.value), {}).get(node.attr.value)
+
+    def _class_of(self, node: cst.BaseExpression) -> str:
+        """Return the class of the project of which an expression is an instance; "" if it isn't known."""
+        if m.matches(node, m.Name("self")):
+            return self.scopes[-1].cls
+        holder = self.value(node)
+        return (
+            holder.cls
+            if holder is not None
+            else self._classes.get(self._key(node), "")
+            if isinstance(node, cst.Name)
+            else ""
+        )
 
     def guess(self, node: cst.BaseExpression) -> Kind | None:
         """Return what an attribute of an unknown object is likely to be, because classes have one with its name."""
@@ -213,6 +296,8 @@ class Resolver:
         """Remember the type of a name, from its annotation or from what is assigned."""
         if isinstance(target, cst.Name):
             self._typed[self._key(target)] = permission_parameter(self, value) if value is not None else ""
+            cls = dotted(value.func if isinstance(value, cst.Call) else value).rpartition(".")[2]
+            self._classes[self._key(target)] = cls if cls in self.attributes else ""
 
     def made_here(self, node: cst.BaseExpression) -> str | None:
         """Return the name of a model that the current function has made."""
@@ -244,7 +329,7 @@ class Resolver:
             kind = kind or (made if isinstance(made, Kind) else None)  # a fixture
             if kind is not None:
                 self._values[self._key(each.name)] = kind
-            if each.annotation and (kinds := self._parts(each.annotation.annotation)):
+            if each.annotation and (kinds := self.written_parts(each.annotation.annotation)):
                 self._tuples[self._key(each.name)] = kinds
         self.scopes.append(scope)
 
@@ -263,31 +348,7 @@ class Resolver:
             self.attributes.setdefault(self.scopes[-1].cls, {})[target.attr.value] = kind
 
 
-def in_string(node: cst.SimpleString) -> cst.BaseExpression | None:
-    """Return the expression in a string that is an annotation; None if there is none."""
-    text = node.evaluated_value
-    try:
-        return cst.parse_expression(text) if isinstance(text, str) else None
-    except cst.ParserSyntaxError:
-        return None
-
-
-def may_be_none(value: cst.BaseExpression) -> bool:
-    """Return whether an expression can be seen to give None in some case."""
-    if isinstance(value, cst.IfExp):
-        return may_be_none(value.body) or may_be_none(value.orelse)
-    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
-        return may_be_none(value.right)
-    return m.matches(value, m.Name("None"))
-
-
-def accepts_none(annotation: cst.BaseExpression) -> bool:
-    """Return whether an annotation is that of an optional value: `X | None` or `Optional[X]`."""
-    if isinstance(annotation, cst.SimpleString):
-        parsed = in_string(annotation)
-        return parsed is not None and accepts_none(parsed)
-    if isinstance(annotation, cst.BinaryOperation):
-        return accepts_none(annotation.left) or accepts_none(annotation.right)
-    if isinstance(annotation, cst.Subscript):
-        return dotted(annotation.value).rpartition(".")[2] == "Optional"
-    return m.matches(annotation, m.Name("None"))
+def _entered(node: cst.Call) -> cst.BaseExpression | None:
+    """Return what `stack.enter_async_context(...)` enters; None for another call."""
+    entering = dotted(node.func).endswith(".enter_async_context") and len(node.args) == 1
+    return node.args[0].value if entering else None

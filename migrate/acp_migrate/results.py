@@ -11,6 +11,7 @@ from libcst import matchers as m
 from acp_migrate.context import Context
 from acp_migrate.marking import marked
 from acp_migrate.names import Method
+from acp_migrate.syntax import visit_only
 
 
 def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -30,7 +31,7 @@ def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
     empty = hasattr(model, "model_fields") and not any(each.is_required() for each in model.model_fields.values())
     declared = node.returns is not None and none_allowed
     returns = _Returns(declared=declared)
-    node.body.visit(returns)
+    visit_only(node.body, returns)
     falls = none_allowed and _falls_through(node.body)
     if not returns.empty and not falls:
         return node
@@ -90,7 +91,7 @@ class _Marked(cst.CSTTransformer):
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine:
         returns = _Returns(declared=self._declared)
-        original_node.visit(returns)
+        visit_only(original_node, returns)
         if not returns.empty:
             return updated_node
         return updated_node.with_changes(leading_lines=marked(updated_node.leading_lines, [self._text], set()))

@@ -14,7 +14,6 @@ from acp_migrate import blocks, connecting
 from acp_migrate.bindings import listed
 from acp_migrate.calls import method_call
 from acp_migrate.changing import CANT_CHANGE, assignment
-from acp_migrate.exports import Exports
 from acp_migrate.expressions import constructor, error, helper_call, model_class
 from acp_migrate.fstrings import fitted
 from acp_migrate.handlers import camel, fake, handler
@@ -24,11 +23,15 @@ from acp_migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_migrate.names import Names, Target
 from acp_migrate.project import HandlerClass, Project
 from acp_migrate.renaming import Renaming
-from acp_migrate.syntax import dotted, statements
+from acp_migrate.syntax import dotted, statements, visit_only
 from acp_migrate.tracking import Attributes
 from acp_migrate.usage import used_names
 
-_STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
+_MAYBE_STAND_IN = "If this stands in for a connection, its methods take keywords, and it has no base class."
+_STAND_IN = (
+    "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
+)
+_LENIENT = "This reads what the schema tolerates, and raises in fewer cases than the old SDK."
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
 
 
@@ -50,28 +53,28 @@ class Rewritten:
 def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
     """Find what the attributes of classes in a file are, and remember it in the project."""
     attributes = Attributes(project)
-    wrapper.visit(attributes)
+    with attributes.resolve(wrapper):
+        visit_only(wrapper.module, attributes)
     return attributes
 
 
-def rewrite_module(
-    wrapper: MetadataWrapper, project: Project, names: Names, exports: Exports, name: str = ""
-) -> Rewritten:
+def rewrite_module(wrapper: MetadataWrapper, project: Project, names: Names, name: str = "") -> Rewritten:
     """Rewrite a file if it uses `acp`, or the classes of another that does.
 
     Args:
         wrapper: the file.
         project: the handler classes of all files.
         names: what each name is here.
-        exports: what files take from each other.
         name: the last part of the name of its module.
     """
     module = wrapper.module
     project = project.seen_from(module)
     attributes = read_attributes(wrapper, project)
     rewriter = _Rewriter(project, names, wrapper.module)
-    rewriter.context.exports = exports
+    exports = project.exports
     rewriter.context.exported = {*exports.wanted.get(name, ()), *listed(module)}
+    if name in exports.starred:
+        rewriter.context.exported |= {each for each in exports.own.get(id(module), ()) if not each.startswith("_")}
     rewriter.resolver.facts = attributes.resolver.facts
     new = wrapper.visit(rewriter)
     new = new.visit(Imports(rewriter.context, used_names(new), used_names(module)))
@@ -87,6 +90,7 @@ class _Rewriter(Renaming):
         self._opened: set[int] = set()  # the expressions that `with` opens, by id
         self._methods: set[int] = set()  # the definitions of methods, by id
         self._functions: list[cst.FunctionDef] = []  # the enclosing functions, as they were
+        self._tries = 0  # the enclosing blocks whose errors are caught
 
     # Calls
 
@@ -118,6 +122,8 @@ class _Rewriter(Renaming):
         if old == "AgentSideConnection":
             context.todo("`serve_streams(factory, reader, writer)` serves an agent: run it as a task.")
             return call.with_changes(func=original.func)
+        if old in ("model_validate", "model_validate_json") and self._tries:
+            context.todo(_LENIENT)
         found = context.names.find(old)
         if isinstance(found, Target) and not found.alike:
             return call
@@ -174,6 +180,8 @@ class _Rewriter(Renaming):
         super().leave_ClassDef(original_node, updated_node)
         cls = self.context.project.classes.get(original_node.name.value)
         if cls is not None and cls.stand_in:
+            if cls.structural:
+                self.context.todo(_STAND_IN)
             kept = [each for each in updated_node.bases if dotted(each.value) not in ("Agent", "Client")]
             return updated_node.with_changes(
                 bases=kept,
@@ -182,8 +190,8 @@ class _Rewriter(Renaming):
             )
         if cls is not None:
             self.context.todo(self._abstract(cls, original_node))
-        if cls is not None and cls.structural and cls.role == "client" and not (cls.served or cls.connected):
-            self.context.todo(_STAND_IN)
+        if cls is not None and cls.structural and not (cls.served or cls.connected):
+            self.context.todo(_MAYBE_STAND_IN)
         if cls is not None and cls.structural and not original_node.bases:
             base = cst.Arg(self.context.name(cls.role.title()))
             updated_node = updated_node.with_changes(bases=[base], lpar=cst.LeftParen(), rpar=cst.RightParen())
@@ -234,7 +242,17 @@ class _Rewriter(Renaming):
         self._opened.add(id(node.item))
         return super().visit_WithItem(node)
 
+    def visit_With(self, node: cst.With) -> None:
+        self._tries += _expects_error(node)
+
+    def visit_Try_body(self, node: cst.Try) -> None:
+        self._tries += 1
+
+    def leave_Try_body(self, node: cst.Try) -> None:
+        self._tries -= 1
+
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement:
+        self._tries -= _expects_error(original_node)
         calls = [each.item for each in original_node.items if isinstance(each.item, cst.Call)]
         if any(self.resolver.name(each.func) == "spawn_agent_process" for each in calls):
             return blocks.yields_proxy(self.context, updated_node, self._attributes_of)
@@ -285,3 +303,7 @@ class _Rewriter(Renaming):
         first: Any = inserted[0]
         inserted[0] = first.with_changes(leading_lines=lines)
         return cst.FlattenSentinel([*inserted, new.with_changes(leading_lines=[cst.EmptyLine(indent=False)])])
+
+
+def _expects_error(node: cst.With) -> bool:
+    return any(isinstance(each.item, cst.Call) and dotted(each.item.func).endswith("raises") for each in node.items)

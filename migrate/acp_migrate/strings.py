@@ -8,9 +8,11 @@ import libcst as cst
 
 from acp_migrate.calls import renaming_of
 from acp_migrate.context import Context
+from acp_migrate.expressions import arguments
 from acp_migrate.syntax import dotted
 
 _LOADERS = ("import_module", "__import__", "importorskip", "find_spec", "patch", "setattr", "delattr")
+_NAMERS = ("parametrize", "methodcaller", "attrgetter", "create_autospec")
 _SETTERS = ("setattr", "getattr", "hasattr", "delattr", "object")
 
 
@@ -19,8 +21,10 @@ def check_attribute(context: Context, node: cst.Call) -> None:
     if dotted(node.func).rpartition(".")[2] not in _SETTERS or len(node.args) < 2:
         return
     module, name = node.args[0].value, node.args[1].value
+    if not isinstance(name, cst.SimpleString) and context.resolver.value(module) is not None:
+        context.todo("Methods have other names here: `session_new` in place of `new_session`.")
     text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
-    old = context.exports.of(dotted(module).rpartition(".")[2], text) if isinstance(text, str) else ""
+    old = context.project.exports.of(context.resolver.module(module), text) if isinstance(text, str) else ""
     kind = context.resolver.value(module)
     if isinstance(text, str) and kind is not None and text in context.names.methods[kind.role]:
         context.todo(f"`{text}` is `{context.names.methods[kind.role][text].new}`.")
@@ -30,17 +34,20 @@ def check_attribute(context: Context, node: cst.Call) -> None:
         context.todo(f"This names `{text}` in a string.")
 
 
-def check_text(context: Context, text: str, *, uses_acp: bool, loading: bool) -> None:
+def check_text(context: Context, text: str, *, loading: bool, method: bool) -> None:
     """Mark a string that is the path of a name of `acp`, such as that of `mock.patch`.
 
     Args:
         context: the file.
         text: the string.
-        uses_acp: whether the file imports something from `acp`.
         loading: whether the string is the name of a module.
+        method: whether it may be the name of a method.
     """
+    uses_acp = context.uses_acp
+    if method and uses_acp:
+        context.todo(renaming_of(context, text, known=True))
     names, (module, _, name) = context.names, text.rpartition(".")
-    old = context.exports.of(module.rpartition(".")[2], name)
+    old = context.project.exports.of(module.rpartition(".")[2], name)
     if text == "field_meta" and uses_acp:
         context.todo("`field_meta` is `meta`.")
     known = text.startswith("acp.") and names.find(name) is not None
@@ -48,6 +55,12 @@ def check_text(context: Context, text: str, *, uses_acp: bool, loading: bool) ->
     compared = uses_acp and names.is_other_model(text) and text not in context.exported
     if known or loaded or compared or (old and names.is_renamed(old)):
         context.todo(f"This names `{text}` in a string.")
+
+
+def names_methods(node: cst.Call) -> bool:
+    """Return whether the strings in a call may be names of methods, as in `parametrize` and `methodcaller`."""
+    name = dotted(node.func).rpartition(".")[2]
+    return name in _NAMERS or any(each in ("spec", "spec_set") for each in arguments(node.args))
 
 
 def in_modules(node: cst.Comparison) -> bool:

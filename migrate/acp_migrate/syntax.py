@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypeVar
 
 import libcst as cst
 from libcst import matchers as m
+
+T = TypeVar("T", bound=cst.CSTNode)
 
 
 def parameters(node: cst.FunctionDef) -> tuple[str, ...]:
@@ -25,10 +33,64 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ""
 
 
+def parts_of(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
+    """Yield the nodes in a node and the fields that they are in, without whitespace, operators and parentheses."""
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield name, value
+        elif isinstance(value, (list, tuple)):
+            yield from ((name, each) for each in value if isinstance(each, cst.CSTNode))
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind) if not _PUNCTUATION.search(each.name))
+
+
+_PUNCTUATION = re.compile(
+    "whitespace|lines|header|footer|^([lr](par|bracket|brace)|comma|equal|operator|semicolon|colon|dot)$"
+)
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield a node and all nodes in it, in their order. `libcst` itself would make new nodes, which takes long."""
+    yield node
+    for _, each in parts_of(node):
+        yield from walk(each)
+
+
+def find(node: cst.CSTNode, kind: type[T]) -> list[T]:
+    """Return the nodes of a kind in a piece of code."""
+    return [each for each in walk(node) if isinstance(each, kind)]
+
+
+def visit_only(node: cst.CSTNode, visitor: Any) -> None:
+    """Let a visitor see a piece of code, as `node.visit(visitor)` does, without making new nodes."""
+    name = type(node).__name__
+    methods = _methods(visitor.__class__, name)
+    if not (f"visit_{name}" in methods and getattr(visitor, f"visit_{name}")(node) is False):
+        for field, parts in groupby(parts_of(node), itemgetter(0)):
+            if f"visit_{name}_{field}" in methods:
+                getattr(visitor, f"visit_{name}_{field}")(node)
+            for _, part in parts:
+                visit_only(part, visitor)
+            if f"leave_{name}_{field}" in methods:
+                getattr(visitor, f"leave_{name}_{field}")(node)
+    if f"leave_{name}" in methods:
+        arguments = (node, node) if isinstance(visitor, cst.CSTTransformer) else (node,)
+        getattr(visitor, f"leave_{name}")(*arguments)
+
+
+@cache
+def _methods(visitor: type[Any], name: str) -> frozenset[str]:
+    """Return the methods of a visitor for a kind of nodes."""
+    return frozenset(each for each in dir(visitor) if re.match(rf"(visit|leave)_{name}(_|$)", each))
+
+
 def names_in(node: cst.CSTNode) -> Iterator[str]:
     """Yield the names that occur in a piece of code, keywords and attributes included."""
-    for each in m.findall(node, m.Name()):
-        yield cst.ensure_type(each, cst.Name).value
+    yield from (each.value for each in find(node, cst.Name))
 
 
 def statements(block: cst.BaseSuite) -> list[cst.BaseStatement]:
@@ -38,14 +100,45 @@ def statements(block: cst.BaseSuite) -> list[cst.BaseStatement]:
 
 def simple_statements(node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
     """Yield the simple statements in a piece of code, such as imports and assignments, without visiting expressions."""
-    for each in node.children:
+    for _, each in parts_of(node):
         if isinstance(each, cst.BaseSmallStatement):
             yield each
-        elif isinstance(each, _HOLDERS):
+        elif isinstance(each, STATEMENTS):
             yield from simple_statements(each)
 
 
-_HOLDERS = (
+# What has statements in it.
+STATEMENTS = (
     *(cst.BaseSuite, cst.BaseStatement, cst.Else, cst.Finally),
     *(cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase),
 )
+
+
+def in_string(node: cst.SimpleString) -> cst.BaseExpression | None:
+    """Return the expression in a string that is an annotation; None if there is none."""
+    text = node.evaluated_value
+    try:
+        return cst.parse_expression(text) if isinstance(text, str) else None
+    except cst.ParserSyntaxError:
+        return None
+
+
+def may_be_none(value: cst.BaseExpression) -> bool:
+    """Return whether an expression can be seen to give None in some case."""
+    if isinstance(value, cst.IfExp):
+        return may_be_none(value.body) or may_be_none(value.orelse)
+    if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
+        return may_be_none(value.right)
+    return m.matches(value, m.Name("None"))
+
+
+def accepts_none(annotation: cst.BaseExpression) -> bool:
+    """Return whether an annotation is that of an optional value: `X | None` or `Optional[X]`."""
+    if isinstance(annotation, cst.SimpleString):
+        parsed = in_string(annotation)
+        return parsed is not None and accepts_none(parsed)
+    if isinstance(annotation, cst.BinaryOperation):
+        return accepts_none(annotation.left) or accepts_none(annotation.right)
+    if isinstance(annotation, cst.Subscript):
+        return dotted(annotation.value).rpartition(".")[2] == "Optional"
+    return m.matches(annotation, m.Name("None"))

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import libcst as cst
-from libcst import matchers as m
-from libcst.metadata import QualifiedNameProvider, ScopeProvider
+from libcst.metadata import ScopeProvider
 
 from acp_migrate.bindings import imported
 from acp_migrate.project import Kind, Project
-from acp_migrate.resolving import Resolver, Scope, accepts_none, in_string, may_be_none
-from acp_migrate.syntax import dotted, simple_statements
+from acp_migrate.resolving import Resolver, Scope
+from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none, simple_statements, walk
 
 
 class Tracking(cst.CSTTransformer):
     """Keeps a resolver up to date while a file is visited."""
 
-    METADATA_DEPENDENCIES = (QualifiedNameProvider, ScopeProvider)
+    METADATA_DEPENDENCIES = (ScopeProvider,)
 
     def __init__(self, project: Project) -> None:
         super().__init__()
@@ -40,10 +39,9 @@ class Tracking(cst.CSTTransformer):
 
     def visit_Call(self, node: cst.Call) -> bool | None:
         """Remember that a name holds a model if it is asked so."""
-        if dotted(node.func) == "isinstance" and len(node.args) == 2 and isinstance(node.args[0].value, cst.Name):
-            classes = m.findall(node.args[1].value, m.Name() | m.Attribute())
-            if any(self.is_model(self.resolver.name(each)) for each in classes):
-                self.resolver.scopes[-1].held.add(node.args[0].value.value)
+        asks = dotted(node.func) == "isinstance" and len(node.args) == 2 and isinstance(node.args[0].value, cst.Name)
+        if asks and any(self.is_model(self.resolver.name(each)) for each in walk(node.args[1].value)):
+            self.resolver.scopes[-1].held.add(dotted(node.args[0].value))
         return None
 
     def visit_For_body(self, node: cst.For) -> None:
@@ -89,8 +87,7 @@ class Tracking(cst.CSTTransformer):
     def _holds_model(self, node: cst.CSTNode | None) -> bool:
         if isinstance(node, cst.SimpleString):
             node = in_string(node)
-        names = m.findall(node, m.Name() | m.Attribute()) if node is not None else ()
-        return any(self.is_model(self.resolver.annotation_name(each)) for each in names)
+        return node is not None and any(self.is_model(self.resolver.annotation_name(each)) for each in walk(node))
 
     def leave_FunctionDef(
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
@@ -101,7 +98,7 @@ class Tracking(cst.CSTTransformer):
 
     def visit_Assign(self, node: cst.Assign) -> bool | None:
         """Remember what is assigned."""
-        kind: Kind | Sequence[Kind | None] | None = self.resolver.parts(node.value) or self.resolver.value(node.value)
+        kind: Kind | Sequence[Kind | None] | None = self.resolver.parts(node.value) or self.resolver.held(node.value)
         for each in node.targets:
             self.resolver.assign(each.target, kind)
             self.resolver.remember_type(each.target, node.value)
@@ -113,9 +110,17 @@ class Tracking(cst.CSTTransformer):
                 scope.held.discard(each.target.value)
                 if made:
                     (scope.models if len(node.targets) == 1 else scope.held).add(each.target.value)
-                if may_be_none(node.value):
+                annotated, called = self.resolver.project.annotated, self._function_of(node.value)
+                if called in annotated.models:
+                    scope.held.add(each.target.value)
+                if may_be_none(node.value) or called in annotated.nones:
                     scope.optional.add(each.target.value)
         return None
+
+    def _function_of(self, value: cst.BaseExpression) -> str:
+        """Return the name of the function or method of which a value is the result."""
+        value = value.expression if isinstance(value, cst.Await) else value
+        return dotted(value.func).rpartition(".")[2] if isinstance(value, cst.Call) else ""
 
     def is_model(self, name: str) -> bool:
         """Return whether a name of `acp` is a model, or a function that makes one."""
@@ -123,7 +128,7 @@ class Tracking(cst.CSTTransformer):
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> bool | None:
         """Remember what is assigned."""
-        kind = self.resolver.value(node.value) if node.value else None
+        kind = self.resolver.held(node.value) if node.value else None
         kind = kind or self.resolver.annotated(node.annotation.annotation)
         self.resolver.remember_type(node.target, node.annotation.annotation)
         self.resolver.assign(node.target, kind)
@@ -131,17 +136,18 @@ class Tracking(cst.CSTTransformer):
             self.resolver.scopes[-1].optional.add(node.target.value)
         return None
 
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+        """Remember what is assigned."""
+        self.resolver.assign(node.target, self.resolver.held(node.value))
+
     def visit_For(self, node: cst.For) -> None:
-        """Forget what the target of a loop was."""
-        self.resolver.assign(node.target, None)
+        """Remember what the target of a loop is."""
+        self.resolver.assign(node.target, self.resolver.items(node.iter))
 
     def visit_WithItem(self, node: cst.WithItem) -> bool | None:
         """Remember what a context manager gives."""
         if node.asname is not None and isinstance(node.item, cst.Call):
-            if self.resolver.name(node.item.func) == "spawn_agent_process":
-                self.resolver.assign(node.asname.name, [Kind("agent")])
-            else:
-                self.resolver.assign(node.asname.name, self.resolver.value(node.item))
+            self.resolver.assign(node.asname.name, self.resolver.entered(node.item))
         return None
 
 
@@ -170,12 +176,18 @@ class Attributes(Tracking):
         is_property = any(dotted(each.decorator) == "property" for each in original_node.decorators)
         if is_property and value is not None and (kind := self.resolver.value(value)):
             self.resolver.attributes.setdefault(self.resolver.scopes[-1].cls, {})[original_node.name.value] = kind
-        if len(self.resolver.scopes) == 2 and value is not None:
-            kinds: Kind | tuple[Kind | None, ...] | None = self.resolver.value(value)
-            if isinstance(value, cst.Tuple):
-                kinds = tuple(self.resolver.value(each.value) for each in value.elements)
-            if kinds:
-                self.resolver.facts.functions[original_node.name.value] = kinds
+        kinds: Kind | tuple[Kind | None, ...] | None = self.resolver.held(value) if value is not None else None
+        if isinstance(value, cst.Tuple):
+            kinds = tuple(self.resolver.held(each.value) for each in value.elements)
+        if original_node.returns is not None:
+            annotation = original_node.returns.annotation
+            kinds = kinds or self.resolver.annotated(annotation) or tuple(self.resolver.written_parts(annotation))
+        if kinds and len(self.resolver.scopes) <= 3:
+            name, cls = original_node.name.value, self.resolver.scopes[-1].cls
+            if not cls:
+                self.resolver.facts.functions[name] = kinds
+            elif isinstance(kinds, Kind):
+                self.resolver.attributes.setdefault(cls, {})[f"{name}()"] = kinds
         return super().leave_FunctionDef(original_node, updated_node)
 
 

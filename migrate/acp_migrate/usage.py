@@ -6,12 +6,10 @@ import re
 from collections.abc import Sequence
 
 import libcst as cst
-from libcst import matchers as m
 from libcst.metadata import MetadataWrapper, ScopeProvider
 
 from acp_migrate.bindings import ExpressionVisitor, is_list_of_names
-from acp_migrate.resolving import in_string
-from acp_migrate.syntax import dotted
+from acp_migrate.syntax import dotted, find, in_string, visit_only
 
 _NAMED = re.compile(rb"\b(?:from|import)\b[^\n]*(?:\\\r?\n[^\n]*)*\bacp\b|\bacp(?:\.\S|\s+as\b)")
 _LOADED = re.compile(rb"""["']acp["']""")
@@ -41,7 +39,7 @@ def unresolved(module: cst.Module) -> set[str]:
 def used_names(module: cst.CSTNode) -> set[str]:
     """Return the names that a file or a part of it uses, outside of imports."""
     found: set[str] = set()
-    module.visit(_Used(found))
+    visit_only(module, _Used(found))
     return found
 
 
@@ -60,10 +58,10 @@ class _Used(ExpressionVisitor):
         self._found.add(node.value)
 
     def visit_Annotation(self, node: cst.Annotation) -> None:
-        for each in m.findall(node, m.SimpleString()):
-            parsed = in_string(cst.ensure_type(each, cst.SimpleString))
+        for each in find(node, cst.SimpleString):
+            parsed = in_string(each)
             if parsed is not None:
-                parsed.visit(self)
+                visit_only(parsed, self)
 
     def visit_Assign(self, node: cst.Assign) -> bool:
         return not is_list_of_names(node)
@@ -72,12 +70,16 @@ class _Used(ExpressionVisitor):
         if dotted(node.func).rpartition(".")[2] in TYPING:
             self._strings([*node.args])
 
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        if node.value is not None and dotted(node.annotation.annotation).rpartition(".")[2] == "TypeAlias":
+            self._strings([node.value])
+
     def visit_Subscript(self, node: cst.Subscript) -> None:
         self._strings([*node.slice])
 
     def _strings(self, nodes: Sequence[cst.CSTNode]) -> None:
         for each in nodes:
-            for one in m.findall(each, m.SimpleString()):
-                text = cst.ensure_type(one, cst.SimpleString).evaluated_value
+            for one in find(each, cst.SimpleString):
+                text = one.evaluated_value
                 if isinstance(text, str) and text.isidentifier() and text != "acp":
                     self._found.add(text)
