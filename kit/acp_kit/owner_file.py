@@ -26,7 +26,7 @@ class OwnerFile:
         """
         self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o600)
         status = os.fstat(self._file)
-        self.size = status.st_size
+        self.size: int = status.st_size
         if sys.platform != "win32" and S_ISREG(status.st_mode):
             os.fchmod(self._file, 0o600)  # it may exist already
         if self.size:

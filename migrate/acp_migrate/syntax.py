@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import libcst as cst
 from libcst import matchers as m
@@ -40,7 +40,8 @@ def parts_of(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
         if isinstance(value, cst.CSTNode):
             yield name, value
         elif isinstance(value, (list, tuple)):
-            yield from ((name, each) for each in value if isinstance(each, cst.CSTNode))
+            nodes = cast("Sequence[object]", value)
+            yield from ((name, node) for node in nodes if isinstance(node, cst.CSTNode))
 
 
 @cache

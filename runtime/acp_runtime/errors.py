@@ -136,10 +136,10 @@ class UnsupportedProtocolVersion(_Coded, code=-32022, message="Unsupported proto
     """-32022: the agent does not support the requested protocol version or any older one (version 2)."""
 
 
-for (_, _code), _cls in tuple(_BY_CODE.items()):
+for _key, _cls in tuple(_BY_CODE.items()):
     _remote = type(f"Remote{_cls.__name__}", (RemoteError, _cls), {"__module__": __name__, "__doc__": _cls.__doc__})
     # Also added to this module by name, so that they can be pickled.
-    _BY_CODE[RemoteError, _code] = globals()[_remote.__name__] = _remote
+    _BY_CODE[RemoteError, _key[1]] = globals()[_remote.__name__] = _remote
 
 
 class ConnectionClosed(Exception):

@@ -75,7 +75,7 @@ class Client:
             "session/new": {"sessionId": SESSION},
         }
         self.process: ProcessGroup | None = None
-        self.is_connected = False
+        self.is_connected: bool = False
         self._writer: Any = None
         self._unread: list[Json] = []
         self._changed = asyncio.Event()

@@ -47,7 +47,7 @@ class OutsideRoots(InvalidPath):
     def __init__(self, path: str, roots: Iterable[Path]) -> None:
         self.roots: tuple[Path, ...] = tuple(roots)
         super().__init__(path, f"is outside of {', '.join(map(str, self.roots))}")
-        self.args = path, self.roots  # a copy is made of them
+        self.args: tuple[object, ...] = (path, self.roots)  # a copy is made of them
 
 
 class _Unusable(OSError):
