@@ -58,7 +58,7 @@ async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(steps(QUICKSTART)[-1].files["client.py"], "utf-8")
     command = Command([sys.executable, str(tmp_path / "client.py"), "{prompt}", "{agent}"], answer="2", deadline=60)
     # It exits at Ctrl-C without a session/cancel, because `input` keeps its event loop waiting.
-    assert await faults(command, SCENARIOS) == ({}, ASKS | {"cancel"})
+    assert await faults(command, SCENARIOS.keys() - {"cancel"}) == ({}, ASKS)
 
 
 async def test_a_synchronous_client(tmp_path: Path) -> None:
