@@ -19,8 +19,7 @@ class Groups(dict[Any, dict[T, None]]):
 
     def remove(self, key: Any, item: T) -> None:
         """Remove something from the group with a key, if it is there."""
-        group = self.get(key)
-        if group is not None:
+        if group := self.get(key):
             group.pop(item, None)
             if not group:
                 del self[key]

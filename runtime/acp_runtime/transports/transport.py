@@ -67,12 +67,14 @@ class StreamTransport:
         self._writer.close()
         try:
             await self._writer.wait_closed()
-        except NotImplementedError:
-            # asyncio's protocol for a write-only pipe has no `wait_closed`, but it can drain.
+        except (NotImplementedError, AttributeError):
+            # asyncio's protocol for a write-only pipe, and those like it, have no `wait_closed`, but they can drain.
             self._writer.transport.set_write_buffer_limits(0)
             await self._writer.drain()
         finally:
-            self._writer.transport.abort()
+            # asyncio's pipes must not be aborted once they are closed.
+            if self._writer.transport.get_write_buffer_size():
+                self._writer.transport.abort()
 
 
 class TransportEnd(BufferedWriter):

@@ -10,12 +10,21 @@ import pytest
 
 from acp_bindings.v1 import connect_streams, serve_streams
 from acp_runtime import ConnectionClosed, Options
-from tests.support.runtime.peer import PlainClient
+from tests.support.runtime.peer import PlainAgent, PlainClient
 
 OPTIONS = Options(guards="off", eof_grace=0.05)
 
 
-async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Any, int, int]:
+class WithoutCloseWaiter(asyncio.BaseProtocol):
+    """The protocol for a pipe that the official SDK has, and that programs copied from it."""
+
+    async def _drain_helper(self) -> None:
+        pass
+
+
+async def opened(
+    protocol_class: Any = asyncio.streams.FlowControlMixin,
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Any, int, int]:
     """Return a reader, a writer, a transport to close at the end, and the descriptors of the peer (read, write)."""
     ours_in, theirs_out = os.pipe()
     theirs_in, ours_out = os.pipe()
@@ -24,7 +33,7 @@ async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter, Any, int
     incoming, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ours_in, "rb", 0)
     )
-    outgoing, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(ours_out, "wb", 0))
+    outgoing, protocol = await loop.connect_write_pipe(protocol_class, os.fdopen(ours_out, "wb", 0))
     return reader, asyncio.StreamWriter(outgoing, protocol, reader, loop), incoming, theirs_in, theirs_out
 
 
@@ -39,6 +48,20 @@ async def test_rule_18_a_call_fails_when_its_full_pipe_breaks_even_if_the_other_
     incoming.close()
     os.close(theirs_out)
     await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("protocol", [asyncio.streams.FlowControlMixin, WithoutCloseWaiter])
+async def test_a_pipe_closes_without_an_error_of_the_event_loop(protocol: Any) -> None:
+    errors: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
+    reader, writer, incoming, theirs_in, theirs_out = await opened(protocol)
+    serving = asyncio.create_task(serve_streams(PlainAgent, reader, writer))
+    os.close(theirs_out)
+    await serving
+    assert await asyncio.to_thread(_read_all, theirs_in) == 0
+    incoming.close()
+    await asyncio.sleep(0)
+    assert errors == []
 
 
 async def test_rule_22_the_last_message_is_written_completely_before_the_pipe_closes() -> None:
