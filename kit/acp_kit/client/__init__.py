@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         PermissionPolicy as PermissionPolicy,
         allow as allow,
         ask as ask,
+        choose_option as choose_option,
         reject as reject,
     )
     from acp_kit.client.sessions import (
@@ -71,7 +72,7 @@ else:
                 "client_capabilities",
             ),
             "open_sessions": ("UpdateHandlers", "count_unknown", "deliver_update"),
-            "permissions": ("PermissionPolicy", "allow", "ask", "reject"),
+            "permissions": ("PermissionPolicy", "allow", "ask", "choose_option", "reject"),
             "sessions": ("ClientSession", "find_session", "open_session"),
             "snapshots": ("Entry", "Snapshot"),
             "state": ("SessionState",),

@@ -28,7 +28,7 @@ from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
 from acp_runtime.escaping import printable
 
-__all__ = ["PermissionPolicy", "Rule", "allow", "ask", "reject"]
+__all__ = ["PermissionPolicy", "Rule", "allow", "ask", "choose_option", "reject"]
 
 Ask: TypeAlias = Callable[[v1.RequestPermissionRequest], Awaitable[str | None]]
 
@@ -41,6 +41,23 @@ _REJECT: Sequence[v1.PermissionOptionKind] = ("reject_once", "reject_always")
 _MAX_KINDS = 20
 
 _logger = getLogger(__name__)
+
+
+def choose_option(
+    request: v1.RequestPermissionRequest, *kinds: v1.PermissionOptionKind
+) -> v1.RequestPermissionResponse:
+    """Return the answer to a permission request that chooses an option by its kind.
+
+    Args:
+        request: the request.
+        *kinds: such as `allow_once`. The first option of the first kind that is offered is chosen. If none is, the
+            answer is `cancelled`.
+    """
+    for kind in kinds:
+        for option in request.options:
+            if option.kind == kind:
+                return _selected(request, option)
+    return like(request, v1.RequestPermissionResponse)(outcome=like(request, v1.RequestPermissionOutcomeCancelled)())
 
 
 class PermissionPolicy:
@@ -118,9 +135,9 @@ class PermissionPolicy:
         if rule is None or rule.decision == "ask":
             return await self._asked(request, _tool(request.tool_call), rule)
         if rule.decision == "reject":
-            return _response(request, _REJECT)
+            return choose_option(request, *_REJECT)
         is_always = rule.always and rule.under is None and self._all_allow
-        return _response(request, _ALLOW_ALWAYS if is_always else _ALLOW)
+        return choose_option(request, *(_ALLOW_ALWAYS if is_always else _ALLOW), *_REJECT)
 
     def _first_match(self, call: v1.ToolCallUpdate) -> Rule | None:
         return next((rule for rule in self._rules if rule.matches(call)), None)
@@ -130,7 +147,7 @@ class PermissionPolicy:
     ) -> v1.RequestPermissionResponse:
         if self._ask is None:
             self._log_rejection(request.tool_call)
-            return _response(request, _REJECT)
+            return choose_option(request, *_REJECT)
         key = request.session_id, tool or f"id {request.tool_call.tool_call_id}"
         async with self._locks.setdefault(key, asyncio.Lock()):
             remembered = tool
@@ -138,7 +155,8 @@ class PermissionPolicy:
                 remembered = f"{tool}, asked by rule {self._rules.index(rule) + 1}"
             allowed = self._always.get(request.session_id, {}).get(remembered or "")
             if allowed is not None:
-                return _response(request, (_ALLOW_AGAIN if self._all_allow else _ALLOW) if allowed else _REJECT)
+                kinds = (_ALLOW_AGAIN if self._all_allow else _ALLOW) if allowed else _REJECT
+                return choose_option(request, *kinds, *_REJECT)
             try:
                 chosen = await answer_of(self._ask, request)
             except DialogCancelled:
@@ -147,10 +165,10 @@ class PermissionPolicy:
                 )
             except EOFError:  # from `input`, if stdin is a pipe or a file
                 _logger.warning("The input ended before the user chose an option. The tool call is rejected.")
-                return _response(request, _REJECT)
+                return choose_option(request, *_REJECT)
             except Exception:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
-                return _response(request, _REJECT)
+                return choose_option(request, *_REJECT)
             return self._answered(request, chosen, remembered)
 
     def _log_rejection(self, call: v1.ToolCallUpdate) -> None:
@@ -165,11 +183,11 @@ class PermissionPolicy:
     ) -> v1.RequestPermissionResponse:
         """Answer with the option that the user chose, and remember "always"."""
         if chosen is None:
-            return _response(request, _REJECT)
+            return choose_option(request, *_REJECT)
         option = next((each for each in request.options if each.option_id == chosen), None)
         if option is None:
             _logger.error("The agent did not offer the option %.200r. The tool call is rejected.", chosen)
-            return _response(request, _REJECT)
+            return choose_option(request, *_REJECT)
         answer = option if self._all_allow else _once(request, option)
         if answer is None:
             _logger.error(
@@ -177,7 +195,7 @@ class PermissionPolicy:
                 "also hold later. The tool call is rejected.",
                 option.name,
             )
-            return _response(request, _REJECT)
+            return choose_option(request, *_REJECT)
         if remembered is not None and option.kind in ("allow_always", "reject_always"):
             self.remember(request.session_id, remembered, allowed=option.kind == "allow_always")
         return _selected(request, answer)
@@ -196,17 +214,6 @@ def _once(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> 
         return option
     once = [each for each in request.options if each.kind == "allow_once"]
     return once[0] if len(once) == 1 else None
-
-
-def _response(
-    request: v1.RequestPermissionRequest, kinds: Sequence[v1.PermissionOptionKind]
-) -> v1.RequestPermissionResponse:
-    """Choose the first option of the first kind that is offered; else reject, and else cancel."""
-    for kind in (*kinds, *_REJECT):
-        for option in request.options:
-            if option.kind == kind:
-                return _selected(request, option)
-    return like(request, v1.RequestPermissionResponse)(outcome=like(request, v1.RequestPermissionOutcomeCancelled)())
 
 
 def _selected(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> v1.RequestPermissionResponse:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import PermissionPolicy, allow, ask, reject
+from acp_kit.client import PermissionPolicy, allow, ask, choose_option, reject
 from acp_kit.client.permissions import Rule
 
 ALL = "allow_once allow_always reject_once reject_always"
@@ -44,6 +44,19 @@ class _User:
         self.asked.append(request.tool_call.title)
         await asyncio.sleep(0)
         return self._answers.pop(0)
+
+
+def test_an_option_is_chosen_by_its_kind_in_the_order_of_preference() -> None:
+    request = _request("reject_once allow_always allow_once")
+    options = [*request.options, v1.PermissionOption(option_id="allow_forever", name="", kind="allow_once")]
+    several = v1.RequestPermissionRequest(session_id="s", tool_call=request.tool_call, options=options)
+    chosen = choose_option(several, "allow_once", "allow_always").outcome
+    assert chosen == v1.RequestPermissionOutcomeSelected(option_id="allow_once")
+    assert choose_option(request, "reject_always", "allow_always").outcome.option_id == "allow_always"
+    assert choose_option(request, "reject_always").outcome == v1.RequestPermissionOutcomeCancelled()
+    misleading = v1.PermissionOption(option_id="reject_once", name="Reject", kind="allow_always")
+    only = v1.RequestPermissionRequest(session_id="s", tool_call=request.tool_call, options=[misleading])
+    assert choose_option(only, "reject_once").outcome == v1.RequestPermissionOutcomeCancelled()
 
 
 @pytest.mark.parametrize(
