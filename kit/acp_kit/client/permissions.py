@@ -182,11 +182,10 @@ class PermissionPolicy:
         self, request: v1.RequestPermissionRequest, chosen: str | None, remembered: str | None
     ) -> v1.RequestPermissionResponse:
         """Answer with the option that the user chose, and remember "always"."""
-        if chosen is None:
-            return choose_option(request, *_REJECT)
-        option = next((each for each in request.options if each.option_id == chosen), None)
+        option = next((option for option in request.options if option.option_id == chosen), None)
         if option is None:
-            _logger.error("The agent did not offer the option %.200r. The tool call is rejected.", chosen)
+            if chosen is not None:
+                _logger.error("The agent did not offer the option %.200r. The tool call is rejected.", chosen)
             return choose_option(request, *_REJECT)
         answer = option if self._all_allow else _once(request, option)
         if answer is None:

@@ -43,10 +43,6 @@ class OutputTail:
         surplus = len(self._kept) - self._limit
         if surplus > 0:
             self.truncated = True
-            while surplus < len(self._kept) and _continues_character(self._kept[surplus]):
+            while surplus < len(self._kept) and self._kept[surplus] & 0xC0 == 0x80:  # inside of a character
                 surplus += 1
             del self._kept[:surplus]
-
-
-def _continues_character(byte: int) -> bool:
-    return byte & 0xC0 == 0x80
