@@ -28,7 +28,8 @@ Path("generated/new.py").touch()
 
 def upgrade(workflow: Workflow, effect: str, source: str = "npm:sdk@latest") -> int:
     """Run the step with a codegen that has an effect."""
-    workflow.commit({"codegen/__main__.py": CODEGEN + effect, ".gitignore": ".venv\n__pycache__\n"}, push=["main"])
+    codegen = {"codegen/__init__.py": "", "codegen/__main__.py": CODEGEN + effect}
+    workflow.commit({**codegen, ".gitignore": ".venv\n__pycache__\n"}, push=["main"])
     (workflow.clone / ".venv/bin").mkdir(parents=True)
     (workflow.clone / ".venv/bin/python").symlink_to(sys.executable)
     return workflow.run("upgrade", FROM=source)

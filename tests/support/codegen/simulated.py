@@ -239,6 +239,14 @@ def upgrade(row: str, folder: Path) -> Path:
         with (copy / "codegen/renames.toml").open("a", encoding="utf-8") as file:
             file.write(f"\n{textwrap.dedent(found[1]).strip()}\n")
         run(copy, "codegen", "upgrade", str(source), "--report", str(folder / "reports"))
+    if found := re.search(
+        r"^\d+\. Say what these updates do.* in TABLE of (\S+):\n((?:   .*\n)+)", printed, re.MULTILINE
+    ):
+        table = copy / found[1]
+        lines = "".join(f'    "{tag}": Notifies(),\n' for tag in found[2].split())
+        table.write_text(
+            table.read_text("utf-8").replace('    "notice": Notifies(),\n', f'    "notice": Notifies(),\n{lines}')
+        )
     return copy
 
 
