@@ -194,7 +194,10 @@ class Requests:
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
+            task = request.task
             self._finish(request, line, result)
+            if task is not None:
+                self.tasks.forget(task)
 
     def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
         """Answer a request whose task ended before it could answer."""

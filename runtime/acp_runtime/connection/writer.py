@@ -67,6 +67,8 @@ class Writer:
         if self._wrote_in_iteration:
             self._lines.append(line)
             self._size += len(line)
+            if self._size > self._high_water:
+                self.write_all()  # joined with the next ones, they would take their memory twice
             return
         if not flush:
             self._wrote_in_iteration = True
