@@ -37,13 +37,14 @@ class Deployment:
         self._stack = ExitStack()
 
     def __enter__(self) -> Deployment:
+        # First, so that nothing runs yet if there is no HAProxy.
+        one, two = (f"unix@{self._folder / name}" for name in NAMES)
+        self.address = self._stack.enter_context(balancer(FOLDER / "haproxy.cfg", one, two))
+        self._stack.callback(self._kill_all)
         for name in NAMES:
             self._start(name)
         for name in NAMES:
             self._wait_until_running(name)
-        self._stack.callback(self._kill_all)
-        one, two = (f"unix@{self._folder / name}" for name in NAMES)
-        self.address = self._stack.enter_context(balancer(FOLDER / "haproxy.cfg", one, two))
         return self
 
     def __exit__(
