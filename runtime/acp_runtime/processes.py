@@ -137,14 +137,14 @@ def _has_members(group: int) -> bool:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return sys.platform != "linux" or any(_runs_in(group, each) for each in Path("/proc").glob("[0-9]*/stat"))
+    return sys.platform != "linux" or any(_runs_in(group, stat) for stat in Path("/proc").glob("[0-9]*/stat"))
 
 
 def _runs_in(group: int, stat: Path) -> bool:
     with suppress(OSError):
         # The program's name is in parentheses and may contain any characters.
-        state, _, found = stat.read_bytes().rpartition(b")")[2].split()[:3]
-        return int(found) == group and state not in b"ZX"
+        state, _, leader = stat.read_bytes().rpartition(b")")[2].split()[:3]
+        return int(leader) == group and state not in b"ZX"
     return False  # it has just ended
 
 
@@ -250,4 +250,4 @@ def _is_inherited(name: str, inherit: bool | Collection[str]) -> bool:
     if isinstance(inherit, bool):
         return inherit or name in _SAFE or name.startswith("LC_")
     # On Windows, names in os.environ are always upper case.
-    return name in inherit or (sys.platform == "win32" and name in {each.upper() for each in inherit})
+    return name in inherit or (sys.platform == "win32" and name in {other.upper() for other in inherit})

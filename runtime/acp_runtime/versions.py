@@ -72,7 +72,7 @@ class _Opening:
         if requested is None:
             return Refused(message.id, getattr(message, "error", InvalidParams()))
         versions = [side.profile.protocol_version for side, _, _ in self._served]
-        served = [each for each, version in zip(self._served, versions, strict=True) if version <= requested]
+        served = [entry for entry, version in zip(self._served, versions, strict=True) if version <= requested]
         may_refuse = len(versions) > 1 or self._side.profile.refuses_lower
         if not served and may_refuse and self._connection.options.guards != "off":
             return Refused(message.id, UnsupportedProtocolVersion(data={"requested": requested, "supported": versions}))

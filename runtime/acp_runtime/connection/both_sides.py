@@ -83,7 +83,7 @@ class BothSides:
             if isinstance(method.capability, str) and method.side == self.own.role:
                 is_advertised = _is_advertised(advertised, method.capability.split("."))
                 logins = as_array(advertised.get(method.capability)) or ()
-                if logins and all((as_object(each) or {}).get("type") == "terminal" for each in logins):
+                if logins and all((as_object(login) or {}).get("type") == "terminal" for login in logins):
                     continue  # the client runs these itself
                 if is_advertised != self.own.overrides(self.handler, method):
                     (missing if is_advertised else unused).append(method.wire)

@@ -142,7 +142,7 @@ def _tags_in(params: Any, attribute: str) -> list[str]:
     if not value:
         return [] if attribute else [""]
     items = value if value.__class__ is list else [value]
-    return ["", *[each if each.__class__ is str else getattr(each, "type", "") for each in items]]
+    return ["", *[item if item.__class__ is str else getattr(item, "type", "") for item in items]]
 
 
 def relative_paths(method: AnyMethod, params: Any) -> Iterator[tuple[str, str]]:

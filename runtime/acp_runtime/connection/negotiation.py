@@ -74,8 +74,8 @@ class Negotiation:
 
 def version_in(message: Mapping[str, Any], name: str) -> int | None:
     """Return the version in a message that opens the connection, given its property; None if it is invalid."""
-    found: Any = message.get(name)
+    value: Any = message.get(name)
     # `2.0` is an integer in JSON Schema.
-    if isinstance(found, bool) or not (isinstance(found, int) or (isinstance(found, float) and found.is_integer())):
+    if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
         return None
-    return int(found) if 0 <= found <= _HIGHEST_VERSION else None
+    return int(value) if 0 <= value <= _HIGHEST_VERSION else None

@@ -75,7 +75,7 @@ class Decoder:
         except ValidationError:
             frame = None  # and free the error, which holds the whole message
         except Exception as error:  # raised by a validator of an extension's params
-            return _not_validated(from_json(line), error)
+            return _refuse_unvalidated(from_json(line), error)
         if frame is None:
             return self._explain(line)
         method = frame.get("method")
@@ -95,8 +95,10 @@ class Decoder:
     @cached_property
     def _null_ids(self) -> bool:
         """Whether the id of a request can be null: what the schema says of the notification that cancels one."""
-        cancels = [each for each in self._notifications.values() if each.cancels is not None]
-        return all(type(None) in get_args(each.params_type.model_fields[each.cancels].annotation) for each in cancels)
+        fields = [
+            method.params_type.model_fields[method.cancels] for method in self._notifications.values() if method.cancels
+        ]
+        return all(type(None) in get_args(field.annotation) for field in fields)
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> tuple[Mapping[str, AnyMethod], Callable[[bytes], Any]]:
         schema = FrameSchema(methods, self._unambiguous, null_ids=not methods or self._null_ids)
@@ -129,7 +131,7 @@ class Decoder:
         except ValidationError as fault:
             return _invalid_params(frame, known, explain(fault, 0))
         except Exception as fault:  # raised by a validator of an extension's params
-            return _not_validated(frame, fault)
+            return _refuse_unvalidated(frame, fault)
         if _logger.isEnabledFor(DEBUG):
             log_dropped(known, "params", line, valid)
         return IncomingRequest(frame["id"], method, valid) if is_request else IncomingNotification(method, valid)
@@ -192,7 +194,7 @@ def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, 
     return InvalidNotification(method.wire, frame.get("params"), error)
 
 
-def _not_validated(frame: dict[str, Any], error: Exception) -> Message:
+def _refuse_unvalidated(frame: dict[str, Any], error: Exception) -> Message:
     """Refuse params whose validator, which an application wrote, raised something else than ValueError."""
     method = frame["method"]
     _logger.error("A validator of the params of %s raised", method, exc_info=error)

@@ -33,25 +33,25 @@ def log_dropped(method: AnyMethod, member: str, line: bytes, model: Any) -> None
         model: what the member was read as.
     """
     if method.side != "extension":
-        for path, kind in _dropped((member,), parse(line).get(member), to_plain_json(model)):
+        for path, kind in _find_dropped((member,), parse(line).get(member), to_plain_json(model)):
             log(_logger, DEBUG, "Dropped %s of %s: an invalid %s", path_of(path), method.wire, kind.__name__)
 
 
-def _dropped(path: Path, sent: Any, kept: Any) -> Iterator[tuple[Path, type]]:
+def _find_dropped(path: Path, sent: Any, kept: Any) -> Iterator[tuple[Path, type]]:
     """Yield the paths and types of the values that were sent and not kept. A null counts as absent."""
     members, items = as_object(sent), as_array(sent)
     kept_members, kept_items = as_object(kept), as_array(kept)
     if members is not None and kept_members is not None:
         for name, value in members.items():
             if name in kept_members:
-                yield from _dropped((*path, name), value, kept_members[name])
+                yield from _find_dropped((*path, name), value, kept_members[name])
             elif value is not None:
                 yield (*path, name), type(value)
     elif items is not None and kept_items is not None:
         left = deque(kept_items)
         for index, item in enumerate(items):
             if left and _may_be_left(left[0], item):
-                yield from _dropped((*path, index), item, left.popleft())
+                yield from _find_dropped((*path, index), item, left.popleft())
             else:
                 yield (*path, index), type(item)
     elif kept_items is not None and sent is not None:

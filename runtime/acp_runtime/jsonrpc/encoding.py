@@ -95,7 +95,7 @@ def to_plain_json(value: Any) -> Any:
 def _is_finite(value: Any, serializer: Any, options: dict[str, Any]) -> bool:
     """Look for NaN without models. Those of an application write it as null, unless they are configured not to."""
     to_python = partial(serializer.to_python, warnings=False, **options)
-    return is_strict(write(lambda each: ANY.to_json(to_python(each), fallback=str), value))
+    return is_strict(write(lambda item: ANY.to_json(to_python(item), fallback=str), value))
 
 
 def _id(id: RequestId) -> bytes:

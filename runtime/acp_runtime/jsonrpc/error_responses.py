@@ -12,7 +12,7 @@ from acp_runtime.errors import InternalError, RemoteError, RequestCancelled, Req
 from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.encoding import error_line
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.strict_json import restored
+from acp_runtime.jsonrpc.strict_json import restore
 from acp_runtime.models.errors import meant
 
 # Limits of a response to invalid params: the number of errors, and the characters of each text, of at most six bytes.
@@ -64,7 +64,7 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
         prefix: how many leading steps of each path to drop, because they belong to our schema, not to the message.
     """
     errors = meant(error.errors(include_input=False, include_url=False, include_context=False))
-    faults = list(dict.fromkeys((each["loc"], str(_MESSAGES.get(each["type"], each["msg"]))) for each in errors))
+    faults = list(dict.fromkeys((fault["loc"], str(_MESSAGES.get(fault["type"], fault["msg"]))) for fault in errors))
     details = [
         {"path": path_of(steps[prefix:]), "message": message[:_MAX_TEXT]} for steps, message in faults[:_MAX_ERRORS]
     ]
@@ -79,7 +79,7 @@ def summary(explained: dict[str, Any], whole: str) -> str:
 
 def path_of(steps: tuple[int | str, ...]) -> str:
     """Return the path of an error as text."""
-    return ".".join(restored(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
+    return ".".join(restore(str(step))[:_MAX_TEXT] for step in steps)[:_MAX_TEXT]
 
 
 def _text(error: BaseException) -> str:

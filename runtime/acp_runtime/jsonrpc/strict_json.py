@@ -56,7 +56,7 @@ def read(read_json: Callable[[bytes], Any], line: bytes) -> Any:
         hidden = re.sub(_ESCAPES, _hide, line) if b"\\ud" in line or b"\\uD" in line else line
         if hidden == line:
             raise
-    return _map(restored, read_json(hidden))
+    return _map(restore, read_json(hidden))
 
 
 def is_strict(line: bytes) -> bool:
@@ -88,18 +88,18 @@ def write(write_json: Callable[[Any], bytes], value: Any) -> bytes:
         raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
 
 
-def restored(text: str) -> str:
+def restore(text: str) -> str:
     """Return a text with its hidden characters."""
     return re.sub(f"{_MARK}([0-9a-f]{{4}})", lambda hidden: chr(int(hidden[1], 16)), text)
 
 
-def _hide(found: re.Match[bytes]) -> bytes:
-    backslashes, pair, code = found.groups()
-    return found[0] if pair else b"%b%b%b" % (backslashes or b"", _MARK_UTF8, (code or b"fdd0").lower())
+def _hide(escape: re.Match[bytes]) -> bytes:
+    backslashes, pair, code = escape.groups()
+    return escape[0] if pair else b"%b%b%b" % (backslashes or b"", _MARK_UTF8, (code or b"fdd0").lower())
 
 
 def _hide_in_text(text: str) -> str:
-    return re.sub(f"[\ud800-\udfff{_MARK}]", lambda found: f"{_MARK}{ord(found[0]):04x}", text)
+    return re.sub(f"[\ud800-\udfff{_MARK}]", lambda match: f"{_MARK}{ord(match[0]):04x}", text)
 
 
 def _map(change: Callable[[str], str], value: Any) -> Any:
@@ -108,10 +108,10 @@ def _map(change: Callable[[str], str], value: Any) -> Any:
         return change(value)
     members = as_object(value)
     if members is not None:
-        return {_map(change, key): _map(change, each) for key, each in members.items()}
+        return {_map(change, key): _map(change, item) for key, item in members.items()}
     kind: Any = value.__class__
     if isinstance(value, _CONTAINERS):
-        items = [_map(change, each) for each in value]
+        items = [_map(change, item) for item in value]
         return kind(*items) if hasattr(kind, "_fields") else kind(items)
     is_model = isinstance(value, BaseModel)
     if is_model or is_dataclass(kind):

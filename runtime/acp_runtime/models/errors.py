@@ -34,34 +34,34 @@ def _labelled_place(error: ErrorDetails) -> tuple[int | str, ...] | None:
 
 def meant(errors: Errors) -> Errors:
     """Return the errors of the alternatives that were meant, without labels in their paths."""
-    found: Errors = []
+    kept: Errors = []
     for place, group in groupby(errors, _labelled_place):
         if place is None:
-            found += group
+            kept += group
             continue
         at = len(place)
         tried: dict[int | str, Errors] = {}
-        for each in group:
-            tried.setdefault(each["loc"][at], []).append(each)
-        found += meant([{**each, "loc": (*place, *each["loc"][at + 1 :])} for each in _closest(tried, at + 1)])
-    return found
+        for error in group:
+            tried.setdefault(error["loc"][at], []).append(error)
+        kept += meant([{**error, "loc": (*place, *error["loc"][at + 1 :])} for error in _closest(tried, at + 1)])
+    return kept
 
 
 def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
     """Return the errors of the alternative that a value is closest to, or one that lists what all of them expect."""
-    inside = {name: errors for name, errors in tried.items() if any(len(each["loc"]) > depth for each in errors)}
+    inside = {name: errors for name, errors in tried.items() if any(len(error["loc"]) > depth for error in errors)}
     for name, errors in inside.items():
         if str(name).endswith("=]"):
             return errors
     if inside:
-        return min(inside.values(), key=lambda errors: (sum(each["type"] == "missing" for each in errors), len(errors)))
-    return [_any_of([each for errors in tried.values() for each in errors])]
+        return min(inside.values(), key=lambda group: (sum(error["type"] == "missing" for error in group), len(group)))
+    return [_any_of([error for errors in tried.values() for error in errors])]
 
 
 def _any_of(errors: Errors) -> ErrorDetails:
     first = errors[0]
-    expected = dict.fromkeys(each["msg"].removeprefix("Input should be ") for each in errors)
-    if len(expected) == 1 or any(each["type"] == first["type"] for each in errors[1:]):
+    expected = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in errors)
+    if len(expected) == 1 or any(error["type"] == first["type"] for error in errors[1:]):
         return first
     return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
 
@@ -76,24 +76,24 @@ def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[
     """
     intended = {name: _intended_field(cls, name, given) for name in given if name not in cls.__pydantic_fields__}
     errors = [
-        _explained(cls, each, intended)
-        for each in meant(error.errors(include_url=False))
-        if each["type"] != "missing" or not {*each["loc"][:1]} & {*intended.values()}
+        _explain(cls, fault, intended)
+        for fault in meant(error.errors(include_url=False))
+        if fault["type"] != "missing" or not {*fault["loc"][:1]} & {*intended.values()}
     ]
     hide_input = cls.model_config.get("hide_input_in_errors", False)
     return ValidationError.from_exception_data(error.title, list(map(_details, errors)), hide_input=hide_input)
 
 
-def _explained(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]) -> ErrorDetails:
+def _explain(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]) -> ErrorDetails:
     name = str(error["loc"][0]) if error["loc"] else ""
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1 and name in intended:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
-    models = [model for each in _types_at(cls, error["loc"]) for model in concrete_models(each)]
-    found: type[Any] = type(cast("object", error["input"]))
-    if error["type"] in _WRONG_MODEL and models and found is not dict:
-        message = f"Input should be {_one_of(models, found)}"
+    models = [model for kind in _types_at(cls, error["loc"]) for model in concrete_models(kind)]
+    given: type[Any] = type(cast("object", error["input"]))
+    if error["type"] in _WRONG_MODEL and models and given is not dict:
+        message = f"Input should be {_one_of(models, given)}"
         return {**error, "type": "wrong_model", "msg": message, "ctx": {}}
-    if error["type"] == "union_tag_not_found" and found is dict:
+    if error["type"] == "union_tag_not_found" and given is dict:
         message = f"{error['msg']}: write the names of attributes, or parse decoded JSON with model_validate"
         return {**error, "type": "no_tag", "msg": message, "ctx": {}}
     return error
@@ -103,11 +103,11 @@ def _types_at(cls: type[BaseModel], path: tuple[int | str, ...]) -> list[Any]:
     """Return the types of a value inside of a model. The path has a step for each field, item and tag."""
     types: list[Any] = [cls]
     for step in path:
-        tagged = [each for each in types if step in getattr(each, "__acp_tags__", {}).values()]
+        tagged = [kind for kind in types if step in getattr(kind, "__acp_tags__", {}).values()]
         if tagged and len(tagged) < len(types):
             types = tagged
         else:
-            types = [part for each in types for part in alternatives(_type_inside(each, step))]
+            types = [part for kind in types for part in alternatives(_type_inside(kind, step))]
     return types
 
 
@@ -133,12 +133,12 @@ def _unknown_argument(cls: type[BaseModel], name: str, intended: str) -> str:
     return f"Unexpected argument: did you mean `{intended}`?"
 
 
-def _one_of(models: list[type[BaseModel]], found: type[Any]) -> str:
+def _one_of(models: list[type[BaseModel]], given: type[Any]) -> str:
     """Return which classes a value may have, in words: only those derived from its own class, if there are any."""
-    derived = [each for each in models if found in each.__mro__]
-    *others, last = dict.fromkeys(each.__name__ for each in derived or models)
-    is_namesake = found.__name__ in (*others, last)
-    name = f"{found.__module__}.{found.__name__}" if is_namesake else found.__name__
+    derived = [model for model in models if given in model.__mro__]
+    *others, last = dict.fromkeys(model.__name__ for model in derived or models)
+    is_namesake = given.__name__ in (*others, last)
+    name = f"{given.__module__}.{given.__name__}" if is_namesake else given.__name__
     return f"{', '.join(others)} or {last}, not {name}" if others else f"{last}, not {name}"
 
 

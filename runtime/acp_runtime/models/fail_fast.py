@@ -24,7 +24,7 @@ def parts_of(model: Any) -> Iterator[Any]:
     parts = [*model["fields"].values()]
     for part in parts:
         yield part
-        parts += [each for each in _inside(part) if each["type"] != "model"]
+        parts += [inner for inner in _inside(part) if inner["type"] != "model"]
 
 
 def _inside(schema: Any) -> Iterator[Any]:

@@ -50,10 +50,10 @@ def _on_error(make: Callable[[], Any]) -> Change:
 
 
 def _on_null(make: Callable[[], Any]) -> Change:
-    def replaced(value: Any) -> Any:
+    def fill(value: Any) -> Any:
         return make() if value is None else value
 
-    return lambda schema: core_schema.no_info_after_validator_function(replaced, core_schema.nullable_schema(schema))
+    return lambda schema: core_schema.no_info_after_validator_function(fill, core_schema.nullable_schema(schema))
 
 
 def _skip_items(schema: Any) -> CoreSchema:

@@ -234,10 +234,10 @@ def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) 
         alias = str(field.validation_alias)  # which may be several aliases or a path
         if field.alias_priority == 2 and alias in given and alias not in fields and name not in data:
             given[name] = given.pop(alias)
-    for each in error.errors(include_url=False):
-        name = str(next(iter(each["loc"]), ""))
-        items: tuple[Any, ...] = each["input"]
-        if each["type"] == "list_type" and type(items) is tuple and items is given.get(name):
+    for fault in error.errors(include_url=False):
+        name = str(next(iter(fault["loc"]), ""))
+        items: tuple[Any, ...] = fault["input"]
+        if fault["type"] == "list_type" and type(items) is tuple and items is given.get(name):
             given[name] = [*items]
     if given != data:
         Model.__init__(instance, **given)

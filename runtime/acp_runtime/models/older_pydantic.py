@@ -48,7 +48,7 @@ def adapt(path: list[Any]) -> None:
     Args:
         path: the schemas of the user's validators around the model, and that of the model.
     """
-    if _version < (2, 14) and any(each["type"] == "function-wrap" for each in path):  # which forgets `by_name`
+    if _version < (2, 14) and any(part["type"] == "function-wrap" for part in path):  # which forgets `by_name`
         path[-1]["config"] = {**path[-1]["config"], "validate_by_name": True}
     if _version < (2, 13):
         _dump_in_unions(path[-1])

@@ -70,13 +70,13 @@ class Number(_Range):
     """A finite number from `minimum` to `maximum`, both inclusive."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        message = f"Input should be {self._described()}"
+        message = f"Input should be {self._describe()}"
         return _number(self.minimum, self.maximum, custom_error_type="number", custom_error_message=message)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(core_schema.float_schema(ge=self.minimum, le=self.maximum))
 
-    def _described(self) -> str:
+    def _describe(self) -> str:
         bounds = {"greater than or equal to": self.minimum, "less than or equal to": self.maximum}
         limits = [f"{words} {bound}" for words, bound in bounds.items() if bound is not None]
         return " ".join(["a number", " and ".join(limits)]).rstrip()

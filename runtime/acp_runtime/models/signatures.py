@@ -25,12 +25,12 @@ class ModelSignature:
 def signature_of(cls: Any) -> Signature:
     """Return the signature of a constructor: the parameters of `__init__`, with the fields in place of `**data`."""
     own = list(signature(cls.__init__).parameters.values())[1:]
-    named = {each.name: each for each in own if each.kind is not Parameter.VAR_KEYWORD}
+    named = {parameter.name: parameter for parameter in own if parameter.kind is not Parameter.VAR_KEYWORD}
     if len(named) < len(own):
         named = {name: _parameter(name, field) for name, field in cls.__pydantic_fields__.items()} | named
         if cls.__acp_unknown__ == "allow":
             named["extra_data"] = own[-1].replace(name="extra_data")
-    return Signature(sorted(named.values(), key=lambda each: each.kind), return_annotation=None)
+    return Signature(sorted(named.values(), key=lambda parameter: parameter.kind), return_annotation=None)
 
 
 def _parameter(name: str, field: FieldInfo) -> Parameter:

@@ -29,18 +29,18 @@ def alternatives(annotation: Any) -> Iterator[Any]:
 
 def concrete_models(alias: Any) -> list[type[BaseModel]]:
     """Return the model classes of a model or of a generated union of models; none for anything else."""
-    return [each for each in alternatives(alias) if isinstance(each, type) and issubclass(each, BaseModel)]
+    return [kind for kind in alternatives(alias) if isinstance(kind, type) and issubclass(kind, BaseModel)]
 
 
 def as_declared(value: Any, classes: tuple[type[BaseModel], ...]) -> Any:
     """Return an instance of a subclass as an instance of the declared class; any other value unchanged."""
     for cls in type(value).__mro__:
         if cls in classes:
-            return value if cls is type(value) else _converted(cls, value)
+            return value if cls is type(value) else _convert(cls, value)
     return value
 
 
-def _converted(cls: type[BaseModel], value: BaseModel) -> BaseModel:
+def _convert(cls: type[BaseModel], value: BaseModel) -> BaseModel:
     fields = {name: item for name, item in vars(value).items() if name in cls.model_fields}
     converted = cls.model_construct(value.model_fields_set, **fields)
     if converted.__pydantic_extra__ is not None:  # an unknown key may be named like a field

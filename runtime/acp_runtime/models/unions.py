@@ -75,7 +75,7 @@ class _FirstMatch:
     """A union without a tag. A value becomes an instance of the first member that accepts it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return _in_order(_labelled(members_of(source), handler))
+        return _in_order(_label_members(members_of(source), handler))
 
     def __repr__(self) -> str:
         return "FirstMatch"
@@ -95,7 +95,7 @@ class _ExactlyOne:
                 raise PydanticCustomError("more_than_one", message, {"variants": " and ".join(matching)})
             return value
 
-        return core_schema.no_info_after_validator_function(check, _in_order(_labelled(members, handler)))
+        return core_schema.no_info_after_validator_function(check, _in_order(_label_members(members, handler)))
 
     def __repr__(self) -> str:
         return "ExactlyOne"
@@ -109,7 +109,7 @@ def _in_order(choices: list[Any]) -> CoreSchema:
     return core_schema.union_schema(choices, mode="left_to_right")
 
 
-def _labelled(members: Any, handler: GetCoreSchemaHandler) -> list[tuple[CoreSchema, str]]:
+def _label_members(members: Any, handler: GetCoreSchemaHandler) -> list[tuple[CoreSchema, str]]:
     return [(handler.generate_schema(member), label(_name(member))) for member in members]
 
 
@@ -117,7 +117,7 @@ def _name(member: Any) -> str:
     models = [model.__name__ for model in concrete_models(member)]
     if get_origin(member) is Annotated and not models:
         return _name(get_args(member)[0])
-    items = [each.__name__ for each in get_args(member) if isinstance(each, type)]
+    items = [item.__name__ for item in get_args(member) if isinstance(item, type)]
     name = getattr(member, "__name__", "union")
     return " or ".join(models) or (f"{name}[{items[0]}]" if items else str(name))
 

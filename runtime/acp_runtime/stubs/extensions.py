@@ -151,9 +151,9 @@ def find_handled(cls: type, schema: Mapping[str, AnyMethod], hooks: Container[st
         marked.update({name: getattr(value, _MARK) for name, value in vars(base).items() if hasattr(value, _MARK)})
     handled = tuple((name, extension) for name, extensions in marked.items() for extension in extensions)
     wires = {method.wire for method in schema.values()}
-    found: dict[tuple[type, str], tuple[str, Extension]] = {}
+    first_of: dict[tuple[type, str], tuple[str, Extension]] = {}
     for name, extension in handled:
-        first = found.setdefault((type(extension), extension.wire), (name, extension))
+        first = first_of.setdefault((type(extension), extension.wire), (name, extension))
         if extension.wire in wires:
             reason = "it is a method of the schema. Override the method of the base class instead."
         elif name in schema or name in hooks:

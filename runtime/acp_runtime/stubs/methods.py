@@ -73,8 +73,8 @@ class Profile(_Facts):
 def session_of(profile: Profile, params: Any) -> str | None:
     """Return the session that params belong to; None if they belong to none."""
     is_json = params.__class__ is dict
-    found = params.get(profile.session) if is_json else getattr(params, profile.session_attribute, None)
-    return found if isinstance(found, str) else None
+    session = params.get(profile.session) if is_json else getattr(params, profile.session_attribute, None)
+    return session if isinstance(session, str) else None
 
 
 class Method(_Facts):

@@ -60,7 +60,7 @@ def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
         except ValidationError as error:
             failed[model] = error
     # The error of the member that the keywords fit best.
-    raise min(failed.items(), key=lambda each: (*_misfit(each[0], keywords), each[1].error_count()))[1]
+    raise min(failed.items(), key=lambda failure: (*_misfit(failure[0], keywords), failure[1].error_count()))[1]
 
 
 def _misfit(model: type[BaseModel], keywords: dict[str, Any]) -> tuple[bool, int]:

@@ -46,8 +46,8 @@ current: ContextVar[Any] = ContextVar("acp_runtime.current", default=None)
 
 def current_request() -> CurrentRequest | None:
     """Return the request whose handler runs this code; None in other code, and after the handler has ended."""
-    found = current.get()
-    return found if isinstance(found, CurrentRequest) and not found.done else None
+    request = current.get()
+    return request if isinstance(request, CurrentRequest) and not request.done else None
 
 
 class Channel(Protocol):
@@ -246,11 +246,11 @@ class Remote:
             if not isinstance(cast("object", method), (ExtRequest, ExtNotification)):
                 raise TypeError(f"Expected an ExtRequest or an ExtNotification, not {method!r}.")
             return self._channel.supports(method)
-        found = self.requests.get(method) or self.notifications.get(method)
-        if found is None:
+        known = self.requests.get(method) or self.notifications.get(method)
+        if known is None:
             names = ", ".join(sorted({**self.requests, **self.notifications}))
             raise ValueError(f"This peer has no method {method!r}. Pass a name on the wire, one of: {names}.")
-        return self._channel.supports(found)
+        return self._channel.supports(known)
 
     def has_cancelled_turn(self, session_id: str) -> bool:
         """Return whether this side has cancelled the newest turn of a session, whatever the peer has answered.

@@ -62,6 +62,6 @@ def _with_extensions(side: Side[Any], handled: Handled) -> Side[Any]:
     methods = [handled_method(extension, side.profile, name) for name, extension in handled]
     return replace(
         side,
-        requests={**side.requests, **{each.wire: each for each in methods if isinstance(each, Request)}},
-        notifications={**side.notifications, **{each.wire: each for each in methods if isinstance(each, Notification)}},
+        requests={**side.requests, **{ext.wire: ext for ext in methods if isinstance(ext, Request)}},
+        notifications={**side.notifications, **{ext.wire: ext for ext in methods if isinstance(ext, Notification)}},
     )

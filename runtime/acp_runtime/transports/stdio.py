@@ -21,7 +21,7 @@ from acp_runtime.transports.threads import ThreadReader, ThreadWriter
 def take_over_stdio() -> Generator[tuple[FileReader, FileWriter]]:
     """Yield a reader of stdin and a writer to stdout, which nothing else can use during the `with` block."""
     to_stderr = 2 if sys.__stderr__ is not None else None
-    with _moved(1, sys.__stdout__, "wb", to_stderr) as stdout, _moved(0, sys.__stdin__, "rb", None) as stdin:
+    with _move(1, sys.__stdout__, "wb", to_stderr) as stdout, _move(0, sys.__stdin__, "rb", None) as stdin:
         if stdin.isatty():
             with suppress(AttributeError, OSError, ValueError):  # there may be no stderr
                 sys.stderr.write("Waiting for an ACP client on stdin. It is a terminal: editors start agents.\n")
@@ -60,7 +60,7 @@ def _is_pipe(file: FileIO) -> bool:
 
 
 @contextmanager
-def _moved(number: int, stream: object, mode: str, to: int | None) -> Generator[FileIO]:
+def _move(number: int, stream: object, mode: str, to: int | None) -> Generator[FileIO]:
     """Yield a file like a standard descriptor, which becomes a copy of `to` during the block (None: /dev/null).
 
     The stream is None if the descriptor was closed when the process started. Then the number is left alone, since the
