@@ -95,9 +95,8 @@ class Decoder:
     @cached_property
     def _null_ids(self) -> bool:
         """Whether the id of a request can be null: what the schema says of the notification that cancels one."""
-        fields = [
-            method.params_type.model_fields[method.cancels] for method in self._notifications.values() if method.cancels
-        ]
+        methods = self._notifications.values()
+        fields = [method.params_type.model_fields[method.cancels] for method in methods if method.cancels]
         return all(type(None) in get_args(field.annotation) for field in fields)
 
     def _build(self, methods: Mapping[str, AnyMethod]) -> tuple[Mapping[str, AnyMethod], Callable[[bytes], Any]]:
