@@ -55,12 +55,6 @@ def test_an_absent_field_has_its_default(package: Any) -> None:
     assert found.model_dump_json() == "{}"
 
 
-def test_fields_that_were_not_set_are_not_dumped(package: Any) -> None:
-    assert package.Holder(flag=False).model_dump_json() == '{"flag":false}'
-    assert package.Holder(nullable=None).model_dump_json() == '{"nullable":null}'
-    assert package.Holder(absent_=None).model_dump_json() == "{}"
-
-
 def test_null_is_kept_if_the_schema_allows_it_and_refused_otherwise(package: Any) -> None:
     assert package.Holder.model_validate_json('{"nullable": null}').model_dump_json() == '{"nullable":null}'
     for key in ("absent", "word", "items", "plain", "byKey"):
@@ -101,25 +95,6 @@ def test_a_required_lenient_array_falls_back_to_an_empty_one_but_must_be_present
     assert package.Strict.model_validate_json('{"list": [1, "x", 2]}').list == [1, 2]
     with pytest.raises(ValidationError):
         package.Strict.model_validate_json("{}")
-
-
-@pytest.mark.parametrize(
-    "keywords",
-    [{"flag": "yes"}, {"lenient": "x"}, {"some": [1, "2"]}, {"unless_null": None}, {"byKey": {}}, {"misspelt": 1}],
-)
-def test_a_constructor_never_falls_back(package: Any, keywords: Any) -> None:
-    with pytest.raises(ValidationError):
-        package.Holder(**keywords)
-
-
-def test_unknown_keys_are_kept(package: Any) -> None:
-    message = '{"unheard":{"a":[null]},"flag":false}'
-    assert json.loads(package.Holder.model_validate_json(message).model_dump_json()) == json.loads(message)
-
-
-def test_a_definition_with_additional_properties_takes_further_keywords(generate: Generate) -> None:
-    package = generate({"Fault": {**model(["code"], code=STRING), "additionalProperties": True}})
-    assert json.loads(package.Fault(code="c", detail=1).model_dump_json()) == {"code": "c", "detail": 1}
 
 
 def test_a_field_may_refer_to_a_nullable_definition(generate: Generate) -> None:

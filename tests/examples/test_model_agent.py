@@ -79,20 +79,6 @@ async def test_in_the_mode_auto_the_user_is_not_asked(folder: Path) -> None:
         assert model.requests[0]["model"] == "large"
 
 
-async def test_an_error_of_a_tool_is_told_to_the_model(folder: Path) -> None:
-    async with (
-        model_server([("read_file", {"path": "missing.txt"}), ("read_file", {})], "I see.") as model,
-        running(model, folder) as (agent, _),
-        open_session(agent, cwd=folder) as session,
-    ):
-        assert await prompt(session, "read") == "end_turn"
-        missing, without = results(model.requests[1])
-        assert missing.startswith("Error: ")
-        assert "missing.txt' doesn't exist" in missing
-        assert without == "Error: 'path'"
-        assert [call.status for call in session.state.tool_calls.values()] == ["failed", "failed"]
-
-
 async def test_tools_of_the_clients_mcp_servers_are_the_models(folder: Path) -> None:
     server = McpServerStdio(name="db", command=sys.executable, args=[mcp_server.__file__], env=[])
     async with (
@@ -152,29 +138,6 @@ async def test_a_session_survives_a_restart(folder: Path) -> None:
     roles = [message["role"] for message in model.requests[0]["messages"]]
     assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
     assert results(model.requests[0]) == ["one\ntwo\n"]
-
-
-async def test_the_command_clear_makes_the_model_forget(folder: Path) -> None:
-    async with (
-        model_server("One.", "Two.") as model,
-        running(model, folder) as (agent, _),
-        open_session(agent, cwd=folder) as session,
-    ):
-        await prompt(session, "first")
-        assert await prompt(session, "/clear") == "end_turn"
-        await prompt(session, "second")
-        assert [message["role"] for message in model.requests[-1]["messages"]] == ["system", "user"]
-
-
-async def test_the_number_of_requests_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("examples.model_agent.MAX_REQUESTS", 3)
-    async with (
-        model_server(*[[("read_file", {"path": "notes.txt"})]] * 4) as model,
-        running(model, folder) as (agent, _),
-        open_session(agent, cwd=folder) as session,
-    ):
-        assert await prompt(session, "loop") == "max_turn_requests"
-        assert len(model.requests) == 3
 
 
 class ConstantId(ModelServer):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import McpServerStdio, SessionUpdateToolCall
+from acp_bindings.v1 import SessionUpdateToolCall
 from acp_kit.client import open_session
 from acp_kit.history import SqlHistory
 from acp_runtime import RemoteError
-from tests.support.kit import mcp_server
 from tests.support.kit.model_agents import prompt, results, running
 from tests.support.kit.model_server import model_server
 
@@ -77,16 +74,3 @@ async def test_a_tool_call_that_a_crash_interrupted_is_told_to_the_model(project
         assert results(model.requests[0]) == ["This did not finish."]
         (call,) = [call for message in model.requests[0]["messages"] for call in message.get("tool_calls") or []]
         assert json.loads(call["function"]["arguments"]) == {"command": "x"}
-
-
-async def test_a_session_that_is_loaded_again_has_its_mcp_servers_once(project: Path, tmp_path: Path) -> None:
-    args = [mcp_server.__file__, "pid", str(tmp_path / "pid")]
-    server = McpServerStdio(name="db", command=sys.executable, args=args, env=[])
-    async with (
-        model_server() as model,
-        running(model, project) as (agent, _),
-        open_session(agent, cwd=project, mcp_servers=[server]) as session,
-    ):
-        await agent.session_load(session_id=session.id, cwd=str(project), mcp_servers=[])
-        with pytest.raises(ProcessLookupError):
-            os.kill(int((tmp_path / "pid").read_text()), 0)

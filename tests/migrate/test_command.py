@@ -158,14 +158,6 @@ def test_a_notebook_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert f"{path} is a notebook" in capsys.readouterr().err
 
 
-def test_form_feeds_do_not_break_the_diff(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program.write_text(OLD.replace("\n\n", "\n\x0c\n"))
-    assert command.main([str(program)]) == 0
-    printed = capsys.readouterr().out
-    assert "\n \x0c\n" in printed
-    assert "No newline" not in printed
-
-
 def test_files_that_would_end_the_parser_are_reported_and_left(program: Path) -> None:
     codes = {
         "parentheses": f"x = {'(' * 5000}1{')' * 5000}",
@@ -224,22 +216,6 @@ def test_an_error_in_one_file_leaves_it_and_rewrites_the_others(
     assert program.read_text() == NEW
 
 
-def test_progress_is_printed_on_many_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for number in range(30):
-        (tmp_path / f"program{number}.py").write_text(OLD)
-    assert command.main([str(tmp_path), "--write"]) == 0
-    assert "Read 25 of 30 files.\nRewritten 25 of 30 files.\n" in capsys.readouterr().err
-
-
-def test_a_name_that_another_file_imports_is_kept(tmp_path: Path) -> None:
-    base, user = tmp_path / "base.py", tmp_path / "user.py"
-    base.write_text("from acp.schema import AgentMessageChunk\n\nprint(AgentMessageChunk)\n")
-    user.write_text("from base import AgentMessageChunk\n\nprint(AgentMessageChunk)\n")
-    assert command.main([str(tmp_path), "--write"]) == 0
-    assert "SessionUpdateAgentMessageChunk as AgentMessageChunk,\n" in base.read_text()
-    assert user.read_text() == "from base import AgentMessageChunk\n\nprint(AgentMessageChunk)\n"
-
-
 def test_what_a_test_replaces_in_another_file_is_marked(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(OLD)
     test = tmp_path / "test_server.py"
@@ -289,17 +265,3 @@ def test_a_class_of_another_library_is_not_taken_for_one_of_the_project(tmp_path
     other.write_text(text)
     command.main([str(tmp_path), "--write"])
     assert other.read_text() == text
-
-
-def test_a_base_is_the_class_of_the_same_file(tmp_path: Path) -> None:
-    """Two files have a `Fake`: one of them is a client by its methods, the other is only like a connection."""
-    client = "class Fake:\n    async def request_permission(self): ...\n    async def session_update(self): ...\n"
-    (tmp_path / "one.py").write_text(f"import acp\n\n{client}")
-    other = (
-        "from acp.schema import Plan\n\n\nclass Fake:\n    pass\n\n\n"
-        "class Slow(Fake):\n    async def session_update(self, session_id, update, **kwargs):\n        print(Plan)\n"
-    )
-    path = tmp_path / "other.py"
-    path.write_text(other)
-    command.main([str(tmp_path), "--write"])
-    assert "async def session_update(self, session_id, update, **kwargs):" in path.read_text()

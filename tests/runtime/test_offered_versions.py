@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -12,11 +11,10 @@ from typing import Any
 import pytest
 
 import acp_bindings
-from acp_bindings import v1, v2_draft
+from acp_bindings import v1
 from acp_runtime import (
     InternalError,
     InvalidRequest,
-    Options,
     ProtocolVersionMismatch,
     UnsupportedProtocolVersion,
 )
@@ -167,26 +165,3 @@ async def test_what_the_block_raises_does_not_begin_another_connection() -> None
             raise InvalidRequest("mine")
     assert len(there.transports) == 1
     await there.end()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="ends processes by signals")
-@pytest.mark.parametrize(("profiles", "agreed"), [("v1", "v1"), ("v1,v2_draft", "v2_draft")])
-async def test_an_older_agent_is_started_again(profiles: str, agreed: str) -> None:
-    command = [sys.executable, "-m", "tests.support.runtime.versioned_agent", profiles]
-    pids: list[int] = []
-
-    def v2_client(agent: v2_draft.RemoteAgent) -> v2_draft.Client:
-        assert agent.process is not None
-        pids.append(agent.process.pid)
-        client: v2_draft.Client = client_of(v2_draft, [])(agent)
-        return client
-
-    async with acp_bindings.spawn_agent(
-        *command, v1=offer("v1"), v2_draft=(v2_client, offer("v2_draft")[1]), options=Options(exit_deadline=60)
-    ) as agent:
-        assert type(agent) is PACKAGES[agreed].RemoteAgent
-        assert agent.process is not None
-        assert (agent.process.pid == pids[0]) == (agreed == "v2_draft")
-        assert await agent.ext_request("_pid") == agent.process.pid
-    assert agent.process.returncode == 0

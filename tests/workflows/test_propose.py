@@ -96,14 +96,6 @@ def test_a_second_commit_is_refused_although_it_reverts_the_first(workflow: Work
     assert workflow.commands == []
 
 
-def test_a_merge_is_refused(workflow: Workflow) -> None:
-    workflow.commit({"Makefile": "changed"}, push=["main"])
-    merge = workflow.git("commit-tree", "HEAD^^{tree}", "-p", "HEAD^", "-p", "HEAD", "-m", "Undo it")
-    workflow.git("reset", "--quiet", "--hard", merge)
-    assert propose(workflow) == 1
-    assert workflow.summary == "Refused: the bundle is not one commit on top of main.\n"
-
-
 def test_an_open_pull_request_gets_the_commit_the_report_and_the_label(workflow: Workflow) -> None:
     commit(workflow)
     assert propose(workflow) == 0
@@ -147,19 +139,6 @@ def test_a_branch_that_a_person_has_pushed_to_is_left_alone(workflow: Workflow) 
     assert propose(workflow) == 0
     assert workflow.summary == f"A person has pushed to {URL}, so it is left alone. Merge or close it first.\n"
     assert (tip(workflow), workflow.writes) == (mine, [])
-
-
-def test_an_old_branch_without_an_open_pull_request_is_replaced(workflow: Workflow) -> None:
-    workflow.commit({"notes.md": "mine"}, push=[BRANCH])
-    commit(workflow)
-    assert propose(workflow) == 0
-    assert tip(workflow) == workflow.git("rev-parse", BRANCH)
-
-
-def test_branches_of_forks_are_ignored(workflow: Workflow) -> None:
-    commit(workflow)
-    propose(workflow)
-    assert f"{LIST} --jq .[] | select(.isCrossRepository | not).url" in workflow.commands
 
 
 def test_if_pull_requests_may_not_be_opened_the_summary_names_the_setting(workflow: Workflow) -> None:

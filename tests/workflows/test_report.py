@@ -44,26 +44,10 @@ def test_a_report_is_written_and_fails_on_breaking_changes_with_annotations(
     assert (f"{base}, github, breaking\n" in capfd.readouterr().out) is breaking
 
 
-def test_user_code_that_the_base_does_not_have_is_not_checked(branch: Workflow) -> None:
-    branch.git("switch", "--quiet", "--detach", "main^")
-    branch.commit({"Makefile": DIFF, f"{USER_CODE}/client.py": "", "generated/new.py": ""})
-    report(branch)
-    assert branch.summary.startswith("report on  since ")
-
-
 def test_a_branch_that_changes_neither_schema_nor_generated_code_has_no_report(workflow: Workflow) -> None:
     workflow.git("switch", "--quiet", "--create", "topic")
     workflow.commit({"notes.md": "more"})
     assert (report(workflow), workflow.summary, workflow.outputs) == (0, "", {})
-
-
-def test_later_changes_on_main_are_not_reported_for_the_branch(branch: Workflow) -> None:
-    base = branch.git("rev-parse", "--short", "main")
-    branch.git("switch", "--quiet", "main")
-    branch.commit({"schema/v1.json": "later"}, push=["main"])
-    branch.git("switch", "--quiet", "topic")
-    assert report(branch) == 0
-    assert branch.outputs == {"base": base}
 
 
 # The comment

@@ -35,16 +35,6 @@ def test_the_next_run_that_works_closes_the_issue(workflow: Workflow) -> None:
     assert keep_issue(workflow, "3", failed=False) == [f"issue close 3 --comment It works again: {RUN}"]
 
 
-def test_without_a_failure_and_an_issue_nothing_is_done(workflow: Workflow) -> None:
-    assert keep_issue(workflow, "", failed=False) == []
-
-
-def test_a_fork_without_issues_says_so_in_the_summary(workflow: Workflow) -> None:
-    workflow.answers["repo view acp/bindings"] = "false"
-    assert keep_issue(workflow, "", failed=True) == []
-    assert "This repository has no issues" in workflow.summary
-
-
 def test_only_enabled_workflows_of_the_project_are_enabled_again(workflow: Workflow) -> None:
     listing = 'workflow list --json id,path --jq .[] | select(.path | startswith(".github/")).id'
     workflow.answers[listing] = "1\n3"
@@ -66,10 +56,6 @@ def test_new_versions_of_packages_become_a_commit(workflow: Workflow) -> None:
     assert (workflow.home / "dependencies/bundle").exists()
 
 
-def test_the_same_versions_propose_nothing(workflow: Workflow) -> None:
-    assert (workflow.run("lock"), workflow.outputs) == (0, {})
-
-
 # The site
 
 
@@ -79,9 +65,3 @@ def test_the_site_is_published_only_if_the_repository_has_one(workflow: Workflow
     assert workflow.run("site") == 0
     assert workflow.outputs == ({"exists": "true"} if has_site else {})
     assert ("Not published: choose GitHub Actions" in workflow.summary) is not has_site
-
-
-def test_another_error_of_github_fails(workflow: Workflow, capsys: pytest.CaptureFixture[str]) -> None:
-    workflow.answers["api"] = failure("gh: Bad Gateway (HTTP 502)")
-    assert (workflow.run("site"), workflow.outputs) == (1, {})
-    assert "Bad Gateway" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 from codegen.__main__ import main
 from codegen.data.facts_file import METHODS_TOML
 from codegen.data.renames import FILE as RENAMES, Rename, as_toml
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, request, write_schema
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, request, write_schema
 from tests.support.diff.cases import around, holds
 from tests.support.diff.report_schema import SCHEMA as REPORT
 from tests.support.diff.repository import commit
@@ -126,23 +126,6 @@ def test_a_capability_that_the_refs_schema_lacks_is_still_compared(repository: R
     ]
 
 
-def test_a_fact_that_an_entry_lacks_is_a_finding(repository: Repository, compare: Compare) -> None:
-    schema = NOW | {"NewSessionResponse": part_of("session/new", "agent", model(sessionId=STRING))}
-    before = next(each for each in CURRENT.splitlines() if each.startswith('"session/new"'))
-    repository(schema, CURRENT.replace(before, '"session/new" = { baseline = true }', 1))
-    assert rules(report(compare, schema)) == ["method-creates-changed"]
-
-
-def test_a_kind_of_fact_that_no_entry_has_is_not_compared(repository: Repository, compare: Compare) -> None:
-    """When that commit was made, the runtime knew which properties are paths, and the file didn't say it."""
-    before = next(each for each in CURRENT.splitlines() if each.startswith('"session/new"'))
-    repository(NOW, f'[v1.agent]\n{before.partition(", paths")[0]} }}\n"session/set_mode" = {{ baseline = true }}\n')
-    found = report(compare, NOW | {"NewSessionRequest": part_of("session/new", "agent", model(cwd=STRING))})
-    assert rules(found) == ["method-baseline-lost", "property-optional-added"]
-    note = "codegen/methods.toml of HEAD has no facts of the kinds paths. The current file is used for them."
-    assert note in found["notes"]
-
-
 def entry(text: str) -> str:
     """Return the current file with another entry for `session/set_mode`."""
     return CURRENT.replace('"session/set_mode" = { offered = "the session came with modes" }', text)
@@ -204,26 +187,3 @@ def test_outside_of_a_git_repository_the_error_suggests_folders(
     error = capsys.readouterr().err
     assert "Git refs can't be read here: not a git repository" in error
     assert "Compare two folders" in error
-
-
-def test_an_untracked_folder_does_not_use_the_refs_of_the_repository_around_it(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    inside = repository(NOW) / "unpacked"
-    inside.mkdir()
-    monkeypatch.setattr("codegen.diff_command.REPOSITORY", inside)
-    assert main(["diff", "--base", "HEAD"]) == 2
-    assert "HEAD has no schema in this folder" in capsys.readouterr().err
-
-
-def test_a_tracked_folder_of_a_larger_repository_can_use_its_refs(
-    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = repository(RENAMED, BEFORE)
-    for name in ("schema", "codegen"):
-        (folder / "packages").mkdir(exist_ok=True)
-        (folder / name).rename(folder / "packages" / name)
-    commit(folder)
-    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folder / "packages")
-    assert main(["diff", "--base", "HEAD", "--head", str(write_schema(tmp_path / "now", acp_schema(NOW)))]) == 0
-    assert "The method's name on the wire changed." in capsys.readouterr().out

@@ -161,19 +161,3 @@ def test_a_failure_is_in_the_item_of_its_finding_and_unpredicted_ones_come_befor
 def failures(report: Report) -> int:
     assert report.user_code is not None
     return report.user_code.failures
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("predicted", "unpredicted"), [(200, 5), (1, 2000), (50, 500)])
-def test_very_many_failures_are_cut(predicted: int, unpredicted: int) -> None:
-    text = markdown(failing(predicted, unpredicted))
-    assert len(text) < 65_000
-    assert UNPREDICTED in text
-    assert text.count("unpredicted.py") == min(unpredicted, 20)
-    assert "180 more lines" in text or f"{unpredicted - 20} more lines" in text
-
-
-def test_very_long_messages_are_cut() -> None:
-    text = markdown(failing(1, 30, "x" * 10_000))
-    assert len(text) < 65_000
-    assert text.count("unpredicted.py") > 4

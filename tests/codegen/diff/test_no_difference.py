@@ -9,9 +9,7 @@ import pytest
 from codegen.diff.report import compare
 from codegen.diff.verdict.verdicts import Verdicts
 from codegen.emit.modules import emit_profile
-from codegen.errors import SchemaError
 from codegen.pinned.profiles import Profile
-from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
 from tests.support.diff.cases import around
 from tests.support.diff.sides import side_of_schemas
@@ -73,10 +71,3 @@ def test_a_limit_that_excludes_nothing_is_a_type_written_differently() -> None:
     changed["$defs"]["Text"]["properties"]["text"]["minLength"] = 0
     (finding,) = compare(side_of_schemas({"v1": schema()}), side_of_schemas({"v1": changed})).findings
     assert (finding.rule, finding.verdicts) == ("type-respelled", Verdicts())
-
-
-def test_an_empty_required_inside_a_default_is_data() -> None:
-    changed = schema()
-    changed["$defs"]["Maybe"]["properties"]["y"] = {"type": "string", "default": {"required": []}}
-    with pytest.raises(SchemaError, match="default"):
-        read_schema(changed, "v1")

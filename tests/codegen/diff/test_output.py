@@ -111,13 +111,6 @@ def test_the_report_is_markdown_without_colour_if_no_format_is_named(run: Run) -
     assert "Recommended version bump: major, because" in out
 
 
-def test_a_folder_in_the_repository_has_a_relative_label(
-    run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
-    assert "Schema: base/ → head/" in run()[1]
-
-
 # Acceptances
 
 
@@ -260,18 +253,6 @@ def test_wrong_usage_gives_one_error_line(capsys: pytest.CaptureFixture[str], op
 
 
 # Git
-
-
-def test_acceptances_of_a_git_ref_are_those_of_its_commit(
-    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folders / "head").rename(folders / "schema")
-    accept(folders / "schema", STALE)
-    commit(folders)
-    (folders / "schema/accepted.toml").unlink()
-    monkeypatch.setattr("codegen.diff_command.REPOSITORY", folders)
-    assert main(["diff", "--base", str(folders / "base"), "--head", "HEAD"]) == 2
-    assert f"accepts {STALE}" in capsys.readouterr().err
 
 
 def test_without_git_the_error_says_that_it_is_needed(

@@ -179,17 +179,3 @@ def test_no_format_mentions_the_file_if_nothing_was_renamed() -> None:
     nothing = report(OLD_METHOD, {**OLD_METHOD, "New": model()})
     assert "renames.toml" not in markdown(nothing)
     assert json.loads(json_text(nothing))["renames"] == []
-
-
-def test_a_report_with_very_many_renames_still_fits_into_a_comment() -> None:
-    found = both()
-    (first,) = [each for each in found.findings if each.rule == "definition-renamed" and each.profile == "v1"]
-    assert first.renamed
-    many = [
-        replace(first, subject=f"m{number}", renamed=first.renamed._replace(old=f"Old{number:060}"))
-        for number in range(2000)
-    ]
-    text = markdown(replace(found, findings=tuple(many)))
-    assert len(text) < 65_000
-    assert "```toml\n" in text
-    assert "\n```\n\n> Left out for length: " in text

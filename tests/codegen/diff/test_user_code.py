@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -89,14 +88,6 @@ def test_the_json_matches_its_schema(report: Report) -> None:
     assert unpredicted["source"] == "from acp_runtime import GONE  # unpredicted"
     (removed,) = [each for each in found["findings"] if each["rule"] == "property-required-removed"]
     assert [(each["file"], each["line"]) for each in removed["failures"]] == [(f"{USER_CODE}/read.py", 6)]
-
-
-def test_a_report_without_user_code_does_not_mention_it(report: Report) -> None:
-    findings = tuple(replace(each, failures=()) for each in report.findings)
-    plain = replace(report, findings=findings, user_code=None)
-    assert json.loads(json_text(plain))["userCode"] is None
-    jsonschema.validate(json.loads(json_text(plain)), SCHEMA)
-    assert "User code" not in markdown(plain)
 
 
 # The command

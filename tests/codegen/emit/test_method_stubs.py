@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from acp_runtime import ExtNotification, Model, handles
-from acp_runtime.errors import MethodNotFound
 from codegen.data.facts_file import METHODS_TOML
 from codegen.names import pascal
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request, tagged, wraps
@@ -70,16 +69,6 @@ def test_baseline_methods_are_abstract_and_the_others_are_not(package: ModuleTyp
     assert package.Client.__abstractmethods__ == {"session_update"}
 
 
-def test_by_default_a_request_is_not_found_and_a_notification_is_ignored(package: ModuleType) -> None:
-    class Client(package.Client):  # type: ignore[name-defined, misc]
-        async def session_update(self, notification: Any, /) -> None: ...
-
-    client = Client()
-    with pytest.raises(MethodNotFound):
-        asyncio.run(client.fs_read_text_file(package.ReadRequest(path="/a")))
-    assert asyncio.run(client.mcp_message_notification(package.MessageNotification())) is None
-
-
 def test_a_proxy_sends_its_keywords_as_params(package: ModuleType) -> None:
     channel = Recorder()
     agent = package.RemoteAgent(channel)
@@ -91,17 +80,6 @@ def test_a_proxy_sends_its_keywords_as_params(package: ModuleType) -> None:
         ("session/cancel", {"sessionId": "s"}),
         ("mcp/message", {"method": "m"}),
     ]
-
-
-def test_a_ready_made_message_finds_its_method(package: ModuleType) -> None:
-    channel = Recorder()
-    agent = package.RemoteAgent(channel)
-    asyncio.run(agent.request(package.NewRequest(cwd="/a")))
-    asyncio.run(agent.request(package.SetRequestOther(session_id="s", type="new")))
-    asyncio.run(agent.notify(package.MessageNotification()))
-    assert [wire for wire, _ in channel.sent] == ["session/new", "session/set_config_option", "mcp/message"]
-    with pytest.raises(TypeError):
-        asyncio.run(agent.request(package.ReadRequest(path="/a")))
 
 
 def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generate) -> None:

@@ -81,16 +81,6 @@ def test_a_held_back_draft_catches_up_when_it_can_be_read(repository: Repository
     assert "more: " in repository.text("generated/acp_bindings/v2_draft/models/updates.py")
 
 
-def test_the_same_release_again_says_only_that_the_draft_is_held_back(repository: Repository) -> None:
-    source = repository.package("1.1.0", NEW, v2_draft=UNKNOWN_DRAFT)
-    first = upgraded(repository, source)
-    assert upgraded(repository, source).splitlines()[-6:] == first.splitlines()[-6:]
-    repository.commit()
-    out = upgraded(repository, source)
-    assert out.startswith(HELD)
-    assert out.endswith("are the pinned ones. There is nothing to do.\n")
-
-
 def test_a_new_draft_that_can_not_be_read_is_left_out(repository: Repository) -> None:
     out = upgraded(repository, repository.package("1.1.0", NEW, v2_draft=NEW_DRAFT, v1_unstable=UNKNOWN))
     assert out.startswith("v1_unstable keeps its old schema")

@@ -109,14 +109,6 @@ def test_a_fact_is_corrected_in_a_commit_of_its_own_before_the_upgrade(
         assert {profile for name, profile in found if name.startswith(rule)} == profiles
 
 
-def test_an_entry_without_effect_is_left_to_remove(repository: Repository) -> None:
-    repository.write(METHODS, f"{FACTS}\n[v1_next.agent]\n{entries('cwd', 'folder')}")
-    repository.commit()
-    changed = renamed("cwd", "folder")
-    out = upgraded(repository, repository.package("1.1.0", changed, v1_unstable=changed))
-    assert 'which have no effect: codegen/methods.toml, [v1.agent] "initialize" ' in out
-
-
 # Renamed methods
 
 
@@ -138,11 +130,4 @@ def test_a_renamed_notification_still_cancels_what_it_cancelled(repository: Repo
     upgraded(repository, repository.package("1.1.0", changed, v1_unstable=changed))
     assert CANCELLED.replace('cancel"', 'stop"') in repository.text(METHODS)
     assert 'cancelled=("session/stop"' in methods_of(repository, "v1")
-    assert repository.copy.run("check").code == 0
-
-
-def test_a_method_that_only_the_unstable_profile_renames_keeps_its_facts_there(repository: Repository) -> None:
-    upgraded(repository, repository.package("1.1.0", SCHEMA, v1_unstable=renamed("session/prompt", "session/ask")))
-    assert "SESSION_PROMPT" in methods_of(repository, "v1")
-    assert "SESSION_ASK" in methods_of(repository, "v1_unstable")
     assert repository.copy.run("check").code == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -175,24 +174,6 @@ def test_a_missing_source_is_refused(repository: Repository) -> None:
     assert "is not a source" in repository.refused(repository.packages / "gone", 2)
 
 
-def test_a_full_disk_is_refused(repository: Repository) -> None:
-    before = tree(repository.root)
-    largest = max(len(content) for name, content in before.items() if name.startswith("generated/"))
-    source = repository.package("1.1.0", SAFE)
-    done = repository.copy.run("upgrade", str(source), max_file_size=largest - 1)
-    assert (done.code, done.out) == (2, "")
-    assert "Nothing was changed." in done.err
-    assert tree(repository.root) == before
-
-
-def test_a_folder_without_git_is_refused(repository: Repository) -> None:
-    shutil.move(repository.root / ".git", repository.packages / "git")
-    try:
-        assert "Where there is none, use `make fetch`" in repository.refused(repository.package("1.1.0", SAFE), 2)
-    finally:
-        shutil.move(repository.packages / "git", repository.root / ".git")
-
-
 # Running it again
 
 
@@ -210,19 +191,6 @@ def test_after_a_kill_another_run_completes_it(repository: Repository, left: lis
     assert (again.code, again.err) == (0, "")
     assert tree(repository.root).items() >= {each for each in complete.items() if not each[0].startswith(".git/")}
     assert out.splitlines()[-6:] == again.out.splitlines()[-6:]
-
-
-def test_it_runs_twice_in_a_folder_of_a_larger_repository(repository: Repository) -> None:
-    shutil.move(repository.root / ".git", repository.packages / "git")
-    above = repository.root.parent
-    try:
-        for words in (["init", "--quiet"], ["add", "copy"], ["commit", "--quiet", "--message", "All"]):
-            repository.git("-C", str(above), *words)
-        first = repository.upgrade("1.1.0", SAFE)
-        assert repository.upgrade("1.1.0", SAFE).splitlines()[-6:] == first.splitlines()[-6:]
-    finally:
-        shutil.rmtree(above / ".git")
-        shutil.move(repository.packages / "git", repository.root / ".git")
 
 
 def test_a_name_that_is_kept_makes_the_upgrade_a_smaller_one(repository: Repository) -> None:

@@ -68,43 +68,6 @@ async def test_a_tool_call_ends_for_the_client_although_the_history_fails() -> N
     assert client.updates[-1].content[0].content.text == "disk full"
 
 
-async def test_a_tool_call_that_is_cancelled_while_its_end_is_recorded_still_ends() -> None:
-    client, recording, may_record = RecordingClient(), asyncio.Event(), asyncio.Event()
-
-    async def record(session_id: str, update: Any) -> None:
-        if update.status == "completed":
-            recording.set()
-            await may_record.wait()
-
-    async def work() -> None:
-        async with session(client, record).turn() as turn, turn.tool_call("Read"):
-            pass
-
-    working = asyncio.create_task(work())
-    await recording.wait()
-    working.cancel()
-    await asyncio.sleep(0)
-    may_record.set()
-    with pytest.raises(asyncio.CancelledError):
-        await working
-    assert statuses(client.updates) == ["in_progress", "completed"]
-
-
-async def test_all_open_tool_calls_end_with_the_turn_although_one_of_them_can_not() -> None:
-    client = RecordingClient()
-
-    async def record(session_id: str, update: Any) -> None:
-        if update.status != "in_progress" and not client.updates[2:]:
-            raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        async with session(client, record).turn() as turn:
-            await turn.tool_call("first").start()
-            await turn.tool_call("second").start()
-    assert statuses(client.updates) == ["in_progress", "in_progress", "failed", "failed"]
-    assert len({update.tool_call_id for update in client.updates}) == 2
-
-
 async def test_a_tool_call_whose_start_was_sent_when_it_was_cancelled_ends() -> None:
     client, sent = RecordingClient(), asyncio.Event()
 
@@ -190,18 +153,6 @@ async def test_an_error_of_the_block_is_the_reason_and_leaves_it(
             assert "rawOutput" not in talk.updates[-1].model_dump()
 
 
-async def test_a_tool_call_ends_although_its_output_can_not_be_sent() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Read") as call:
-            call.output("text", raw=object())
-
-    async with conversation() as talk:
-        with pytest.raises(RemoteError):
-            await talk.prompt(act)
-        assert statuses(talk.updates) == ["in_progress", "failed"]
-        assert "Unable to serialize" in reason(talk.updates)
-
-
 async def test_a_tool_call_that_nobody_ended_ends_failed_with_its_turn() -> None:
     async def act(turn: Turn) -> None:
         await turn.tool_call("Search").start()
@@ -229,20 +180,6 @@ async def test_a_tool_call_is_not_opened_again_after_its_end() -> None:
             call.output("late")
 
     assert statuses(await updates_of(act)) == ["in_progress", "completed"]
-
-
-async def test_two_parallel_calls_of_a_tool_ask_once_if_the_answer_is_always() -> None:
-    async def run(turn: Turn) -> None:
-        async with turn.tool_call("Read", tool="read") as call:
-            await call.ask()
-
-    async def act(turn: Turn) -> None:
-        await asyncio.gather(run(turn), run(turn), run(turn))
-
-    async with conversation() as talk:
-        assert await talk.prompt(act, "allow_always") == "end_turn"
-        assert len(talk.client.asked) == 1
-        assert await talk.prompt(act) == "end_turn"
 
 
 async def test_options_with_the_same_id_are_refused_before_the_user_sees_them() -> None:

@@ -136,14 +136,6 @@ async def test_without_a_client_that_serves_files_the_disk_is_shown(
     assert (tmp_path / "notes.txt").read_text() == "new"
 
 
-async def test_without_a_client_that_serves_files_a_binary_file_can_be_replaced(tmp_path: Path) -> None:
-    (tmp_path / "binary").write_bytes(b"\xff\xfa")
-    async with conversation(capabilities=NO_FILES, cwd=tmp_path) as talk:
-        await talk.prompt(write("binary"), "allow_once")
-        assert "is not utf-8 text" in question(talk).content.text
-    assert (tmp_path / "binary").read_text() == "new"
-
-
 async def test_a_refused_write_is_the_reason_that_the_tool_call_failed(tmp_path: Path) -> None:
     async with conversation(refusing(REFUSED), SERVES_FILES, tmp_path) as talk:
         with pytest.raises(RemoteError):
@@ -151,25 +143,6 @@ async def test_a_refused_write_is_the_reason_that_the_tool_call_failed(tmp_path:
         diff, reason = talk.updates[-1].content
         assert (talk.updates[-1].status, diff.type) == ("failed", "diff")
         assert reason.content.text == "Internal error (-32603): The user hides this file"
-
-
-async def test_a_write_that_the_disk_refuses_is_the_reason_that_the_tool_call_failed(tmp_path: Path) -> None:
-    async with conversation(capabilities=NO_FILES, cwd=tmp_path) as talk:
-        with pytest.raises(RequestError):
-            await talk.prompt(write("/elsewhere/new.txt"), "allow_once")
-        assert talk.updates[-1].status == "failed"
-        assert "is outside of" in talk.updates[-1].content[-1].content.text
-
-
-async def test_a_file_that_exists_is_read_with_the_clients_own_error(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("x")
-
-    async def act(turn: Turn) -> None:
-        with pytest.raises(InternalError, match="The user hides this file"):
-            await turn.read_text_file("notes.txt")
-
-    async with conversation(refusing(REFUSED), READS, tmp_path) as talk:
-        await talk.prompt(act)
 
 
 class Editor(KeepingClient):

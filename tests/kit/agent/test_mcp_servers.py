@@ -144,31 +144,6 @@ async def test_what_is_no_message_and_no_utf8_does_not_stop_a_server() -> None:
         assert [tool.name for _, tool in await servers.tools()] == ["echo"]
 
 
-async def test_closing_ends_servers_that_are_still_connecting(tmp_path: Path) -> None:
-    servers = agent.McpServers()
-    connecting = asyncio.create_task(servers.connect([stdio("a", "pid", str(tmp_path / "pid"), "silent")]))
-    pid = await started(tmp_path / "pid")
-    await servers.close()
-    with pytest.raises(InternalError, match="The MCP server 'a' can't be used: it was closed"):
-        await connecting
-    assert has_ended(pid)
-
-
-async def test_a_close_that_is_cancelled_at_once_still_closes(tmp_path: Path) -> None:
-    servers = agent.McpServers()
-    await servers.connect([stdio("a", "pid", str(tmp_path / "pid"))])
-
-    async def close() -> None:
-        closing.cancel()  # before the first wait
-        await servers.close()
-
-    closing = asyncio.create_task(close())
-    with pytest.raises(asyncio.CancelledError):
-        await closing
-    await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
-    assert has_ended(int((tmp_path / "pid").read_text()))
-
-
 @asynccontextmanager
 async def http_server() -> AsyncIterator[tuple[str, list[dict[str, str]]]]:
     """An MCP server by HTTP that answers with JSON, and the headers that it received."""

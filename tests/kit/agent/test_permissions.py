@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from acp_bindings.v1 import PermissionOption, RemoteAgent, RequestPermissionRequest, ToolCallUpdate
-from acp_kit.agent import Decision, Rejected, ToolCall, Turn, ask
+from acp_bindings.v1 import PermissionOption, RemoteAgent, RequestPermissionRequest
+from acp_kit.agent import Rejected, ToolCall, Turn
 from acp_kit.client import PermissionHandlers, PermissionPolicy
 from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
 
@@ -191,22 +191,3 @@ async def test_what_the_user_decided_can_be_listed() -> None:
         await talk.prompt(asking("write"), "reject_always")
         await talk.prompt(act)
         assert decided == [{"read": True, "write": False}]
-
-
-async def test_without_a_tool_call_of_the_kit_two_questions_about_one_tool_are_asked_one_after_the_other() -> None:
-    decisions: list[Decision] = []
-
-    async def question(turn: Turn) -> None:
-        session = turn.session
-        shown = ToolCallUpdate(tool_call_id="c")
-        decisions.append(await ask(session.client, session.id, shown, tool="read", memory=session.permissions))
-
-    async def act(turn: Turn) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(question(turn))
-            tasks.create_task(question(turn))
-
-    async with conversation() as talk:
-        await talk.prompt(act, "allow_always")
-        assert decisions == [Decision(True, "allow_always"), Decision(True, None)]
-        assert len(talk.client.asked) == 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -102,14 +101,6 @@ async def test_a_command_is_run_in_the_session_s_directory_and_released() -> Non
     assert [(variable.name, variable.value) for variable in created.env] == [("A", "1")]
 
 
-@pytest.mark.parametrize("cwd", [Path("/work/sub"), "sub"])
-async def test_a_command_may_have_a_directory_of_its_own(cwd: str | Path) -> None:
-    client = Client()
-    async with turn_with(client) as turn, turn.terminal("true", cwd=cwd):
-        pass
-    assert client.created["cwd"] == "/work/sub"
-
-
 async def test_a_command_that_takes_too_long_is_killed() -> None:
     client = Client()
     async with terminal(client) as found:
@@ -162,16 +153,3 @@ async def test_a_terminal_that_can_not_be_released_does_not_hide_the_error_of_th
     with pytest.raises(RemoteError, match="no release"):
         async with terminal(Client(refused=["release"])):
             pass
-
-
-@pytest.mark.parametrize("silent", [["wait"], ["wait", "kill"]])
-async def test_a_timeout_ends_the_wait_although_the_client_does_not_say_that_the_command_has_exited(
-    silent: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(terminals, "_DEADLINE", 0.01)
-    client = Client(silent=silent)
-    async with terminal(client, "true") as found:
-        result = await found.wait(0.01)
-    assert result == TerminalResult(exit_code=None, signal=None, output="so far", truncated=True, timed_out=True)
-    assert "kill" in client.calls
-    assert client.answered[-1] == "release"

@@ -83,16 +83,6 @@ async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:
     assert ends[0].raw_output == [1]
 
 
-async def test_content_given_at_the_beginning_is_shown_at_once() -> None:
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Edit", content=["will change a line"]):
-            pass
-
-    start, _ = await updates_of(act)
-    assert texts(start) == ["will change a line"]
-    assert "locations" not in start.model_dump()
-
-
 async def test_a_tool_call_that_has_not_begun_says_how_to_begin_it() -> None:
     async def act(turn: Turn) -> None:
         call = turn.tool_call("Read")

@@ -192,21 +192,6 @@ async def test_a_cancelled_turn_sends_nothing_more_but_the_ends_of_its_tool_call
         assert [update.session_update for update in talk.updates] == ["tool_call"] * 2 + ["tool_call_update"] * 2
 
 
-async def test_a_cancelled_permission_in_a_task_group_ends_the_turn() -> None:
-    async def ask(turn: Turn) -> None:
-        async with turn.tool_call("Read") as call:
-            await call.ask()
-
-    async def act(turn: Turn) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(2):
-                tasks.create_task(ask(turn))
-
-    async with conversation() as talk:
-        assert await talk.prompt(act, None, None) == "cancelled"
-        assert [update.status for update in talk.updates[2:]] == ["failed", "failed"]
-
-
 async def test_an_unknown_session_is_answered_with_its_id() -> None:
     async with conversation() as talk:
         with pytest.raises(RemoteError) as raised:

@@ -169,12 +169,6 @@ async def test_a_tool_without_a_name_is_known_by_its_kind_and_title() -> None:
     assert [await _answer(policy, _request(**call)) for _ in range(2)] == ["allow_always", "allow_once"]
 
 
-async def test_what_the_user_allowed_always_is_chosen_again_if_nothing_else_is_offered() -> None:
-    policy = PermissionPolicy(ask=_User("allow_always"))
-    for _ in range(2):
-        assert await _answer(policy, _request("allow_always reject_once")) == "allow_always"
-
-
 SECRET = [v1.ToolCallLocation(path="/etc/passwd")]
 
 
@@ -222,42 +216,6 @@ async def test_a_tool_call_that_nothing_decides_about_is_logged_once_for_each_ki
     assert [each.message for each in caplog.records] == [
         rf"Rejected {kind}\x1b[2J (kind {kind}): {why}" for kind in ("read", "execute")
     ]
-
-
-@pytest.mark.parametrize(
-    "options",
-    ["allow_always reject_once", "allow_once allow_once allow_always reject_once"],
-    ids=["without once", "with several"],
-)
-async def test_always_is_rejected_if_no_single_option_allows_it_once(
-    options: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    user = _User("allow_always", "allow_always")
-    policy = PermissionPolicy(reject(under="/etc"), ask=user)
-    for _ in range(2):
-        assert await _answer(policy, _request(options, name="n")) == "reject_once"
-    assert len(user.asked) == 2
-    assert "no single option that allows it once" in caplog.text
-
-
-async def test_what_was_allowed_always_is_not_answered_with_always_later() -> None:
-    policy = PermissionPolicy(reject(under="/etc"), ask=_User("allow_always"))
-    assert await _answer(policy, _request(name="n")) == "allow_once"
-    assert await _answer(policy, _request("allow_always reject_once", name="n")) == "reject_once"
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        PermissionPolicy(reject(under="/etc"), allow(always=True)),
-        PermissionPolicy(allow(always=True), reject()),
-        PermissionPolicy(allow(kinds={"read"}, always=True), ask(), ask=_User()),
-        PermissionPolicy(allow(under="/root", always=True)),
-    ],
-    ids=["reject", "reject later", "ask", "a folder"],
-)
-async def test_a_rule_allows_always_only_if_nothing_can_decide_otherwise(policy: PermissionPolicy) -> None:
-    assert await _answer(policy, _request(locations=[v1.ToolCallLocation(path="/root/a")])) == "allow_once"
 
 
 async def test_questions_about_one_tool_come_one_after_the_other() -> None:

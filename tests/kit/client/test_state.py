@@ -122,15 +122,6 @@ def test_applying_and_reading_take_the_same_calls_however_long_the_session_is() 
     assert _calls(lambda: _apply_some(long)) == _calls(lambda: _apply_some(short))
 
 
-def test_text_that_was_read_is_not_joined_again() -> None:
-    long, short = state_of([text_chunk("a")] * 3000), state_of([text_chunk("a")] * 3)
-    for state in (long, short):
-        assert state.text
-        state.apply(text_chunk("b"))
-    assert _calls(lambda: long.text) == _calls(lambda: short.text)
-    assert (long.text, short.text) == ("a" * 3000 + "b", "aaab")
-
-
 def _apply_some(state: SessionState) -> None:
     for update in (text_chunk("a"), v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="completed")):
         state.apply(update)
@@ -151,15 +142,6 @@ def _calls(action: Callable[[], Any]) -> int:
     finally:
         sys.setprofile(None)
     return calls
-
-
-def test_null_leaves_a_key_unchanged_that_the_schema_does_not_know() -> None:
-    call, state = {"toolCallId": "1", "title": "t"}, SessionState()
-    state.apply(v1.SessionUpdateToolCall.model_validate({**call, "sessionUpdate": "tool_call", "color": "red"}))
-    state.apply(
-        v1.SessionUpdateToolCallUpdate.model_validate({**call, "sessionUpdate": "tool_call_update", "color": None})
-    )
-    assert (state.tool_calls["1"].model_extra or {})["color"] == "red"
 
 
 def test_an_unknown_key_that_is_named_like_a_field_of_python_changes_no_field() -> None:

@@ -195,19 +195,6 @@ async def test_an_agent_that_dies_while_it_is_started_again_has_further_attempts
         assert [getattr(change.error, "exit_code", None) for change in changes] == [3, 4, None]
 
 
-async def test_an_agent_that_dies_while_it_loads_sessions_loses_none(tmp_path: Path) -> None:
-    changes = Changes()
-    async with (
-        Supervised(starting(tmp_path, "load"), delays=[0] * 5, on_change=changes) as agents,
-        agents.open_session(cwd=tmp_path) as session,
-    ):
-        (tmp_path / "dies-while-loading").touch()
-        await die(session)
-        assert "prompt 2" in await prompted(session, "go on")
-        assert changes.statuses == ["restarting", "restarting", "running"]
-        assert said(session) == ["die", "go on", "prompt 2"]
-
-
 async def test_it_gives_up_after_all_delays_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     changes = Changes()
     async with (
@@ -238,18 +225,6 @@ async def test_an_agent_that_ran_long_enough_has_all_attempts_again(tmp_path: Pa
         for _ in range(3):
             await die(session)
         assert "prompt 4" in await prompted(session, "go on")
-
-
-async def test_leaving_the_block_ends_the_wait_for_the_next_attempt(tmp_path: Path) -> None:
-    changes = Changes()
-    async with Supervised(starting(tmp_path), delays=[10_000], on_change=changes) as agents:
-        kill(await agents.agent())
-        assert (await changes.until("restarting")).delay == 10_000
-        waiting = asyncio.create_task(agents.agent())
-        await asyncio.sleep(0)
-    with pytest.raises(ConnectionClosed, match="by this side"):
-        await waiting
-    assert changes.statuses == ["restarting"]
 
 
 async def test_leaving_the_block_ends_an_attempt_that_hangs(tmp_path: Path) -> None:
@@ -288,27 +263,6 @@ async def test_no_process_is_left_when_the_block_ends_with_an_error(tmp_path: Pa
             raise ZeroDivisionError
     assert agent.process is not None
     assert agent.process.returncode == 0
-
-
-async def test_a_session_that_was_closed_meanwhile_is_not_opened_again(tmp_path: Path) -> None:
-    changes = Changes()
-    async with Supervised(starting(tmp_path, "load"), delays=[0], on_change=changes) as agents:
-        async with agents.open_session(cwd=tmp_path) as session:
-            await die(session)
-        (tmp_path / session.id).unlink()
-        assert (await changes.until("running")).lost == {}
-        with pytest.raises(RuntimeError, match="closed"):
-            await prompted(session, "go on")
-
-
-async def test_who_waits_for_a_session_that_is_closed_meanwhile_is_told_so(tmp_path: Path) -> None:
-    async with Supervised(starting(tmp_path, "load"), delays=[10_000]) as agents:
-        async with agents.open_session(cwd=tmp_path) as session:
-            await die(session)
-            waiting = asyncio.create_task(prompted(session, "go on"))
-            await asyncio.sleep(0)
-        with pytest.raises(RuntimeError, match="closed"):
-            await waiting
 
 
 async def test_an_error_of_on_change_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

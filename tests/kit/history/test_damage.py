@@ -88,14 +88,6 @@ async def test_a_limit_that_is_no_positive_int_is_refused(where: str) -> None:
                 await store.list(limit=limit)
 
 
-async def test_a_limit_may_be_larger_than_the_integers_of_databases(where: str) -> None:
-    async with opened(where, "a", "b") as store:
-        for limit in (2**31 - 1, 2**31, 2**63 - 2, 2**63 - 1, 2**63, 10**30):
-            found = await store.list(limit=limit)
-            assert [each.session_id for each in found.sessions] == ["b", "a"]
-            assert found.next_cursor is None
-
-
 async def test_an_append_that_fails_does_not_fail_those_that_wait_with_it(database: str) -> None:
     infinite = v1.SessionUpdateToolCall(tool_call_id="1", title="t", raw_input=float("inf"))
     async with opened(database, "s") as store:

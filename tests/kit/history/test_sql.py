@@ -152,16 +152,6 @@ async def test_an_append_that_is_cancelled_is_finished(database: str) -> None:
         assert message == text_chunk("".join(f"{steps}." for steps in range(1, 30)))
 
 
-async def test_reading_may_stop_early(tmp_path: Path) -> None:
-    await written(tmp_path / "history.db")
-    async with SqlHistory(tmp_path / "history.db") as store:
-        updates = store.read("s")
-        assert await anext(updates) == text_chunk("x" * 100, message_id="0")
-        await store.delete("s")
-        await updates.aclose()
-        assert (await store.list()).sessions == []
-
-
 async def test_any_text_of_a_peer_can_be_stored(database: str) -> None:
     odd = "\ud800 \x00 \ufdd00041 \u2028"
     deep: Any = odd

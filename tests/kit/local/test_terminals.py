@@ -243,18 +243,6 @@ async def test_a_whole_line_as_the_command_runs_in_a_shell_and_is_logged_once(
     assert caplog.messages == [f"The agent sends lines as commands, which run in a shell: {first}"]
 
 
-async def test_several_calls_wait_for_one_exit() -> None:
-    async with Terminals() as terminals:
-        id = await _create(terminals, "exec sleep 1000")
-        waiting = [asyncio.create_task(_wait(terminals, id)) for _ in range(10)]
-        await asyncio.sleep(0)
-        waiting[0].cancel()
-        await _kill(terminals, id)
-        statuses = await asyncio.gather(*waiting, return_exceptions=True)
-        assert isinstance(statuses[0], asyncio.CancelledError)
-        assert statuses[1:] == 9 * [v1.WaitForTerminalExitResponse(signal="SIGTERM")]
-
-
 async def test_a_killed_command_keeps_its_terminal() -> None:
     async with Terminals() as terminals:
         id = await _create(terminals, "echo before; exec sleep 1000")
@@ -307,20 +295,6 @@ async def test_the_client_can_show_the_output_before_and_after_the_release() -> 
     assert terminals.output(id) == last
 
 
-async def test_the_output_of_the_terminals_that_were_released_first_is_forgotten() -> None:
-    async with Terminals(keep_released=2) as terminals:
-        ids = [await _create(terminals, f"echo {number}") for number in range(4)]
-        for id in ids:
-            await _wait(terminals, id)
-        for id in ids[2::-1]:
-            await _release(terminals, id)
-        shown = [terminals.output(id) for id in ids]
-        assert [each and each.output for each in shown] == ["0\n", "1\n", None, "3\n"]
-    async with Terminals(keep_released=0) as terminals:
-        await _release(terminals, id := await _create(terminals, "echo"))
-        assert terminals.output(id) is None
-
-
 async def test_the_output_of_a_session_is_forgotten_with_it() -> None:
     async with Terminals() as terminals:
         ids = [await _create(terminals, "echo") for _ in range(2)]
@@ -366,8 +340,3 @@ async def test_no_terminals_are_created_after_the_end() -> None:
     await terminals.aclose()
     with pytest.raises(InternalError, match="closing"):
         await _create(terminals, "exit")
-
-
-def test_a_negative_number_of_kept_terminals_is_refused() -> None:
-    with pytest.raises(ValueError, match="keep_released must be at least 0, not -1"):
-        Terminals(keep_released=-1)

@@ -87,19 +87,6 @@ async def test_a_file_keeps_its_encoding_and_its_byte_order_mark(tmp_path: Path,
         assert path.read_bytes() == mark + "a".encode(encoding)
 
 
-async def test_files_may_have_another_encoding(tmp_path: Path) -> None:
-    workspace, path = Workspace(tmp_path, encoding="latin-1"), tmp_path / "file"
-    path.write_bytes(b"\xe9")
-    assert await _read(workspace, path) == "é"
-    await _write(workspace, path, "ü")
-    assert path.read_bytes() == b"\xfc"
-    with pytest.raises(InvalidParams, match=r"U\+20AC can't be stored as latin-1"):
-        await _write(workspace, path, "€")
-    assert path.read_bytes() == b"\xfc"
-    with pytest.raises(LookupError):
-        Workspace(tmp_path, encoding="base64")
-
-
 async def test_half_of_a_character_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(InvalidParams, match=r"U\+D83D can't be stored as utf-8"):
         await _write(Workspace(tmp_path), tmp_path / "file", "\ud83d")

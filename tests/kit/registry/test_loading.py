@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -64,16 +63,6 @@ def test_a_copy_is_used_for_a_day_and_never_a_damaged_one(cache: Path, spoil: Ca
     spoil(copy_in(cache))
     for fetch in (giving(document("b")), giving()):
         assert load_registry(URL, fetch=fetch).ids == ("b",)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no FIFOs")
-def test_a_copy_that_is_a_fifo_is_not_waited_for(cache: Path) -> None:
-    load_registry(URL, fetch=giving(document("a")))
-    path = copy_in(cache)
-    path.unlink()
-    os.mkfifo(path)
-    assert load_registry(URL, fetch=giving(document("b"))).ids == ("b",)
-    assert path.is_file()
 
 
 def test_a_maximum_age_of_zero_fetches_each_time() -> None:
@@ -137,13 +126,6 @@ def test_a_copy_is_replaced_at_once(cache: Path, monkeypatch: pytest.MonkeyPatch
     load_registry(URL, fetch=giving(document("b")), max_age=0)
     assert load_registry(URL, fetch=giving()).ids == ("a",)
     assert len([*cache.iterdir()]) == 1
-
-
-def test_a_relative_cache_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    load_registry(URL, fetch=giving(document("a")))
-    assert copy_in(tmp_path / ".cache" / "acp-bindings").read_bytes() == document("a")
 
 
 def test_an_event_loop_is_not_blocked() -> None:

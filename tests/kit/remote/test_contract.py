@@ -168,20 +168,3 @@ async def test_an_agent_whose_client_has_left_ends_its_turns(link: Link) -> None
         await peer.end()
         await ended.wait()
         assert "closed" in (await clients[0].wait_closed()).reason
-
-
-async def test_answers_are_a_flood_at_last_if_none_is_read(link: Link) -> None:
-    clients: list[Any] = []
-
-    class Large(PlainAgent):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            clients.append(self.client)
-            return "x" * 1_000_000
-
-    limits: dict[str, Any] = {"high_water_bytes": 100_000, "flood_factor": 20}
-    async with serving(link, Large, flush_deadline=0.1, eof_grace=0.05, **limits) as peer:
-        peer.writer.write(b"".join(line({"id": number, "method": "_large"}) for number in range(100)))
-        while not clients:
-            await asyncio.sleep(0)
-        assert "flood_factor" in (await clients[0].wait_closed()).reason
-        peer.writer.abort()

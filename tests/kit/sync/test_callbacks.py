@@ -105,22 +105,6 @@ def test_ctrl_c_in_a_question_ends_the_wait_and_cancels_the_turn() -> None:
         assert session.ask("again") == "again"
 
 
-def test_another_thread_cancels_a_turn_while_a_question_is_asked() -> None:
-    cancelled = threading.Event()
-
-    def cancel(session: SyncSession) -> None:
-        session.cancel()
-        cancelled.set()
-
-    def ask(request: v1.RequestPermissionRequest) -> str:
-        threading.Thread(target=cancel, args=[session]).start()
-        assert cancelled.wait(60)
-        return option(request, "allow_once")
-
-    with acting(ask=ask) as agent, agent.open_session() as session, session.prompt("ask") as turn:
-        assert turn.wait().stop_reason == "cancelled"
-
-
 def test_a_client_of_its_own_can_ask_in_the_waiting_thread() -> None:
     asked: list[threading.Thread] = []
 

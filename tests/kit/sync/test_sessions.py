@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -204,15 +203,3 @@ def test_a_call_in_the_event_loop_of_a_notebook_works(agent: SyncAgent, monkeypa
             return session.ask("hello")
 
     assert asyncio.run(cell()) == "hello"
-
-
-def test_what_an_interactive_session_shows_says_what_it_is() -> None:
-    agent = spawn_agent(sys.executable, str(ROOT / "examples/echo_agent.py"))
-    session = agent.open_session()
-    session.ask("hello")
-    assert re.fullmatch(r"<SyncAgent without a name, process \d+>", repr(agent))
-    assert repr(session) == f"<SyncSession {session.id!r}: 2 messages, 0 tool calls>"
-    assert repr(session.state.messages) == "(Message('user', 'hello'), Message('agent', 'hello'))"
-    agent.close()
-    assert "SyncAgent" in repr(agent)
-    assert "closed" in repr(session)

@@ -76,22 +76,6 @@ async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_
     assert "terminal" not in errors[0]
 
 
-async def test_advertised_methods_that_are_implemented_are_not_logged(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Honest(PlainAgent):
-        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-            capabilities: dict[str, Any] = {"loadSession": True}
-            return InitializeResponse.model_validate({"protocolVersion": 1, "agentCapabilities": capabilities})
-
-        async def session_load(self, request: Any, /) -> Any:
-            raise AssertionError
-
-    async with serving(link, Honest):
-        pass
-    assert caplog.text == ""
-
-
 async def test_an_agent_with_logins_in_the_terminal_only_needs_no_authenticate(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -117,20 +101,3 @@ async def test_a_proxy_has_the_capabilities_and_the_info_of_its_peer(link: Link)
         assert agent.capabilities.load_session is True
         assert agent.peer_info is not None
         assert json.loads(agent.peer_info.model_dump_json()) == info
-
-
-async def test_an_agents_proxy_has_the_capabilities_and_the_info_of_the_client(link: Link) -> None:
-    class Curious(PlainAgent):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            capabilities, info = self.client.capabilities, self.client.peer_info
-            return [capabilities and capabilities.terminal, info and info.name, self.client.supports("terminal/create")]
-
-    async with serving(link, Curious, ready=False) as peer:
-        assert (await peer.call("_said"))["result"] == [None, None, False]
-        params: dict[str, Any] = {
-            "protocolVersion": 1,
-            "clientCapabilities": {"terminal": True},
-            "clientInfo": {"name": "c", "version": ""},
-        }
-        await peer.call("initialize", params)
-        assert (await peer.call("_said"))["result"] == [True, "c", True]

@@ -19,7 +19,6 @@ from tests.support.runtime.extensions import (
     EXAMPLES,
     KINDS,
     NOTE,
-    WAIT,
     Checked,
     Ours,
     Theirs,
@@ -132,19 +131,3 @@ async def test_rule_16_a_call_that_names_a_session_waits_for_its_updates(link: L
         release.set()
         await call
         assert len(agent.handler.updates) == 1  # type: ignore[attr-defined]
-
-
-async def test_rule_19_cancelling_a_call_cancels_the_request(link: Link) -> None:
-    async with calling(link) as (agent, peer):
-        call = asyncio.create_task(agent.call(WAIT, Ours(text="a")))
-        id = (await peer.receive())["id"]
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        assert await peer.receive() == {
-            "jsonrpc": "2.0",
-            "method": "$/cancel_request",
-            "params": {"requestId": id},
-        }
-        await peer.send({"id": id, "result": {"text": 5}})
-        assert await peer.until_quiet() == []

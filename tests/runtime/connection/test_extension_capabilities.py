@@ -17,7 +17,6 @@ from tests.support.runtime.extensions import (
     ECHO,
     LOG,
     PING,
-    WAIT,
     Made,
     Ours,
     VendorAgent,
@@ -73,19 +72,6 @@ async def test_rule_27_an_extension_whose_capability_is_missing_raises(link: Lin
             assert raised.value.capability == 'agentCapabilities._meta["acme.dev"].ping'
             assert isinstance(raised.value, GuardError)
         assert await peer.until_quiet() == []
-
-
-async def test_rule_27_an_agent_looks_at_the_capabilities_of_its_client(link: Link) -> None:
-    class Asking(VendorAgent):
-        @handles(WAIT)
-        async def wait(self, params: Ours) -> Ours:
-            return Ours(text=str(self.client.supports(PING)))
-
-    ping = {"_meta": {"acme.dev": {"ping": True}}}
-    for capabilities, expected in (({}, "False"), (ping, "True")):
-        async with serving(link, Asking, ready=False) as peer:
-            await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities})
-            assert (await peer.call("_acme/wait", {"text": "a"}))["result"] == {"text": expected}
 
 
 async def test_rule_27_a_handler_answers_whether_or_not_it_advertised_the_capability(link: Link) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import SessionNotification
 from acp_runtime import InvalidResponse, RemoteError
 from tests.support.runtime.peer import (
     Link,
@@ -155,19 +154,6 @@ async def test_rule_12_an_exception_in_invalid_notification_affects_no_later_mes
     class Raising(PlainClient):
         async def invalid_notification(self, method: str, params: Any, error: Any) -> None:
             raise raised
-
-    async with calling(link, Raising) as (agent, peer):
-        await client_side(agent, peer)
-
-
-@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
-async def test_rule_16_an_exception_in_session_update_affects_no_later_message(
-    link: Link, error: type[BaseException]
-) -> None:
-    class Raising(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            await super().session_update(notification)
-            raise error
 
     async with calling(link, Raising) as (agent, peer):
         await client_side(agent, peer)

@@ -137,12 +137,6 @@ async def test_rule_25_requests_with_invalid_params_behind_a_slow_initialize_wai
         assert _codes(await _answers(peer, 3)) == {"i": None, "n": -32602, "go": None}
 
 
-async def test_rule_25_requests_with_invalid_params_behind_a_failing_initialize_are_too_early(link: Link) -> None:
-    async with serving(link, lambda client: Gated(client, ValueError()), ready=False) as peer:
-        await peer.send(BEGIN, {**CREATE, "params": {}}, {"id": "go", "method": "_go"})
-        assert _codes(await _answers(peer, 3)) == {"i": -32603, "n": -32600, "go": None}
-
-
 async def test_rule_25_an_early_request_can_be_cancelled(link: Link) -> None:
     async with serving(link, Gated, ready=False) as peer:
         await peer.send(BEGIN, CREATE, prompt("p"), {"method": "$/cancel_request", "params": {"requestId": "p"}})
@@ -181,21 +175,6 @@ async def test_rule_25_an_agent_may_call_its_client_inside_initialize(link: Link
         asked = await peer.receive()
         await peer.send({"id": asked["id"], "result": None})
         assert [(await peer.receive())["id"] for _ in range(2)] == ["i", "n"]
-
-
-async def test_rule_25_early_requests_count_as_much_as_others_for_a_flood(link: Link) -> None:
-    class Calling(PlainAgent):
-        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
-            await self.client.ext_request("_wait")
-            return await super().initialize(request)
-
-    limits: dict[str, Any] = {"high_water_bytes": 100_000, "flood_factor": 10}
-    async with serving(link, Calling, ready=False, eof_grace=0.0, **limits) as peer:
-        await peer.send(BEGIN)
-        assert (await peer.receive())["method"] == "_wait"
-        await peer.send(*(prompt(number) for number in range(1, 601)))
-        answers = [each for each in await peer.rest() if "id" in each]
-        assert 300 < len(answers) < 600
 
 
 @pytest.mark.parametrize("most", [1, 3])

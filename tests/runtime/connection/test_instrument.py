@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acp_runtime import ConnectionClosed, ExtRequest, InstrumentedMessage, Model, RemoteError
+from acp_runtime import ExtRequest, InstrumentedMessage, Model, RemoteError
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, chunk, prompt, serving, update
 
 
@@ -106,45 +106,6 @@ async def test_a_call_and_a_handler_that_are_cancelled_are_left_with_the_cancell
     ]
 
 
-async def test_a_call_whose_connection_closes_is_left_with_the_reason(link: Link) -> None:
-    recorder = Recorder()
-    async with calling(link, instrument=recorder) as (agent, peer):
-        recorder.clear()
-        call = asyncio.create_task(agent.ext_request("_ping"))
-        await peer.receive()
-        await peer.end()
-        with pytest.raises(ConnectionClosed):
-            await call
-    assert recorder.events == ["enter out _ping", "leave out _ping: ConnectionClosed"]
-
-
-async def test_a_turn_is_cancelled_although_the_context_manager_raises_when_its_cancellation_was_sent(
-    link: Link,
-) -> None:
-    class Waiting(PlainClient):
-        async def session_request_permission(self, request: Any, /) -> Any:
-            await asyncio.Event().wait()
-
-    @contextmanager
-    def failing(message: InstrumentedMessage) -> Generator[Any]:
-        yield message.params
-        if message.wire == "session/cancel":
-            raise LookupError(message.wire)
-
-    async with calling(link, Waiting, instrument=failing) as (agent, peer):
-        turn = asyncio.ensure_future(agent.session_prompt(session_id="s1", prompt=[]))
-        id = (await peer.receive())["id"]
-        permission: dict[str, Any] = {"sessionId": "s1", "toolCall": {"toolCallId": "1"}, "options": []}
-        await peer.send({"id": 1, "method": "session/request_permission", "params": permission})
-        await peer.until_quiet()
-        with pytest.raises(LookupError, match="session/cancel"):
-            await agent.session_cancel(session_id="s1")
-        assert (await peer.receive())["method"] == "session/cancel"
-        assert (await peer.receive())["result"] == {"outcome": {"outcome": "cancelled"}}
-        await peer.send({"id": id, "result": {"stopReason": "cancelled"}})
-        assert (await turn).stop_reason == "cancelled"
-
-
 async def test_handlers_of_notifications_run_inside_in_order(link: Link) -> None:
     recorder = Recorder()
     async with calling(link, instrument=recorder) as (_, peer):
@@ -178,16 +139,6 @@ async def test_what_it_yields_is_sent_instead_of_the_params(link: Link) -> None:
         assert (await peer.receive())["method"] == "$/cancel_request"
         await agent.ext_notification("_note", {})
         assert (await peer.receive())["params"] == {"added": "_note"}
-
-
-async def test_calls_and_notifications_are_written_in_the_order_in_which_they_were_made(link: Link) -> None:
-    async with calling(link, instrument=Recorder()) as (agent, peer):
-        calls = [agent.ext_request("_0"), agent.ext_notification("_1"), agent.ext_request("_2")]
-        tasks = [asyncio.ensure_future(call) for call in calls]
-        received = [await peer.receive() for _ in calls]
-        await peer.send(*({"id": each["id"], "result": None} for each in received if "id" in each))
-        await asyncio.gather(*tasks)
-    assert [each["method"] for each in received] == ["_0", "_1", "_2"]
 
 
 async def test_its_exceptions_are_those_of_the_call_or_the_handler(

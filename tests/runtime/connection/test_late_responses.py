@@ -9,17 +9,13 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import (
-    PermissionOption,
-    PromptRequest,
     PromptResponse,
     RemoteAgent,
     RequestPermissionRequest,
     RequestPermissionResponse,
-    ToolCallUpdate,
-    connect_in_process,
 )
 from acp_runtime import ConnectionClosed
-from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, prompt, serving
+from tests.support.runtime.peer import Link, Peer, PlainClient, calling
 
 DONE: dict[str, Any] = {"stopReason": "end_turn"}
 CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
@@ -216,69 +212,3 @@ async def test_rule_21_permission_requests_after_session_cancel_are_answered_can
         await peer.send(ask("after"))
         assert await peer.until_quiet() == []
         assert Thinking.asked == 1
-
-
-async def test_rule_21_waiting_permission_requests_are_answered_cancelled(link: Link) -> None:
-    Thinking.asked = 0
-
-    def note(direction: str, line: bytes, time: float) -> None:
-        if b"waiting" in line:
-            received.set()
-
-    received = asyncio.Event()
-    async with calling(link, Thinking, high_water_messages=1, on_frame=note, eof_grace=0.05) as (agent, peer):
-        await peer.send(ask("running", "s2"), ask("waiting"))
-        await received.wait()
-        await agent.session_cancel(session_id="s1")
-        assert (await peer.receive())["method"] == "session/cancel"
-        assert await peer.receive() == {"jsonrpc": "2.0", "id": "waiting", "result": CANCELLED}
-
-
-async def test_rule_19_an_agent_can_ask_again_after_it_abandoned_a_permission_request(link: Link) -> None:
-    class Impatient(PlainAgent):
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            option = PermissionOption(option_id="yes", name="Yes", kind="allow_once")
-            for seconds in (0, 60):
-                try:
-                    async with asyncio.timeout(seconds):
-                        await self.client.session_request_permission(
-                            session_id="s1", tool_call=ToolCallUpdate(tool_call_id="t"), options=[option]
-                        )
-                except TimeoutError:
-                    continue
-            return PromptResponse(stop_reason="end_turn")
-
-    async with serving(link, Impatient) as peer:
-        await peer.send(prompt("p"))
-        found = [await peer.receive() for _ in range(3)]
-        methods = [message["method"] for message in found]
-        assert methods == ["session/request_permission", "$/cancel_request", "session/request_permission"]
-        await peer.send({"id": found[2]["id"], "result": CANCELLED})
-        assert (await peer.receive())["id"] == "p"
-
-
-async def test_rule_19_leaving_connect_in_process_during_a_turn_cancels_it() -> None:
-    heard: list[str] = []
-    started = asyncio.Event()
-
-    class Noting(PlainAgent):
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            started.set()
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                heard.append("stopped")
-                raise
-            raise AssertionError
-
-        async def session_cancel(self, notification: Any, /) -> None:
-            heard.append(f"cancel {notification.session_id}")
-            await super().session_cancel(notification)
-
-    async with connect_in_process(Noting, PlainClient) as agent:
-        await agent.initialize(protocol_version=1)
-        task = turn(agent)
-        await started.wait()
-    with pytest.raises(ConnectionClosed):
-        await task
-    assert heard == ["cancel s1", "stopped"]

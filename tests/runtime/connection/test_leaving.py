@@ -70,25 +70,3 @@ async def test_rule_22_after_a_handler_that_ignores_its_cancellation_no_other_st
         await peer.send(update("s", "1"), update("s", "2"))
         await peer.until_quiet()
     assert handled == ["1"]
-
-
-async def test_rule_22_what_is_discarded_is_counted_once_even_if_the_closing_is_hurried(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    began, interrupted = asyncio.Event(), asyncio.Event()
-
-    class Stubborn(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            began.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                interrupted.set()
-                await asyncio.Event().wait()  # until it is cancelled again
-
-    async with left(link, Stubborn, eof_grace=0.0, high_water_messages=2) as (connection, peer):
-        await peer.send(*(update("s", str(number)) for number in range(100)))
-        await began.wait()
-        connection.stop()
-        await interrupted.wait()  # leaving the block hurries the closing
-    assert [each.getMessage()[:9] for each in caplog.records] == ["Discarded"]

@@ -18,7 +18,7 @@ from acp_bindings.v1 import (
     connect_streams,
     serve_streams,
 )
-from acp_runtime import ConnectionClosed, Options
+from acp_runtime import ConnectionClosed
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
 pytestmark = pytest.mark.every_link
@@ -171,12 +171,6 @@ async def test_a_handler_does_not_inherit_the_context_of_a_caller_in_the_same_pr
         variable.set("the caller's")
         await agent.session_prompt(session_id="s", prompt=[])
     assert seen == ["nothing"]
-
-
-async def test_short_deadlines_have_no_effect_on_an_open_connection() -> None:
-    options = Options(eof_grace=0, handler_deadline=0.01, flush_deadline=0.01)
-    async with connect_in_process(PlainAgent, PlainClient, options=options) as agent:
-        assert await agent.initialize(protocol_version=1) == InitializeResponse(protocol_version=1)
 
 
 class Incomplete(Client):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -110,49 +109,3 @@ async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_s
         created.set()
         await all_handled.wait()
         assert handled == texts
-
-
-async def test_a_handler_of_a_kept_update_does_not_inherit_the_context_of_the_caller(link: Link) -> None:
-    class Looking(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            seen.append(variable.get("nothing"))
-            done.set()
-
-    async def create(agent: RemoteAgent) -> None:
-        variable.set("the caller's")
-        await agent.session_new(cwd="/", mcp_servers=[])
-        await agent.session_prompt(session_id="new", prompt=[])
-
-    seen: list[str] = []
-    done = asyncio.Event()
-    variable: ContextVar[str] = ContextVar("variable")
-    async with calling(link, Looking) as (agent, peer):
-        task = asyncio.create_task(create(agent))
-        id = (await peer.receive())["id"]
-        await peer.send(update("new", "1"), {"id": id, "result": {"sessionId": "new"}})
-        await done.wait()
-        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
-        await task
-    assert seen == ["nothing"]
-
-
-async def test_rule_16_a_response_waits_for_updates_of_a_closed_session_while_another_is_created(link: Link) -> None:
-    clients: list[PlainClient] = []
-
-    def factory(agent: RemoteAgent) -> PlainClient:
-        clients.append(PlainClient(agent))
-        return clients[0]
-
-    async with calling(link, factory, guards="off") as (agent, peer):
-        turn = asyncio.ensure_future(agent.session_prompt(session_id="s1", prompt=[]))
-        prompted = (await peer.receive())["id"]
-        closing = asyncio.ensure_future(agent.session_close(session_id="s1"))
-        await peer.send({"id": (await peer.receive())["id"], "result": {}})
-        await closing
-        creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
-        created = (await peer.receive())["id"]
-        await peer.send(update("s1", "last words"), {"id": prompted, "result": {"stopReason": "cancelled"}})
-        await turn
-        assert [text_of(each) for each in clients[0].updates] == ["last words"]
-        await peer.send({"id": created, "result": {"sessionId": "s2"}})
-        await creating

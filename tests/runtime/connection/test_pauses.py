@@ -16,7 +16,6 @@ import pytest
 from acp_bindings.v1 import PromptResponse, RemoteAgent, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection.interfaces import ByteSource
-from acp_runtime.connection.limits import Limits
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import (
@@ -157,23 +156,6 @@ async def test_rule_18_a_flood_closes_the_connection_although_no_handler_ends(li
         closed = await agent.wait_closed()
         peer.writer.abort()
     assert "more than can be handled" in closed.reason
-
-
-async def test_rule_18_reading_goes_on_in_steps_and_pauses_as_before_when_the_queue_is_short() -> None:
-    limits, resumed = Limits(Options(high_water_messages=10)), list[int]()
-    limits.on_room = lambda: resumed.append(limits.queued)
-    for step in (10, 20, 40):
-        while not limits.must_pause():
-            limits.add_queued(1)
-        assert limits.queued == step
-        limits.read_on()
-        assert resumed.pop() == step
-    while limits.queued > 4:
-        limits.begin(1)
-    assert not limits.must_pause()
-    while not limits.must_pause():
-        limits.add_queued(1)
-    assert limits.queued == 10
 
 
 class _Received:

@@ -123,18 +123,6 @@ async def test_rule_5_messages_before_one_that_is_too_large_are_handled(link: Li
         assert [message["id"] for message in await peer.rest()] == [1]
 
 
-@pytest.mark.parametrize("size", [65_536, 1_000_000])
-async def test_rule_5_lines_longer_than_the_limits_of_asyncio_are_handled(link: Link, size: int) -> None:
-    class Counting(PlainAgent):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            return {"length": len(params["text"]), "text": params["text"]}
-
-    async with serving(link, Counting) as peer:
-        response = asyncio.create_task(_receive(peer))
-        await peer.send({"id": 1, "method": "_count", "params": {"text": "x" * size}})
-        assert (await response)["result"]["length"] == size
-
-
 async def _receive(peer: Peer) -> Any:
     return await peer.receive()
 

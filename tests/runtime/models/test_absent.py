@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
-import pickle
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-import acp_runtime
 from acp_bindings import v2_draft
 from acp_bindings.v1 import (
     ContentBlock,
@@ -32,12 +29,6 @@ from tests.support.models.recorder import Recorder
 from tests.support.models.shapes import Samples
 
 TEXT = ContentBlockText(text="a")
-
-
-def test_absent_is_the_sentinel_of_pydantic() -> None:
-    assert copy.copy(ABSENT) is copy.deepcopy(ABSENT) is pickle.loads(pickle.dumps(ABSENT)) is ABSENT
-    assert (repr(ABSENT), bool(ABSENT)) == ("MISSING", True)
-    assert {"ABSENT", "absent"} <= {*acp_runtime.__all__}
 
 
 def test_no_serializer_dumps_an_absent_field() -> None:
@@ -66,20 +57,6 @@ def test_an_absent_list_is_a_new_empty_list_each_time() -> None:
     request.additional_directories.append("/a")
     assert request.additional_directories == []
     assert "additionalDirectories" not in request.model_dump()
-
-
-def test_fields_may_share_their_declaration() -> None:
-    optional = absent(1)
-
-    class Pair(Model):
-        left: int = optional
-        right: int = optional
-
-    class Single(Model):
-        other: int = optional
-
-    assert (Pair(left=2).left, Pair(left=2).right) == (2, 1)
-    assert (Single().other, Single(other=3).other, Pair().left) == (1, 3, 1)
 
 
 def test_a_field_of_a_user_may_be_absent() -> None:

@@ -156,28 +156,6 @@ def test_a_subclass_can_change_its_configuration() -> None:
         v1.ContentBlockText(text="x", more=1)
 
 
-def test_what_a_subclass_does_with_unknown_keywords_can_be_changed_in_a_subclass_of_it() -> None:
-    class Careless(Model, extra="ignore"):
-        rank: int = 0
-
-    class Careful(Careless, extra="allow"):
-        pass
-
-    class Closed(OpenModel, extra="forbid"):
-        pass
-
-    class Reopened(Closed, extra="allow"):
-        pass
-
-    assert Careless(more=1).model_extra == {}
-    with pytest.raises(ValidationError, match="has no field `more`"):
-        Careful(more=1)
-    assert Careful.model_validate({"more": 1}).model_extra == {"more": 1}
-    with pytest.raises(ValidationError, match="has no field `more`"):
-        Closed(more=1)
-    assert Reopened(more=1).model_extra == {"more": 1}
-
-
 def test_an_alias_is_a_keyword_and_a_json_key() -> None:
     class Traced(v1.ContentBlockText):
         trace_id: str = Field(alias="x-trace")
@@ -236,39 +214,6 @@ def test_a_field_may_have_several_aliases_or_a_path() -> None:
     assert value == Traced.model_validate_json('{"text":"x","type":"text","x-trace":"t"}')
     with pytest.raises(ValidationError, match="trace_id"):
         Traced(text="x", trace_id=1)
-
-
-def test_the_alias_of_a_field_may_be_the_name_of_another() -> None:
-    class Swapped(Model):
-        left: int = Field(alias="right")
-        right: int = Field(alias="left")
-
-    assert Swapped(left=1, right=2).model_dump_json() == '{"right":1,"left":2}'
-    with pytest.raises(ValidationError, match="valid integer"):
-        Swapped(left="x", right=2)
-
-
-def test_a_field_may_be_a_tuple() -> None:
-    class Placed(v1.PromptRequest):
-        position: tuple[int, int]
-
-    block = v1.ContentBlockText(text="x")
-    value = Placed(session_id="s", prompt=(block,), position=(1, 2), meta=ABSENT)
-    assert (value.prompt, value.position) == ([block], (1, 2))
-    with pytest.raises(ValidationError) as caught:
-        Placed(session_id="s", prompt=(block,), position=(1, "x"))
-    assert [each["loc"] for each in caught.value.errors()] == [("position", 1)]
-
-
-def test_a_wrap_validator_around_the_model_takes_the_arguments_of_the_constructor() -> None:
-    class Wrapped(v1.ContentBlockImage):
-        @model_validator(mode="wrap")
-        @classmethod
-        def whole(cls, data: Any, handler: Any) -> Any:
-            return handler(data)
-
-    value = Wrapped(data="d", mime_type="m")
-    assert Wrapped.model_validate_json('{"data":"d","mimeType":"m","type":"image"}') == value
 
 
 def test_a_field_of_a_type_that_json_does_not_have_is_parsed_from_json() -> None:

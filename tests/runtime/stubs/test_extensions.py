@@ -62,29 +62,6 @@ async def test_an_override_with_another_mark_handles_the_other_method_instead() 
         await ping(Sub)
 
 
-async def test_a_mixin_that_is_no_handler_brings_its_methods() -> None:
-    class Ponging:
-        @handles(PONG)
-        async def pong(self, params: Text) -> Text:
-            return Text(text="mixed in")
-
-    class Mixed(Ponging, Pinged):
-        pass
-
-    assert await ping(Mixed, PONG) == "mixed in"
-    assert await ping(Mixed) == "Pinged a"
-
-
-async def test_one_method_can_handle_several() -> None:
-    class Both(PlainAgent):
-        @handles(PING)
-        @handles(PONG)
-        async def both(self, params: Text) -> Text:
-            return params
-
-    assert await ping(Both) == await ping(Both, PONG) == "a"
-
-
 async def test_a_decorator_above_or_below_keeps_the_mark() -> None:
     def logged(function: Any) -> Any:
         @functools.wraps(function)
@@ -146,16 +123,6 @@ def test_two_methods_for_one_name_are_refused() -> None:
 
             @handles(ExtRequest("_acme/ping", Text, Text))
             async def two(self, params: Text) -> Text:
-                return params
-
-
-def test_two_declarations_of_one_name_on_a_method_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"Both\.ping can't handle '_acme/ping', because ping handles"):
-
-        class Both(PlainAgent):
-            @handles(PING)
-            @handles(ExtRequest("_acme/ping", Text, Text))
-            async def ping(self, params: Text) -> Text:
                 return params
 
 

@@ -52,17 +52,6 @@ def test_the_error_is_that_of_the_member_whose_tag_was_given() -> None:
     ]
 
 
-def test_the_error_is_that_of_the_member_with_the_fewest_mistakes() -> None:
-    assert refused_option(session_id="s", value="x") == (
-        "SetSessionConfigOptionRequestValueId",
-        [(("config_id",), "Field required")],
-    )
-    assert refused_option(session_id="s", value=True) == (
-        "SetSessionConfigOptionRequestBoolean",
-        [(("config_id",), "Field required")],
-    )
-
-
 def test_the_error_is_that_of_the_member_that_has_all_the_keywords() -> None:
     given: dict[str, Any] = {"message": "m", "elicitation_id": "e", "session_id": "s"}
     with pytest.raises(ValidationError) as caught:

@@ -76,24 +76,6 @@ async def test_rule_22_the_last_message_is_written_completely_before_the_pipe_cl
     assert await reading > 2_000_000
 
 
-@pytest.mark.parametrize("connecting", [serve_streams, connect_streams])
-async def test_the_stream_is_closed_if_the_factory_raises(connecting: Any) -> None:
-    def fail(_: Any) -> Any:
-        raise ZeroDivisionError
-
-    reader, writer, incoming, theirs_in, theirs_out = await opened()
-    with pytest.raises(ZeroDivisionError):
-        if connecting is serve_streams:
-            await serve_streams(fail, reader, writer)
-        else:
-            async with connect_streams(fail, reader, writer):
-                pass
-    assert await asyncio.to_thread(_read_all, theirs_in) == 0
-    incoming.close()
-    os.close(theirs_out)
-    await asyncio.sleep(0)
-
-
 def _read_all(fd: int) -> int:
     with os.fdopen(fd, "rb") as file:
         return len(file.read())

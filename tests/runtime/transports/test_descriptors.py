@@ -52,32 +52,3 @@ async def test_reading_now_does_not_block_when_the_loop_was_about_to_read() -> N
     reader.close()
     late.join()
     os.close(write)
-
-
-def test_reading_does_not_block_when_the_loop_runs_again_after_a_ctrl_c() -> None:
-    """The loop is left before it reads, sees the same bytes again, and reads twice."""
-    read, write = os.pipe()
-    late = Timer(5, os.write, (write, b"late"))
-    late.start()
-    loop, received = asyncio.new_event_loop(), _Received()
-
-    async def start() -> FdReader:
-        reader = FdReader(FileIO(read))
-        reader.start(received)
-        return reader
-
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    reader = loop.run_until_complete(start())
-    os.write(write, b"a")
-    loop.call_soon(interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        loop.run_forever()
-    loop.run_until_complete(asyncio.sleep(0))
-    late.cancel()
-    late.join()
-    assert received.data == [b"a"]
-    reader.close()
-    loop.close()
-    os.close(write)

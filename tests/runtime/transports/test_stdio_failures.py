@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.forked import Forked
-from tests.support.runtime.peer import line, prompt
+from tests.support.runtime.peer import prompt
 from tests.support.runtime.stdio import OPENING, close, hear, say, start
 
 pytestmark = [
@@ -80,54 +79,6 @@ def test_rule_24_the_agent_exits_with_1_and_says_why_even_if_stdin_has_ended() -
         process = start("echo", stdout=full)
     _, err = process.communicate(OPENING, timeout=100)
     assert (process.returncode, b"No space left" in err) == (1, True)
-
-
-def test_rule_24_the_agent_exits_with_1_if_stdout_is_a_file_at_its_size_limit(tmp_path: Path) -> None:
-    limited = "import resource, signal; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
-    with (tmp_path / "out").open("wb") as out:
-        process = scripted(f"{limited}\nasyncio.run(serve_stdio(Echo))", stdout=out)
-    say(process, OPENING + line({"id": 1, "method": "_large", "params": 5000}))
-    assert_ended_by_its_output(process, b"File too large")
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1000
-
-
-BEFORE_AND_AFTER = """
-    def own(number, frame):
-        print("own handler", number, file=sys.stderr)
-
-    def in_loop():
-        print("handler in the loop", file=sys.stderr, flush=True)
-        called.set()
-
-    async def main():
-        global called
-        called = asyncio.Event()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, in_loop)
-        if sys.argv[1] == "loop":
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, in_loop)
-        before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-        await serve_stdio(Echo)
-        after = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-        print("the same" if before == after else (before, after), file=sys.stderr)
-        os.kill(os.getpid(), signal.SIGTERM if sys.argv[1] != "none" else signal.SIGHUP)
-        if sys.argv[1] != "own":
-            await called.wait()
-
-    if sys.argv[1] == "own":
-        signal.signal(signal.SIGTERM, own)
-    asyncio.run(main())
-"""
-
-
-@pytest.mark.parametrize(
-    ("handlers", "said"),
-    [("own", b"own handler 15"), ("loop", b"handler in the loop"), ("none", b"handler in the loop")],
-)
-def test_rule_24_signal_handlers_of_the_application_are_restored(handlers: str, said: bytes) -> None:
-    process = scripted(BEFORE_AND_AFTER, handlers)
-    _, err = process.communicate(OPENING, timeout=100)
-    assert err.splitlines() == [b"the same", said]
-    assert process.returncode == 0
 
 
 def test_rule_24_signal_handlers_are_restored_after_a_signal_has_ended_the_agent() -> None:

@@ -11,8 +11,8 @@ import pytest
 from acp_bindings.v1 import connect, serve
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.transport import TransportEnd
-from tests.support.runtime.peer import INITIALIZE, Peer, PlainAgent, PlainClient, line
-from tests.support.runtime.queue_transport import ByteQueue, PeerEnd, QueueTransport, queue_transports
+from tests.support.runtime.peer import PlainAgent, PlainClient
+from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
 
 OPTIONS = Options(guards="off", eof_grace=0.05, flush_deadline=0.2)
 
@@ -148,37 +148,6 @@ async def test_an_exception_of_send_is_the_reason_why_the_connection_closed(rais
     assert transport.closed == 1
 
 
-async def test_messages_that_came_before_send_failed_are_handled() -> None:
-    incoming = ByteQueue()
-    await incoming.put(line({"method": "_note", "params": 1}))
-    handled: list[Any] = []
-
-    class Failing(QueueTransport):
-        async def send(self, data: bytes, /) -> None:
-            raise BrokenPipeError
-
-    class Noting(PlainClient):
-        async def ext_notification(self, method: str, params: Any) -> None:
-            handled.append(params)
-
-    async with connect(Noting, Failing(incoming, ByteQueue()), options=OPTIONS) as agent:
-        with pytest.raises(ConnectionClosed):
-            await agent.ext_request("_call")
-    assert handled == [1]
-
-
-async def test_an_agent_answers_after_its_client_has_closed_its_direction() -> None:
-    ours, theirs = queue_transports()
-    end = PeerEnd(theirs, 2)
-    peer = Peer(end, end)
-    await peer.send({"id": 1, "method": "initialize", "params": INITIALIZE})
-    await peer.end()
-    await serve(PlainAgent, ours)
-    assert [each["id"] for each in await peer.rest()] == [1]
-    assert ours.closed == 1
-    await peer.stop()
-
-
 @pytest.mark.parametrize("size", [1, 3, 100_000])
 async def test_bytes_may_be_received_in_pieces_of_any_size(size: int) -> None:
     class InPieces(QueueTransport):
@@ -307,25 +276,6 @@ def test_the_end_of_the_event_loop_closes_the_transport_at_any_moment(count: int
 
     asyncio.run(leave())
     assert transports[0].closed == 1
-
-
-async def test_whoever_waits_for_a_send_that_fails_is_told() -> None:
-    may_fail = asyncio.Event()
-
-    class Failing(QueueTransport):
-        async def send(self, data: bytes, /) -> None:
-            await may_fail.wait()
-            raise BrokenPipeError
-
-    async with connect(PlainClient, Failing(ByteQueue(), ByteQueue()), options=OPTIONS) as agent:
-        senders: list[asyncio.Task[Any]] = []
-        for _ in range(3):
-            senders.append(asyncio.create_task(agent.ext_notification("_note", "x" * 100_000)))
-            await iterations(3)
-        may_fail.set()
-        assert all(
-            isinstance(each, ConnectionClosed) for each in await asyncio.gather(*senders, return_exceptions=True)
-        )
 
 
 async def test_what_was_sent_is_no_longer_unwritten() -> None:

@@ -126,13 +126,6 @@ async def test_the_end_of_stdin_does_not_wait_for_an_agent_that_takes_nothing() 
         assert await process.end() == (0, "")
 
 
-async def test_nothing_happens_without_a_message() -> None:
-    async with http_agent() as agent, bridge(agent.url) as process:
-        process.close_stdin()
-        assert await process.end() == (0, "")
-        assert agent.places() == []
-
-
 @pytest.mark.parametrize("scheme", ["http", "ws"])
 async def test_requests_fail_when_the_agent_cannot_be_reached(scheme: str) -> None:
     async with http_agent() as agent:
@@ -184,23 +177,6 @@ async def test_a_signal_ends_the_connection(number: str) -> None:
         process.process.send_signal(getattr(signal, number))
         assert await process.end() == (0, "")
         assert agent.places()[-1] == "DELETE"
-
-
-async def test_the_agent_waits_for_an_editor_that_does_not_read() -> None:
-    number = 20_000
-
-    def rest() -> int:
-        return sum(1 for _ in range(1, number) if process.process.stdout.readline())
-
-    async with http_agent() as agent, bridge(agent.url) as process:
-        process.send(line(INITIALIZE))
-        assert await process.receive() == INITIALIZED
-        stream = await agent.stream()
-        writing = asyncio.create_task(stream.write((b"data: " + line("x" * 1000) + b"\n") * number))
-        assert await process.receive() == "x" * 1000
-        assert not writing.done(), "20 MB would be in memory"
-        assert await asyncio.to_thread(rest) == number - 1
-        await writing
 
 
 async def test_control_characters_of_the_agent_do_not_reach_the_terminal() -> None:

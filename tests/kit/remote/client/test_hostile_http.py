@@ -10,11 +10,8 @@ from typing import Any
 
 import pytest
 
-from acp_kit.remote import open_transport
 from tests.support.kit.http_agent import (
-    INITIALIZE,
     NEVER,
-    Client,
     HttpAgent,
     call,
     connected,
@@ -210,19 +207,6 @@ async def test_requests_that_nobody_answers_end_the_connection(monkeypatch: pyte
             assert await client.receive() == ask
         with pytest.raises(OSError, match="The agent asks for too much: 10 requests"):
             await client.receive()
-
-
-@pytest.mark.parametrize("version", ["1" + "0" * 5000, "true", "1e400", "[" * 10_000, '"1\\r\\nX: 1"', "-1"])
-async def test_an_odd_version_is_no_header(version: str) -> None:
-    async with http_agent() as agent:
-        body = f'{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":{version}}}}}'
-        agent.answer("POST initialize", 200, body, Acp_Connection_Id="1")
-        client = Client(await open_transport(agent.url))
-        await client.send(line(INITIALIZE))
-        assert await client.transport.receive() == body.encode() + b"\n"
-        await client.send(NEXT)
-        assert agent.requests[-1].headers.get("acp-protocol-version") in (None, "-1")
-        await client.transport.close()
 
 
 async def test_a_stream_of_which_nothing_comes_is_logged(

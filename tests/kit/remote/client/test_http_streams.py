@@ -84,17 +84,6 @@ async def test_a_session_that_the_agent_does_not_know_yet_gets_its_stream_after_
         assert agent.places()[2:] == ["GET s", "POST session/load", "GET s"]
 
 
-async def test_an_error_opens_no_stream() -> None:
-    async with http_agent() as agent, connected(agent) as (client, stream):
-        agent.answer("GET s", 404)
-        await client.send(LOAD)
-        error = {"jsonrpc": "2.0", "id": 3, "error": {"code": -32002, "message": "no such session"}}
-        await stream.say(error)
-        assert await client.receive() == error
-        await client.send(call(4, "_next"))
-        assert agent.places()[2:] == ["GET s", "POST session/load", "POST _next"]
-
-
 @pytest.mark.parametrize("method", ["session/close", "session/delete"])
 async def test_the_stream_of_a_closed_session_is_closed(method: str) -> None:
     async with http_agent() as agent, connected(agent) as (client, stream):
@@ -107,30 +96,6 @@ async def test_the_stream_of_a_closed_session_is_closed(method: str) -> None:
         assert await client.receive() == result(4)
         await session.writer.wait_closed()
         assert agent.places()[2:] == ["GET s", "POST session/prompt", f"POST {method}"]
-
-
-async def test_the_stream_of_a_closed_session_brings_the_answers_that_are_left() -> None:
-    async with http_agent() as agent, connected(agent) as (client, stream):
-        await client.send(PROMPT)
-        session = await agent.stream("s")
-        await client.send(call(4, "session/close", sessionId="s"))
-        await stream.say(result(4))
-        assert await client.receive() == result(4)
-        await session.say(result(2))
-        assert await client.receive() == result(2)
-        await session.writer.wait_closed()
-
-
-async def test_a_stream_of_a_session_that_ended_is_opened_again() -> None:
-    async with http_agent() as agent, connected(agent) as (client, _):
-        await client.send(PROMPT)
-        for _ in range(3):
-            session = await agent.stream("s")
-            await session.say(UPDATE)
-            assert await client.receive() == UPDATE
-            await session.end()
-        await (await agent.stream("s")).say(result(2))
-        assert await client.receive() == result(2)
 
 
 async def test_requests_of_a_session_fail_when_its_stream_ends_and_brought_nothing() -> None:

@@ -105,16 +105,6 @@ async def test_a_shutdown_does_not_wait_for_an_initialize(server: str) -> None:
 
 
 @pytest.mark.parametrize("server", SERVERS)
-async def test_a_client_may_vanish_in_the_middle_of_a_request(server: str) -> None:
-    async with serving(agent_app(echo), server) as site:
-        id = await site.initialize()
-        for headers in ({}, {"Acp-Connection-Id": id}):
-            _, writer = await site.begin("POST", {**JSON, **headers, "Content-Length": "100"}, b"{")
-            writer.transport.abort()
-        assert (await site.post(id, _LIST)).status == 202
-
-
-@pytest.mark.parametrize("server", SERVERS)
 async def test_a_client_may_vanish_in_the_middle_of_a_stream(server: str) -> None:
     serve, agents = raw_agents()
     async with serving(agent_app(serve), server) as site:
