@@ -149,3 +149,14 @@ async def test_rule_18_a_call_returns_when_it_is_answered_even_if_the_pipe_is_fu
         await peer.send({"id": id + 1, "error": {"code": 1, "message": "too large"}})
         with pytest.raises(RemoteError):
             await other
+
+
+async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_is_read(
+    link: Link,
+) -> None:
+    async with calling(link, flush_deadline=0.1) as (agent, _):
+        sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 10_000_000))
+        await asyncio.sleep(0)
+        assert not sending.done()
+    with pytest.raises(ConnectionClosed):
+        await sending
