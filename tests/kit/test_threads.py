@@ -139,20 +139,6 @@ async def test_a_call_that_has_not_begun_when_it_ends_calls_nothing(
         assert sent == []
 
 
-def test_a_call_after_the_loop_has_ended_is_refused() -> None:
-    async def main() -> FromThread:
-        async with conversation() as talk:
-            return from_thread(talk.agent)
-
-    call = asyncio.run(main())
-
-    async def nothing() -> None:
-        pytest.fail("it was called")
-
-    with pytest.raises(RuntimeError, match="does not run any more"):
-        call(nothing)
-
-
 def test_a_call_ends_when_its_loop_ends() -> None:
     found: list[Any] = []
 

@@ -41,11 +41,6 @@ def test_a_row_has_a_second_share_if_code_that_runs_does_not_type_check() -> Non
     assert table_row("1.3.0", [result(4, failure("b", runs=True))], ["v1"]) == "| 1.3.0 | 100 % / 75 % |"
 
 
-def test_a_use_with_several_errors_is_counted_once() -> None:
-    found = result(4, failure("a", FINDINGS[0]), failure("a", FINDINGS[0], runs=True))
-    assert "<code>v1</code>: 1 of 4 uses fails</summary>" in section(found)
-
-
 def test_failures_are_listed_by_what_changed_with_a_few_names() -> None:
     failures = [failure(f"use {each.subject}", each, runs=True) for each in FINDINGS]
     text = section(result(10, *failures, failure("run", FINDINGS[0])))
@@ -76,7 +71,3 @@ def test_the_page_has_a_row_for_each_release_and_details_of_those_with_failures(
     assert page.count("\n### ") == 1
     assert f"\n### 1.3.0\n\n{section(found[0])}\n\n<details>" in page
     assert page.endswith("</details>\n")
-
-
-def test_a_page_without_failures_has_no_section_about_them() -> None:
-    assert "## What fails" not in compatibility_page([result(10)], "1.4.0")

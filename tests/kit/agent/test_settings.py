@@ -183,13 +183,3 @@ def test_values_of_an_earlier_time_are_taken_if_they_are_still_offered() -> None
     settings = Settings(session(), options, current={"model": "huge", "web": True, "gone": "x"})
     assert (settings["model"], settings["web"]) == ("small", True)
     assert Settings(session(), options, current={"model": "large"})["model"] == "large"
-
-
-def test_values_can_have_descriptions_and_nothing_is_sent_as_null() -> None:
-    value = v1.SessionConfigSelectOption(value="a", name="A", description="the first")
-    option = select("x", "X", [value], category="mode")
-    assert option.options == [value]
-    assert "description" not in option.model_dump()
-    modes = Settings(session(), [option]).modes
-    assert modes is not None
-    assert modes.model_dump()["availableModes"] == [{"id": "a", "name": "A", "description": "the first"}]

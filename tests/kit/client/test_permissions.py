@@ -163,12 +163,6 @@ async def test_what_was_not_decided_is_asked(first: dict[str, Any], answer: str,
     assert [await _answer(policy, _request(**call)) for call in (first, second)] == [answer, "reject_once"]
 
 
-async def test_a_tool_without_a_name_is_known_by_its_kind_and_title() -> None:
-    policy = PermissionPolicy(ask=_User("allow_always"))
-    call = {"kind": "execute", "title": "ls"}
-    assert [await _answer(policy, _request(**call)) for _ in range(2)] == ["allow_always", "allow_once"]
-
-
 SECRET = [v1.ToolCallLocation(path="/etc/passwd")]
 
 
@@ -225,18 +219,6 @@ async def test_questions_about_one_tool_come_one_after_the_other() -> None:
     answers = await asyncio.gather(*(_answer(policy, each) for each in requests))
     assert answers == ["reject_once", "allow_always", "allow_once", "allow_once"]
     assert user.asked == ["0", "1"]
-
-
-async def test_questions_about_several_tools_are_open_together() -> None:
-    both = asyncio.Barrier(2)
-
-    async def user(_: v1.RequestPermissionRequest) -> str:
-        await both.wait()
-        return "allow_once"
-
-    policy = PermissionPolicy(ask=user)
-    answers = await asyncio.gather(*(_answer(policy, _request(name=name)) for name in "ab"))
-    assert answers == ["allow_once", "allow_once"]
 
 
 async def test_a_dialog_that_is_cancelled_by_itself_is_cancelled() -> None:

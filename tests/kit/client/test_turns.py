@@ -19,7 +19,7 @@ from acp_kit.client import (
     UpdateHandlers,
     open_session,
 )
-from acp_kit.testing import ScriptedAgent, connect, stop
+from acp_kit.testing import ScriptedAgent, connect
 from acp_runtime import CapabilityError, ResourceNotFound
 from tests.support.kit.turns import Act, Viewer
 from tests.support.runtime.peer import LINKS, Peer, calling, line, update
@@ -85,15 +85,6 @@ async def test_the_text_of_a_turn_grows_before_anybody_reads_its_updates() -> No
         await turn.cancel()
         await turn.wait()
         assert turn.text == "begun"
-
-
-@pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal", "cancelled"])
-async def test_a_reply_that_is_not_finished_is_no_answer(reason: Any) -> None:
-    async with connect(ScriptedAgent(["half a", stop(reason)], "again"), Viewer) as session:
-        with pytest.raises(UnfinishedTurn, match=reason) as caught:
-            await session.ask("go")
-        assert (caught.value.stop_reason, caught.value.text) == (reason, "half a")
-        assert await session.ask("go") == "again"
 
 
 async def test_a_cancelled_question_cancels_the_turn() -> None:

@@ -116,12 +116,6 @@ async def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
         await SqlHistory(tmp_path / "file" / "history.db").list()
 
 
-async def test_the_url_of_an_sqlite_file_is_the_same_as_its_path(tmp_path: Path) -> None:
-    await written(tmp_path / "history.db", 1)
-    async with SqlHistory(f"sqlite:///{tmp_path / 'history.db'}") as store:
-        assert len(await read(store)) == 1
-
-
 @pytest.mark.parametrize("url", [":memory:", "sqlite://", "sqlite+aiosqlite:///:memory:"])
 def test_a_database_in_memory_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="MemoryHistory"):

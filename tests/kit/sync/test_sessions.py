@@ -81,14 +81,6 @@ def test_a_reply_that_takes_too_long_is_cancelled(agent: SyncAgent) -> None:
         assert session.ask("again", timeout=60) == "again"
 
 
-def test_another_thread_cancels_a_turn_whose_updates_are_read(agent: SyncAgent) -> None:
-    with agent.open_session() as session, session.prompt("wait") as turn:
-        for _ in turn:
-            [thread] = in_threads(turn.cancel)
-            thread.join()
-    assert turn.stop_reason == "cancelled"
-
-
 def test_a_second_turn_of_a_session_is_refused_while_the_first_one_runs(agent: SyncAgent) -> None:
     with agent.open_session() as session, session.prompt("wait"):
         refused: list[str] = []

@@ -14,17 +14,15 @@ from acp_runtime import (
     InvalidResponse,
 )
 from tests.support.runtime.extensions import (
-    CHECKED,
     ECHO,
     EXAMPLES,
     KINDS,
     NOTE,
-    Checked,
     Ours,
     Theirs,
     answer,
 )
-from tests.support.runtime.peer import Link, PlainClient, calling, update
+from tests.support.runtime.peer import Link, calling
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,15 +53,6 @@ async def test_rule_9_an_invalid_result_fails_its_call(link: Link, kind: str, re
         call = asyncio.create_task(agent.call(ECHO[kind], EXAMPLES[kind]))
         await answer(peer, result)
         with pytest.raises(InvalidResponse, match=f"_acme/{kind}"):
-            await call
-        assert await peer.until_quiet() == []
-
-
-async def test_rule_9_a_validator_of_the_result_that_fails_unexpectedly_fails_the_call(link: Link) -> None:
-    async with calling(link) as (agent, peer):
-        call = asyncio.create_task(agent.call(CHECKED, Checked(text="known")))
-        await answer(peer, {"text": "unknown"})
-        with pytest.raises(InvalidResponse, match="a validator raised KeyError"):
             await call
         assert await peer.until_quiet() == []
 
@@ -109,25 +98,3 @@ async def test_a_name_of_the_schema_can_not_be_called_as_an_extension(link: Link
         with pytest.raises(ValueError, match="Call `session_cancel` instead"):
             await agent.notify(ExtNotification("session/cancel", Ours, unprefixed=True), Ours(text="a"))
         assert await peer.until_quiet() == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-async def test_rule_16_a_call_that_names_a_session_waits_for_its_updates(link: Link, kind: str) -> None:
-    release = asyncio.Event()
-
-    class Slow(PlainClient):
-        async def session_update(self, notification: Any, /) -> None:
-            await release.wait()
-            await super().session_update(notification)
-
-    params = {"ours": Ours(text="a", session_id="s"), "theirs": Theirs(text="a", sessionId="s")}
-    async with calling(link, Slow) as (agent, peer):
-        call = asyncio.create_task(agent.call(ECHO[kind], params[kind]))
-        request = await peer.receive()
-        assert request["params"]["sessionId"] == "s"
-        await peer.send(update("s", "1"), {"id": request["id"], "result": {"text": "b"}})
-        await peer.until_quiet()
-        assert not call.done()
-        release.set()
-        await call
-        assert len(agent.handler.updates) == 1  # type: ignore[attr-defined]

@@ -17,10 +17,8 @@ from tests.support.runtime.extensions import (
     DRAIN,
     EXAMPLES,
     KINDS,
-    MEASURE,
     Deep,
     Made,
-    Measured,
     Nothing,
     Ours,
     Theirs,
@@ -50,17 +48,6 @@ async def test_rule_12_invalid_params_are_answered_with_their_paths(link: Link, 
     assert [each["path"] for each in wrong["data"]["errors"]] == ["text"]
     assert missing["data"]["errors"] == [{"path": "text", "message": "Field required"}]
     assert [each["path"] for each in no_object["data"]["errors"]] == [""]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-async def test_rule_12_an_invalid_notification_is_passed_to_invalid_notification(link: Link, kind: str) -> None:
-    async with serving(link, made := Made(VendorAgent)) as peer:
-        await peer.send({"method": f"_acme/note_{kind}", "params": {"text": 5}})
-        assert await peer.until_quiet() == []
-    (method, data), *_ = made.handler.invalid
-    assert method == f"_acme/note_{kind}"
-    assert [each["path"] for each in data["errors"]] == ["text"]
-    assert made.handler.noted == []
 
 
 async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
@@ -157,17 +144,3 @@ async def test_rule_3_deep_nesting_and_cut_text_in_any_container_survive(link: L
         )
         await peer.until_quiet()
     assert got == [Deep(tree=tree, pair=("\ud83d", 1), names=frozenset({"\udead", "b"}))]
-
-
-async def test_rule_3_nan_in_params_or_results_raises_where_it_is_sent(link: Link) -> None:
-    class Measuring(PlainAgent):
-        @handles(MEASURE)
-        async def measure(self, params: Measured) -> Measured:
-            return Measured(number=float("nan"))
-
-    async with serving(link, Measuring) as peer:
-        assert (await peer.call("_acme/measure", {"number": 1.5}))["error"]["code"] == -32603
-    async with calling(link) as (agent, peer):
-        with pytest.raises(ValueError, match="Infinity"):
-            await agent.call(MEASURE, Measured(number=float("inf")))
-        assert await peer.until_quiet() == []

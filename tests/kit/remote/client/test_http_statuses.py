@@ -175,24 +175,6 @@ async def test_an_answer_may_come_as_the_body_of_a_later_post() -> None:
         assert await client.receive() == result(5)
 
 
-async def test_every_request_of_a_refused_batch_fails() -> None:
-    async with http_agent() as agent, connected(agent) as (client, _):
-        error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no batches"}}
-        agent.answer("POST batch", 400, json.dumps(error))
-        note = b'{"jsonrpc": "2.0", "method": "_note"}'
-        await client.send(b"[" + b",".join([PROMPT.strip(), note, NEXT.strip()]) + b"]\n")
-        answers = [await client.receive(), await client.receive()]
-        assert sorted(each["id"] for each in answers) == [2, 3]
-        assert all("no batches" in each["error"]["message"] for each in answers)
-
-
-async def test_only_the_start_of_a_long_reason_is_shown() -> None:
-    async with http_agent() as agent, connected(agent) as (client, _):
-        agent.answer("POST _next", 503, "x" * 100_000)
-        await client.send(NEXT)
-        assert len((await client.receive())["error"]["message"]) < 1200
-
-
 @pytest.mark.parametrize("session", ["a\r\nEvil: 1", "é", "\x00"])
 async def test_the_id_of_a_session_cannot_add_headers(session: str) -> None:
     async with http_agent() as agent, connected(agent) as (client, stream):
