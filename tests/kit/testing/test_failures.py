@@ -13,7 +13,7 @@ from acp_bindings import v1
 from acp_kit.agent import Turn
 from acp_kit.recording import read_recording
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
-from acp_kit.testing.report import RECORD
+from acp_kit.testing.connecting import RECORD
 from acp_runtime import ConnectionClosed, Options
 from tests.support.kit.passing_time import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer

@@ -18,7 +18,7 @@ from acp_kit.agent import Turn
 from acp_kit.client import open_session
 from acp_kit.recording import read_recording
 from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, as_client, connect, wait
-from acp_kit.testing.report import RECORD
+from acp_kit.testing.connecting import RECORD
 from acp_runtime import Options, RemoteError, RequestError
 from acp_runtime.transports import StreamTransport
 
@@ -31,7 +31,7 @@ async def edit(turn: Turn) -> None:
 
 
 def make_client(*permissions: str | None) -> ScriptedClient:
-    return ScriptedClient(permissions=permissions, files={"a.txt": "x"}, commands={"make": "done"})
+    return ScriptedClient(permissions=permissions, files={"a.txt": "x"})
 
 
 async def record(folder: Path, *script: Any, permissions: tuple[str | None, ...] = (), cwd: str = "/work") -> Path:
