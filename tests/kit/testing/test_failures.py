@@ -14,13 +14,12 @@ from acp_kit.agent import Turn
 from acp_kit.recording import read_recording
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
 from acp_kit.testing.connecting import RECORD
-from acp_runtime import ConnectionClosed, Options
+from acp_runtime import ConnectionClosed
 from tests.support.kit.passing_time import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer
 from tests.support.paths import ROOT
 
 MINUTE = 60.0
-SILENT = "import sys; sys.stdin.readline(); print('no module named acme', file=sys.stderr); sys.stdin.read()"
 
 
 async def ask(turn: Turn) -> None:
@@ -37,10 +36,7 @@ async def test_the_deadline_names_the_step_that_waits() -> None:
                 await agent.begun(2)
                 let_pass(MINUTE)
                 await asyncio.Future[None]()
-    assert str(caught.value) == (
-        "Not done after 60 seconds: prompt 2 of 2 is at step 2 of 3, wait; "
-        "the client waits for the answer to session/prompt."
-    )
+    assert str(caught.value) == "Not done after 60 seconds: prompt 2 of 2 got to step 2 of 3, wait."
 
 
 async def test_the_deadline_names_the_question_that_is_open() -> None:
@@ -48,23 +44,11 @@ async def test_the_deadline_names_the_question_that_is_open() -> None:
         let_pass(MINUTE)
         return await asyncio.Future[str]()
 
-    def make(client: v1.RemoteClient) -> v1.Agent:
-        return ActingAgent(client, [ask], [])
-
-    with pytest.raises(TimeoutError, match="the agent waits for the answer to session/request_permission"):
-        async with connect(make, ScriptedClient(permissions=[hold]), deadline=MINUTE) as session:
+    client = ScriptedClient(permissions=["allow_once", hold])
+    with pytest.raises(TimeoutError, match="has got 4 updates, and was asked 2 of 2 times"):
+        async with connect(lambda peer: ActingAgent(peer, [ask, ask], []), client, deadline=MINUTE) as session:
             await session.ask("1")
-
-
-async def test_an_agent_that_never_answers_initialize_is_named() -> None:
-    def sent(direction: str, line: bytes, seconds: float) -> None:
-        if b"initialize" in line:
-            let_pass(MINUTE)
-
-    options = Options(on_frame=sent)
-    with pytest.raises(TimeoutError, match="the client waits for the answer to initialize"):
-        async with connect([sys.executable, "-c", SILENT], Viewer, deadline=MINUTE, options=options):
-            pass
+            await session.ask("2")
 
 
 async def test_another_timeout_of_the_block_is_left_alone() -> None:
@@ -79,10 +63,7 @@ async def test_a_failed_assertion_has_the_scripts_and_the_messages() -> None:
             await session.ask("what")
             raise AssertionError("it is not so")
     where, messages = caught.value.__notes__
-    assert where == (
-        "At the end, 1 of 1 prompts were sent; "
-        "the client has got 1 updates, the last one agent_message_chunk, and was asked 0 of 0 times."
-    )
+    assert where == "At the end, 1 of 1 prompts were sent; the client has got 1 updates, and was asked 0 of 0 times."
     assert messages.startswith("The last messages (-> to the agent, <- from it):\n  -> {")
     assert '"method":"session/prompt"' in messages
     assert '"what"' in messages
@@ -94,9 +75,8 @@ async def test_only_the_last_messages_are_shown_and_long_ones_cut() -> None:
         async with connect(ScriptedAgent([*"abcdefghijklmnopqrstuvwxyz", "x" * 1000]), Viewer) as session:
             await session.ask("1")
             raise AssertionError
-    *_, messages = caught.value.__notes__
-    assert len(messages.splitlines()) == 13
-    assert max(map(len, messages.splitlines())) < 310
+    _, messages = caught.value.__notes__
+    assert [len(messages.splitlines()), max(map(len, messages.splitlines()))] == [13, 302]
 
 
 async def test_the_stderr_of_a_command_is_in_the_report() -> None:

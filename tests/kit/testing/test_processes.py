@@ -57,7 +57,7 @@ async def test_what_was_not_played_is_said_on_stderr(command: list[str]) -> None
     assert process.stderr_tail.endswith("acp-bindings: The script isn't done: 1 of 2 prompts were sent.\n")
 
 
-@pytest.mark.parametrize(("content", "problem"), [("", "has no `agent = ScriptedAgent(...)`"), (None, "is not a file")])
+@pytest.mark.parametrize(("content", "problem"), [("", "has no `agent = ScriptedAgent(...)`"), (None, "No such file")])
 def test_a_file_that_is_no_script_is_one_line(content: str | None, problem: str, tmp_path: Path) -> None:
     file = tmp_path / "script.py"
     if content is not None:
@@ -152,6 +152,24 @@ async def test_a_client_that_never_prompts_is_killed_at_the_deadline() -> None:
             let_pass(60)
             await client.wait()
     assert client.returncode not in (None, 0)
+
+
+STRANGER = """
+import socket
+import sys
+from pathlib import Path
+
+port, _ = Path(sys.argv[1]).with_name("address").read_text().split()
+with socket.create_connection(("127.0.0.1", int(port))) as stranger:
+    stranger.sendall(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\\n')
+    print(stranger.recv(99))
+"""
+
+
+async def test_nobody_else_on_this_machine_reaches_the_script() -> None:
+    async with run_client(ScriptedAgent("a"), [sys.executable, "-c", STRANGER, "{agent}"], deadline=60) as client:
+        output, _ = await client.communicate()
+    assert output.strip() == b"b''"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
