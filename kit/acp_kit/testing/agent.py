@@ -19,7 +19,6 @@ from acp_runtime import Options, RequestError, current_request
 from acp_runtime.transports import Transport
 
 Step: TypeAlias = "str | v1.SessionUpdate | Exception | Callable[[Turn], Awaitable[object]]"
-_Step = Callable[[Turn], Awaitable[object]]
 
 
 class ScriptedAgent:
@@ -168,7 +167,7 @@ async def ignore_cancel(turn: Turn) -> None:
         await asyncio.Event().wait()
 
 
-def slow(text: str, seconds: float = 0.05) -> _Step:
+def slow(text: str, seconds: float = 0.05) -> Step:
     """Say a text word by word, with a pause behind each."""
 
     async def step(turn: Turn) -> None:
@@ -179,7 +178,7 @@ def slow(text: str, seconds: float = 0.05) -> _Step:
     return step
 
 
-def die(code: int = 1) -> _Step:
+def die(code: int = 1) -> Step:
     """End without an answer. In one process with the client the connection ends; else the process, with the code."""
 
     async def step(turn: Turn) -> None:
@@ -189,7 +188,7 @@ def die(code: int = 1) -> _Step:
     return step
 
 
-def garbage(data: bytes = b"npm warn deprecated\n") -> _Step:
+def garbage(data: bytes = b"npm warn deprecated\n") -> Step:
     """Write bytes between the messages."""
 
     async def step(turn: Turn) -> None:
@@ -198,7 +197,7 @@ def garbage(data: bytes = b"npm warn deprecated\n") -> _Step:
     return step
 
 
-def late(text: str) -> _Step:
+def late(text: str) -> Step:
     """Say something behind the answer, which the protocol forbids."""
 
     async def step(turn: Turn) -> None:
@@ -211,7 +210,7 @@ def late(text: str) -> _Step:
     return step
 
 
-def reuse_id(tool_call_id: str = "call-1") -> _Step:
+def reuse_id(tool_call_id: str = "call-1") -> Step:
     """Report two tool calls, one after the other, with the same id."""
 
     async def step(turn: Turn) -> None:

@@ -63,11 +63,8 @@ async def connect(
         TimeoutError: when the block has not ended at the deadline. The message says which step waits.
     """
     async with reported(deadline, agent, client) as options, _connected(agent, client, options) as remote:
-        if isinstance(client, ScriptedClient):
-            capabilities = capabilities or client.capabilities
-        await remote.initialize(
-            protocol_version=1, client_capabilities=capabilities or client_capabilities(remote.handler)
-        )
+        advertised = client.capabilities if isinstance(client, ScriptedClient) else client_capabilities(remote.handler)
+        await remote.initialize(protocol_version=1, client_capabilities=capabilities or advertised)
         async with open_session(remote, cwd=cwd) as session:
             yield session
 
@@ -79,11 +76,10 @@ async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGen
             yield remote
         return
     ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
-    serving = asyncio.create_task(
-        agent.serve(theirs, Options(), lambda _: theirs.close())
-        if isinstance(agent, (ScriptedAgent, Replay))
-        else v1.serve(agent, theirs)
-    )
+    if isinstance(agent, (ScriptedAgent, Replay)):
+        serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
+    else:
+        serving = asyncio.create_task(v1.serve(agent, theirs))
     try:
         async with v1.connect(client, ours, options=options) as remote:
             yield remote

@@ -134,9 +134,7 @@ def _program(folder: Path, command: list[str]) -> str:
 
 def add_agent(parser: ArgumentParser) -> None:
     """Add the arguments of `agent`, and what runs it."""
-    parser.add_argument(
-        "file", metavar="script", help="a Python file that has `agent = ScriptedAgent(...)`, of acp_kit.testing"
-    )
+    parser.add_argument("file", metavar="script", help="a Python file with `agent = ScriptedAgent(...)`")
     parser.set_defaults(run=partial(_run, _load))
 
 

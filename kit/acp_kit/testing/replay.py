@@ -13,19 +13,10 @@ from acp_runtime import Options
 from acp_runtime.transports import Transport
 
 # What differs between clients that do the same.
-_CLIENTS_OWN = (
-    "_meta",
-    "additionalDirectories",
-    "clientCapabilities",
-    "clientInfo",
-    "cwd",
-    "mcpServers",
-    "messageId",
-)
+_CLIENTS_OWN = re.compile("_meta|additionalDirectories|client(Capabilities|Info)|cwd|mcpServers|messageId")
 _SHOWN = 3
 
 Exit: TypeAlias = Callable[[int], Awaitable[object]]
-_Values: TypeAlias = Mapping[str, Any]
 
 
 class Replay:
@@ -93,20 +84,22 @@ class Replay:
                 message = _rename(entry.message, self._names)
                 if "method" not in message:
                     message["id"] = self._unanswered.pop(message["id"], None)
-                await _send(transport, message)
+                await _send(transport, **message)
             elif entry.number not in self._matched:
                 return
             self._next += 1
+        problem = "; ".join(self.problems) or "The recording ends before the answer"
         for id in self._unanswered.values():
-            await _refuse(transport, id, "; ".join(self.problems) or "The recording ends before the answer")
+            await _send(transport, id=id, error={"code": -32603, "message": problem})
         self._unanswered.clear()
 
     async def _receive(self, message: dict[str, Any], transport: Transport) -> None:
         """Match a message of the client."""
         what, values = _what(message), _values_of(message)
         theirs = [entry for entry in self._entries if entry.direction == "c2a"]
-        is_missing = "method" not in message and what not in [_what(entry.message) for entry in theirs]
-        if what.startswith("$/") or is_missing:  # the replay answers at once or never
+        if "method" not in message:
+            theirs = [entry for entry in theirs if _what(entry.message) == what]
+        if what.startswith("$/") or not theirs:  # the replay answers at once or never; the recording may end earlier
             return
 
         def distance(entry: Recorded) -> tuple[bool, int, bool]:
@@ -126,9 +119,9 @@ class Replay:
         if "method" not in message:
             self._next = len(self._entries)
         elif "id" in message:
-            await _refuse(transport, message["id"], self.problems[-1])
+            await _send(transport, id=message["id"], error={"code": -32603, "message": self.problems[-1]})
 
-    def _differing(self, entry: Recorded, values: _Values) -> list[str]:
+    def _differing(self, entry: Recorded, values: dict[str, Any]) -> list[str]:
         """Return what a message of the client has otherwise than one of the recording."""
         recorded = _values_of(_rename(entry.message, self._names))
         paths = [path for path in {**recorded, **values} if recorded.get(path) != values.get(path)]
@@ -142,10 +135,9 @@ def _played(recording: list[Recorded]) -> list[Recorded]:
     for entry in recording:
         asker = "c2a" if entry.direction == "a2c" else "a2c"
         match message := entry.message:
-            case {"method": str(method), "id": id} if not method.startswith("$/"):
-                asked[entry.direction, repr(id)] = message["id"] = entry.number
             case {"method": str(method)} if not method.startswith("$/"):  # those name a request by its id
-                pass
+                if "id" in message:
+                    asked[entry.direction, repr(message["id"])] = message["id"] = entry.number
             case {"id": id} if (asker, repr(id)) in asked:
                 message["id"] = asked.pop((asker, repr(id)))
             case _:
@@ -162,7 +154,7 @@ def _title(entry: Recorded) -> str:
     return f"{_what(entry.message)} (line {entry.number})"
 
 
-def _values_of(message: Mapping[str, Any]) -> _Values:
+def _values_of(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a message by their paths, without what differs between clients.
 
     Of an answer, it is what was decided: whether it is an error, and what became of a permission.
@@ -173,11 +165,13 @@ def _values_of(message: Mapping[str, Any]) -> _Values:
     return {"is an error": "error" in message, **outcome}
 
 
-def _flat(value: object, path: str) -> _Values:
+def _flat(value: object, path: str) -> dict[str, Any]:
     """Return the values by their paths. Null is the same as nothing, and so is an empty object or list."""
     if isinstance(value, dict):
         fields = cast("dict[str, object]", value)
-        parts = [(f"{path}.{key}".lstrip("."), field) for key, field in fields.items() if key not in _CLIENTS_OWN]
+        parts = [
+            (f"{path}.{key}".lstrip("."), field) for key, field in fields.items() if not _CLIENTS_OWN.fullmatch(key)
+        ]
     elif isinstance(value, list):
         parts = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
     else:
@@ -204,9 +198,5 @@ def _rename(message: Any, names: Mapping[str, str]) -> Any:
     return json.loads(re.sub(pattern, lambda found: names[found[0]], json.dumps(message, ensure_ascii=False)))
 
 
-async def _refuse(transport: Transport, id: Any, problem: str) -> None:
-    await _send(transport, {"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": problem}})
-
-
-async def _send(transport: Transport, message: dict[str, Any]) -> None:
-    await transport.send(json.dumps(message).encode() + b"\n")
+async def _send(transport: Transport, **message: Any) -> None:
+    await transport.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
