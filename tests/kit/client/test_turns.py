@@ -20,7 +20,7 @@ from acp_kit.client import (
     UpdateHandlers,
     open_session,
 )
-from acp_kit.testing import ScriptedAgent, connect, stop
+from acp_kit.testing import ScriptedAgent, connect
 from acp_runtime import CapabilityError, ResourceNotFound
 from tests.support.kit.turns import Act, Viewer
 from tests.support.runtime.peer import LINKS, Peer, calling, line, update
@@ -90,7 +90,10 @@ async def test_the_text_of_a_turn_grows_before_anybody_reads_its_updates() -> No
 
 @pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal", "cancelled"])
 async def test_a_reply_that_is_not_finished_is_no_answer(reason: Any) -> None:
-    async with connect(ScriptedAgent(["half a", stop(reason)], "again"), Viewer) as session:
+    async def stop(turn: Turn) -> None:
+        turn.stop_reason = reason
+
+    async with connect(ScriptedAgent(["half a", stop], "again"), Viewer) as session:
         with pytest.raises(UnfinishedTurn, match=reason) as caught:
             await session.ask("go")
         assert (caught.value.stop_reason, caught.value.text) == (reason, "half a")
