@@ -28,12 +28,10 @@ class ScriptedAgent:
     that is the answer, or an async function of a `Turn`; `acp_kit.testing` has some. More prompts than the script
     has are answered with an error.
 
-    It is a factory, so it can be passed to `v1.connect_in_process` and the like. Steps that break the protocol need
-    `connect` or the command `acp-bindings agent`.
-
     Attributes:
         prompts: all prompts so far, of all sessions, in order.
         capabilities: what it advertises.
+        where: the last step that was reached, such as: prompt 1 of 2 got to step 3 of 3, wait.
     """
 
     def __init__(self, *script: Step | Sequence[Step], capabilities: v1.AgentCapabilities | None = None) -> None:
@@ -45,9 +43,10 @@ class ScriptedAgent:
         """
         self.prompts: list[v1.PromptRequest] = []
         self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
+        self.where: str = "no prompt was sent"
         self._script: list[Any] = [steps if isinstance(steps, (list, tuple)) else [steps] for steps in script]
+        self._left = sum(map(len, self._script))  # how many steps
         self._has_begun = asyncio.Event()
-        self._undone: dict[int, str] = {}  # where the prompts are that are not played to their ends
 
     @staticmethod
     def from_recording(file: str | Path) -> Replay:
@@ -59,10 +58,6 @@ class ScriptedAgent:
         """
         return Replay(file)
 
-    def __call__(self, client: v1.RemoteClient) -> v1.Agent:
-        """Make the agent's side of a connection."""
-        return _Agent(self, client)
-
     async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
         wire = Wire(transport, exit)
@@ -73,19 +68,15 @@ class ScriptedAgent:
         while len(self.prompts) < number:
             await self._has_begun.wait()
 
-    @property
-    def where(self) -> str:
-        """Where the script is, such as: prompt 1 of 2 got to step 3 of 3, wait."""
-        return " and ".join(self._undone.values()) or f"{len(self.prompts)} of {len(self._script)} prompts were sent"
-
     def assert_done(self) -> None:
-        """Check that each prompt of the script was sent and played to its end, and no other one was sent.
+        """Check that each prompt of the script was sent and played up to its last step, and no other one was sent.
 
         Raises:
             AssertionError: with what is missing.
         """
-        if self._undone or len(self.prompts) != len(self._script):
-            raise AssertionError(f"The script isn't done: {self.where}.")
+        if self._left or len(self.prompts) != len(self._script):
+            sent = f"{len(self.prompts)} of {len(self._script)} prompts were sent"
+            raise AssertionError(f"The script isn't done: {sent}, and {self.where}.")
 
     async def play(self, turn: Turn, request: v1.PromptRequest) -> None:
         """Play the steps of the next prompt. The agent calls this."""
@@ -101,21 +92,18 @@ class ScriptedAgent:
         steps = self._script[number - 1]
         for place, step in enumerate(steps, 1):
             name = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
-            self._undone[number] = f"prompt {number} of {count} got to step {place} of {len(steps)}, {name}"
-            try:
-                if isinstance(step, Exception):
-                    raise step
-                is_update = hasattr(step, "session_update")
-                await (turn.say(step) if isinstance(step, str) else turn.send(step) if is_update else step(turn))
-            finally:
-                if place == len(steps):  # it may wait for a cancellation, or be the answer
-                    del self._undone[number]
+            self.where = f"prompt {number} of {count} got to step {place} of {len(steps)}, {name}"
+            self._left -= 1
+            if isinstance(step, Exception):
+                raise step
+            is_update = hasattr(step, "session_update")
+            await (turn.say(step) if isinstance(step, str) else turn.send(step) if is_update else step(turn))
 
 
 class _Agent(v1.Agent):
     """One connection of a scripted agent."""
 
-    def __init__(self, script: ScriptedAgent, client: v1.RemoteClient, wire: Wire | None = None) -> None:
+    def __init__(self, script: ScriptedAgent, client: v1.RemoteClient, wire: Wire) -> None:
         self.wire = wire
         self._script = script
         self._client = client
@@ -223,10 +211,9 @@ def reuse_id(tool_call_id: str = "call-1") -> Step:
 
 def _wire(turn: Turn) -> tuple[Wire, Any]:
     """Return the agent's wire, and the id of the prompt."""
-    wire, request = getattr(turn.session.client.handler, "wire", None), current_request()
-    if request is None or wire is None:
-        raise RuntimeError("This step needs the agent's wire: use `acp_kit.testing.connect`, or `acp-bindings agent`.")
-    return wire, request.id
+    agent: Any = turn.session.client.handler
+    request: Any = current_request()
+    return agent.wire, request.id
 
 
 async def _act(turn: Turn, act: Callable[[Wire], Awaitable[object]]) -> None:

@@ -103,8 +103,7 @@ class ScriptedClient:
     @property
     def where(self) -> str:
         """Where the script is, in words."""
-        asked = f"was asked {len(self.asked)} of {len(self.permissions)} times"
-        return f"the client has got {len(self.updates)} updates, and {asked}"
+        return f"the client was asked {len(self.asked)} of {len(self.permissions)} times"
 
     def assert_done(self) -> None:
         """Check that the agent has asked as often as the script says.

@@ -71,7 +71,7 @@ async def connect(
 
 @asynccontextmanager
 async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGenerator[v1.RemoteAgent]:
-    if not callable(agent) and not isinstance(agent, Replay):
+    if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
         async with v1.spawn_agent(client, *not_a_text("agent", agent), options=options) as remote:
             yield remote
         return
@@ -98,7 +98,6 @@ async def reported(
     """
     entries: list[tuple[float, Direction, bytes]] = []
     scripts: list[Any] = [side for side in sides if isinstance(getattr(side, "where", None), str)]
-    waiting: list[str] = []
 
     def add_frame(direction: Literal["in", "out"], line: bytes, seconds: float) -> None:
         entries.append((time(), sent if direction == "out" else received, line))
@@ -106,22 +105,20 @@ async def reported(
     def add_stderr(data: bytes) -> None:
         entries.extend((time(), "stderr", line) for line in data.splitlines(keepends=True))
 
-    # Before the timeout cancels the block, which lets the scripts go on.
-    timer = asyncio.get_running_loop().call_later(deadline, lambda: waiting.extend(script.where for script in scripts))
     limit = asyncio.timeout(deadline)
     try:
         async with limit:
             yield Options(on_frame=add_frame, stderr=add_stderr)
     except BaseException as error:
+        where = "; ".join(script.where for script in scripts)
         if limit.expired() and isinstance(error, TimeoutError):
-            error.args = (f"Not done after {deadline:g} seconds: {'; '.join(waiting) or 'nobody has a script'}.",)
+            error.args = (f"Not done after {deadline:g} seconds: {where or 'nobody has a script'}.",)
         elif scripts:
-            error.add_note(f"At the end, {'; '.join(script.where for script in scripts)}.")
+            error.add_note(f"At the end, {where}.")
         for note in _notes(entries):
             error.add_note(note)
         raise
     finally:
-        timer.cancel()
         if RECORD in os.environ:
             _save(Path(os.environ[RECORD]), entries)
 

@@ -10,7 +10,6 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
 from typing import BinaryIO
 
@@ -42,8 +41,8 @@ def _send(agent: socket.socket) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the client
-    # In a file that only its owner can read: others see the arguments of a process.
-    port, token = Path(sys.argv[1]).read_text().split()
+    with open(sys.argv[1]) as address:  # which only its owner can read. Others see the arguments of a process
+        port, token = address.read().split()
     connection = socket.create_connection(("127.0.0.1", int(port)))
     connection.sendall(f"{token}\n".encode())
     os._exit(pass_on(connection, sys.stdout.buffer))  # whether or not the client still writes

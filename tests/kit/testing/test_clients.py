@@ -105,9 +105,11 @@ async def test_commands_run_in_the_terminals_of_the_kit() -> None:
         done = await turn.run(sys.executable, "-c", "print('ran'); exit(3)")
         await turn.say(f"{done.output} {done.exit_code}")
 
-    async with Terminals() as terminals, connect(ScriptedAgent(run), ScriptedClient(terminals=terminals)) as session:
-        assert await session.ask("1") == "ran\n 3"
-        assert session.agent.handler.script.capabilities.terminal
+    async with Terminals() as terminals:
+        client = ScriptedClient(terminals=terminals)
+        async with connect(ScriptedAgent(run), client) as session:
+            assert await session.ask("1") == "ran\n 3"
+    assert client.capabilities.terminal
 
 
 async def test_what_is_not_advertised_is_not_served() -> None:

@@ -45,7 +45,7 @@ async def test_the_deadline_names_the_question_that_is_open() -> None:
         return await asyncio.Future[str]()
 
     client = ScriptedClient(permissions=["allow_once", hold])
-    with pytest.raises(TimeoutError, match="has got 4 updates, and was asked 2 of 2 times"):
+    with pytest.raises(TimeoutError, match="the client was asked 2 of 2 times"):
         async with connect(lambda peer: ActingAgent(peer, [ask, ask], []), client, deadline=MINUTE) as session:
             await session.ask("1")
             await session.ask("2")
@@ -63,7 +63,7 @@ async def test_a_failed_assertion_has_the_scripts_and_the_messages() -> None:
             await session.ask("what")
             raise AssertionError("it is not so")
     where, messages = caught.value.__notes__
-    assert where == "At the end, 1 of 1 prompts were sent; the client has got 1 updates, and was asked 0 of 0 times."
+    assert where == "At the end, prompt 1 of 1 got to step 1 of 1, 'Hello'; the client was asked 0 of 0 times."
     assert messages.startswith("The last messages (-> to the agent, <- from it):\n  -> {")
     assert '"method":"session/prompt"' in messages
     assert '"what"' in messages

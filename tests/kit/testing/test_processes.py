@@ -54,7 +54,7 @@ async def test_what_was_not_played_is_said_on_stderr(command: list[str]) -> None
     assert process is not None
     assert process.returncode == 0
     assert process.stderr_tail.startswith("loading\n")
-    assert process.stderr_tail.endswith("acp-bindings: The script isn't done: 1 of 2 prompts were sent.\n")
+    assert process.stderr_tail.endswith("1 of 2 prompts were sent, and prompt 1 of 2 got to step 4 of 4, 'b'.\n")
 
 
 @pytest.mark.parametrize(("content", "problem"), [("", "has no `agent = ScriptedAgent(...)`"), (None, "No such file")])
@@ -145,7 +145,7 @@ async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
 
 async def test_a_client_that_never_prompts_is_killed_at_the_deadline() -> None:
     program = "import sys; print('started', flush=True); sys.stdin.read(); import threading; threading.Event().wait()"
-    with pytest.raises(TimeoutError, match="Not done after 60 seconds: 0 of 1 prompts were sent"):
+    with pytest.raises(TimeoutError, match="Not done after 60 seconds: no prompt was sent"):
         async with run_client(ScriptedAgent("a"), [sys.executable, "-c", program], deadline=60) as client:
             assert client.stdout is not None
             await client.stdout.readline()

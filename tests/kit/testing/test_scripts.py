@@ -136,14 +136,6 @@ async def test_a_client_that_closes_early_ends_the_turn() -> None:
     agent.assert_done()
 
 
-async def test_an_agent_is_also_a_factory_for_the_functions_of_a_profile() -> None:
-    agent = ScriptedAgent("hi", capabilities=v1.AgentCapabilities(load_session=False))
-    async with v1.connect_in_process(agent, Viewer) as remote:
-        await remote.initialize(protocol_version=1)
-        async with open_session(remote, cwd="/") as session:
-            assert await session.ask("1") == "hi"
-
-
 async def test_a_script_goes_on_after_the_death_of_its_agent() -> None:
     agent = ScriptedAgent(["half", die()], "whole")
     async with connect(agent, Viewer) as session:

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import open_session
 from acp_kit.recording import read_recording
 from acp_kit.testing import (
     ScriptedAgent,
@@ -22,7 +21,7 @@ from acp_kit.testing import (
     slow,
 )
 from acp_kit.testing.connecting import RECORD
-from acp_runtime import ConnectionClosed, RemoteError
+from acp_runtime import ConnectionClosed
 from tests.support.kit.turns import Viewer
 
 CALLS = ["tool_call 7", "tool_call_update 7"]
@@ -78,12 +77,3 @@ async def test_death_ends_the_connection_behind_what_was_sent() -> None:
             await session.ask("1")
         assert client.text == "last words"
     agent.assert_done()
-
-
-async def test_a_step_that_needs_the_wire_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    async with v1.connect_in_process(ScriptedAgent(garbage()), Viewer) as remote:
-        await remote.initialize(protocol_version=1)
-        async with open_session(remote, cwd="/") as session:
-            with pytest.raises(RemoteError):
-                await session.ask("1")
-    assert "use `acp_kit.testing.connect`, or `acp-bindings agent`" in caplog.text
