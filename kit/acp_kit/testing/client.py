@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 from acp_bindings import v1
@@ -13,20 +14,7 @@ from acp_runtime import RequestError, ResourceNotFound
 
 Permission: TypeAlias = "str | Callable[[v1.RequestPermissionRequest], Awaitable[str | None]] | None"
 
-_BASE = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
-_ZED: dict[str, Any] = {
-    **_BASE,
-    "auth": {"terminal": True},
-    "session": {"configOptions": {"boolean": {}}},
-    "elicitation": {"form": {}, "url": {}},
-    "_meta": {"terminal_output": True, "terminal-auth": True},
-}
-EDITORS: dict[str, dict[str, Any]] = {
-    "acpx": {"version": "0.19.1", "source": "its traffic with OpenCode 1.18.33", "capabilities": _BASE},
-    "toad": {"version": "0.6.20", "source": "its traffic with fast-agent 0.10.46", "capabilities": _BASE},
-    # Without beta features.
-    "zed": {"version": "commit 0038d2e2", "source": "crates/agent_servers/src/acp.rs", "capabilities": _ZED},
-}
+EDITORS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("editors.json").read_text("utf-8"))
 
 
 def as_client(name: str) -> v1.ClientCapabilities:

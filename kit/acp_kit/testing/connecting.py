@@ -8,7 +8,7 @@ import re
 import socket
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 from time import time
 from typing import Any, Literal, TypeAlias
@@ -62,29 +62,21 @@ async def connect(
     Raises:
         TimeoutError: when the block has not ended at the deadline. The message says which step waits.
     """
-    async with reported(deadline, agent, client) as options, _connected(agent, client, options) as remote:
+    async with reported(deadline, agent, client) as options, AsyncExitStack() as stack:
+        if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
+            spawned = v1.spawn_agent(client, *not_a_text("agent", agent), options=options)
+            remote = await stack.enter_async_context(spawned)
+        else:
+            ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
+            if isinstance(agent, (ScriptedAgent, Replay)):
+                serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
+            else:
+                serving = asyncio.create_task(v1.serve(agent, theirs))
+            stack.push_async_callback(asyncio.gather, serving)
+            remote = await stack.enter_async_context(v1.connect(client, ours, options=options))
         advertised = client.capabilities if isinstance(client, ScriptedClient) else client_capabilities(remote.handler)
         await remote.initialize(protocol_version=1, client_capabilities=capabilities or advertised)
-        async with open_session(remote, cwd=cwd) as session:
-            yield session
-
-
-@asynccontextmanager
-async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGenerator[v1.RemoteAgent]:
-    if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
-        async with v1.spawn_agent(client, *not_a_text("agent", agent), options=options) as remote:
-            yield remote
-        return
-    ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
-    if isinstance(agent, (ScriptedAgent, Replay)):
-        serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
-    else:
-        serving = asyncio.create_task(v1.serve(agent, theirs))
-    try:
-        async with v1.connect(client, ours, options=options) as remote:
-            yield remote
-    finally:
-        await serving
+        yield await stack.enter_async_context(open_session(remote, cwd=cwd))
 
 
 @asynccontextmanager

@@ -83,9 +83,8 @@ async def start_client(
 
     opening = asyncio.start_server(accept, "127.0.0.1", 0, limit=_LONGEST_LINE)
     with TemporaryDirectory(prefix="acp-bindings-") as folder, closing(await opening) as server:
-        address = Path(folder, "address")
-        address.write_text(f"{server.sockets[0].getsockname()[1]} {token}")
-        program = _program(Path(folder), [sys.executable, relay.__file__, str(address)])
+        port: int = server.sockets[0].getsockname()[1]
+        program = _program(Path(folder), token, [sys.executable, relay.__file__, str(port)])
         words = [word.replace("{agent}", program) for word in not_a_text("command", command)]
         defaults: dict[str, Any] = {"stdin": DEVNULL, "stdout": PIPE, "start_new_session": True}
         client = await create_subprocess_exec(*words, **{**defaults, **options})
@@ -121,12 +120,13 @@ async def _serve(
     await agent.serve(StreamTransport(reader, writer), options, exit)
 
 
-def _program(folder: Path, command: list[str]) -> str:
+def _program(folder: Path, token: str, command: list[str]) -> str:
     """Return the path of a program that runs a command. It can stand for a command, and for a line of a shell."""
+    # Only the owner can read the folder and the environment of a process. Everybody sees its arguments.
     if sys.platform == "win32":
-        program, text = folder / "agent.cmd", f"@{subprocess.list2cmdline(command)}\n"
+        program, text = folder / "agent.cmd", f"@set ACP_TOKEN={token}\n@{subprocess.list2cmdline(command)}\n"
     else:
-        program, text = folder / "agent", f"#!/bin/sh\nexec {shlex.join(command)}\n"
+        program, text = folder / "agent", f"#!/bin/sh\nACP_TOKEN={token} exec {shlex.join(command)}\n"
     program.write_text(text, "utf-8")
     program.chmod(0o700)
     return str(program)

@@ -1,6 +1,7 @@
 """What a client starts in place of an agent: passes bytes on between stdin, stdout and the agent of a test.
 
-It is run as a file and uses the standard library only, so that it starts quickly: `python relay.py ADDRESS`.
+It is run as a file and uses the standard library only, so that it starts quickly: `python relay.py PORT`, with
+`ACP_TOKEN` in the environment.
 """
 
 from __future__ import annotations
@@ -41,8 +42,6 @@ def _send(agent: socket.socket) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the client
-    with open(sys.argv[1]) as address:  # which only its owner can read. Others see the arguments of a process
-        port, token = address.read().split()
-    connection = socket.create_connection(("127.0.0.1", int(port)))
-    connection.sendall(f"{token}\n".encode())
+    connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    connection.sendall(os.environ["ACP_TOKEN"].encode() + b"\n")
     os._exit(pass_on(connection, sys.stdout.buffer))  # whether or not the client still writes

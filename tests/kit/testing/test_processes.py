@@ -159,7 +159,7 @@ import socket
 import sys
 from pathlib import Path
 
-port, _ = Path(sys.argv[1]).with_name("address").read_text().split()
+port = Path(sys.argv[1]).read_text().split()[-1]
 with socket.create_connection(("127.0.0.1", int(port))) as stranger:
     stranger.sendall(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\\n')
     print(stranger.recv(99))
