@@ -60,7 +60,7 @@ class ScriptedAgent:
 
     async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
-        wire = Wire(transport, exit)
+        wire = _Wire(transport, exit)
         await v1.serve(lambda client: _Agent(self, client, wire), wire, options=options)
 
     async def begun(self, number: int) -> None:
@@ -103,7 +103,7 @@ class ScriptedAgent:
 class _Agent(v1.Agent):
     """One connection of a scripted agent."""
 
-    def __init__(self, script: ScriptedAgent, client: v1.RemoteClient, wire: Wire) -> None:
+    def __init__(self, script: ScriptedAgent, client: v1.RemoteClient, wire: _Wire) -> None:
         self.wire = wire
         self._script = script
         self._client = client
@@ -121,7 +121,7 @@ class _Agent(v1.Agent):
         return turn.response
 
 
-class Wire:
+class _Wire:
     """The agent's transport, on which a step can also do what no connection does.
 
     Attributes:
@@ -209,14 +209,14 @@ def reuse_id(tool_call_id: str = "call-1") -> Step:
     return step
 
 
-def _wire(turn: Turn) -> tuple[Wire, Any]:
+def _wire(turn: Turn) -> tuple[_Wire, Any]:
     """Return the agent's wire, and the id of the prompt."""
     agent: Any = turn.session.client.handler
     request: Any = current_request()
     return agent.wire, request.id
 
 
-async def _act(turn: Turn, act: Callable[[Wire], Awaitable[object]]) -> None:
+async def _act(turn: Turn, act: Callable[[_Wire], Awaitable[object]]) -> None:
     """Do something on the wire in place of a notification, behind everything that was sent before."""
     wire, _ = _wire(turn)
     mark = f"_acp_kit/{uuid4()}"

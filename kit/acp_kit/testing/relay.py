@@ -42,6 +42,6 @@ def _send(agent: socket.socket) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the client
-    connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    connection: socket.socket = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
     connection.sendall(os.environ["ACP_TOKEN"].encode() + b"\n")
     os._exit(pass_on(connection, sys.stdout.buffer))  # whether or not the client still writes
