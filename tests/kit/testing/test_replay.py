@@ -7,14 +7,13 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acp_kit.__main__ import main
 from acp_kit.agent import Turn
 from acp_kit.client import Terminals, open_session
 from acp_kit.recording import read_recording
@@ -174,36 +173,19 @@ async def test_the_command_plays_a_recording(recorded: Path) -> None:
     assert "The replay isn't done" in session.agent.process.stderr_tail
 
 
-def test_the_command_refuses_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "notes.txt").write_text("hello\n")
-    assert main(["replay", str(tmp_path / "notes.txt")]) == 2
-    assert "notes.txt is not a recording" in capsys.readouterr().err
-
-
-class RawClient:
-    """Sends messages as they are, and returns those that come."""
-
-    def __init__(self, transport: StreamTransport) -> None:
-        self._transport = transport
-        self._unread: list[Any] = []
-        self._rest = b""
-
-    async def send(self, message: Any) -> None:
-        await self._transport.send(json.dumps(message).encode() + b"\n")
-
-    async def receive(self) -> Any:
-        while not self._unread:
-            *lines, self._rest = (self._rest + await self._transport.receive()).split(b"\n")
-            self._unread = [json.loads(line) for line in lines]
-        return self._unread.pop(0)
-
-
 @asynccontextmanager
-async def replaying(agent: Replay) -> AsyncIterator[RawClient]:
-    ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
-    serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
-    yield RawClient(ours)
-    await ours.close()
+async def replaying(agent: Replay) -> AsyncGenerator[tuple[Callable[[Any], None], Callable[[], Awaitable[Any]]]]:
+    """Play to a client that sends messages as they are; yield how it sends and receives."""
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours, limit=2**26)
+
+    async def receive() -> Any:
+        return json.loads(await reader.readline())
+
+    transport = StreamTransport(*await asyncio.open_connection(sock=theirs))
+    serving = asyncio.create_task(agent.serve(transport, Options(), lambda _: transport.close()))
+    yield lambda message: writer.write(json.dumps(message).encode() + b"\n"), receive
+    writer.close()
     await serving
 
 
@@ -224,10 +206,10 @@ async def test_names_of_the_client_are_replaced_where_they_stand_alone(tmp_path:
     update = {"method": "session/update", "params": [*texts]}
     file = tmp_path / "recording.jsonl"
     file.write_text("\n".join(map(json.dumps, [*theirs, {"direction": "a2c", "message": update}])))
-    async with replaying(Replay(file)) as client:
+    async with replaying(Replay(file)) as (send, receive):
         for id, cwd in enumerate(names.values()):
-            await client.send(opening(id, cwd, _meta={"a": 1}, additionalDirectories=None))
-        assert (await client.receive())["params"] == [*texts.values()]
+            send(opening(id, cwd, _meta={"a": 1}, additionalDirectories=None))
+        assert (await receive())["params"] == [*texts.values()]
 
 
 async def test_recorded_traffic_of_real_agents_is_played_to_its_end() -> None:
@@ -237,15 +219,15 @@ async def test_recorded_traffic_of_real_agents_is_played_to_its_end() -> None:
         pytest.skip("ACP_RECORDINGS names no folder with recorded traffic.")
     for file in sorted(Path(folder).glob("*.jsonl")):
         agent, ids = Replay(file), dict[str, Any]()
-        async with replaying(agent) as client:
+        async with replaying(agent) as (send, receive):
             for entry in read_recording(file):
                 message, asked = entry.message, f"{entry.direction} {(entry.message or {}).get('id')}"
                 if entry.direction == "a2c" and message and not message.get("method", "").startswith("$/"):
-                    received = await client.receive()
+                    received = await receive()
                     ids[asked] = received.get("id")
                     assert {**received, "id": 0} == {**message, "id": 0}, f"{file}, line {entry.number}"
                 elif entry.direction == "c2a" and "method" in (message or {}):
-                    await client.send({**message, "id": f"own {message['id']}"} if "id" in message else message)
+                    send({**message, "id": f"own {message['id']}"} if "id" in message else message)
                 elif entry.direction == "c2a" and (id := ids.get(f"a2c {message['id']}")) is not None:
-                    await client.send({**message, "id": id})
+                    send({**message, "id": id})
         agent.assert_done()
