@@ -86,9 +86,7 @@ class ScriptedAgent:
         number, count = len(self.prompts), len(self._script)
         if number > count:
             text = to_text(request.prompt)[:80]
-            raise RequestError(
-                -32603, f"The script has no steps for this, which is prompt {number} of {count}: {text!r}"
-            )
+            raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
         for place, step in enumerate(steps, 1):
             name = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")

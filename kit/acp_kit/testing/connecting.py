@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 from time import time
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from acp_bindings import v1
 from acp_kit._sequences import not_a_text
@@ -24,9 +24,6 @@ from acp_kit.testing.replay import Replay
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport
 
-Agent: TypeAlias = "ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent] | Sequence[str]"
-Client: TypeAlias = "ScriptedClient | Callable[[v1.RemoteAgent], v1.Client]"
-
 RECORD = "ACP_RECORD"
 """The environment variable with the folder for recordings, which `acp_kit.testing.pytest_plugin` sets."""
 
@@ -37,8 +34,8 @@ _saved: Counter[str] = Counter()
 
 @asynccontextmanager
 async def connect(
-    agent: Agent,
-    client: Client,
+    agent: ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent] | Sequence[str],
+    client: ScriptedClient | Callable[[v1.RemoteAgent], v1.Client],
     *,
     cwd: str | Path = "/work",
     deadline: float = 10.0,

@@ -146,21 +146,24 @@ def add_replay(parser: ArgumentParser) -> None:
 
 def _load(file: str) -> ScriptedAgent | Replay:
     sys.path.insert(0, str(Path(file).parent))
-    agent = runpy.run_path(file).get("agent")
+    try:
+        agent = runpy.run_path(file).get("agent")
+    except ValueError as error:  # is shown with its traceback, as any other error of a script
+        raise RuntimeError(f"{file} has raised {error!r}") from error
     if not isinstance(agent, (ScriptedAgent, Replay)):
         raise ValueError(f"{file} has no `agent = ScriptedAgent(...)`")
     return agent
 
 
 def _run(load: Callable[[str], ScriptedAgent | Replay], options: Namespace) -> int:
-    code = 2
     try:
         with redirect_stdout(sys.stderr):  # stdout is for messages
             agent = load(options.file)
             code = asyncio.run(_serve_stdio(agent))
-        agent.assert_done()
-    except (OSError, ValueError, AssertionError) as error:
+    except (OSError, ValueError) as error:
         sys.stderr.write(f"acp-bindings: {error}\n")
+        return 2
+    sys.stderr.write(f"acp-bindings: at the end, {agent.where}\n")
     return code
 
 

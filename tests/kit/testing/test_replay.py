@@ -170,7 +170,7 @@ async def test_the_command_plays_a_recording(recorded: Path) -> None:
         with pytest.raises(RemoteError, match="The nearest in the recording"):
             await session.ask("2")
     assert session.agent.process is not None
-    assert "The replay isn't done" in session.agent.process.stderr_tail
+    assert "at the end, The nearest in the recording" in session.agent.process.stderr_tail
 
 
 @asynccontextmanager
