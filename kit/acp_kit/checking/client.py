@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from asyncio.subprocess import Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import time
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 from acp_kit.recording import Direction
 from acp_kit.testing import relay
-from acp_runtime.processes import ProcessGroup
+from acp_kit.testing.processes import signal_group
 
 Json: TypeAlias = "dict[str, Any]"
-_T = TypeVar("_T")
-
 SESSION = "session-1"
 PROMPT = "Say hello, please: ça va? 👋"
 _STEPS = ("initialize", "session/new", "session/prompt")
@@ -62,9 +61,10 @@ class Client:
         messages: what the client has sent, as far as it is JSON objects.
         results: what its requests are answered with at once, by method. Those that begin the steps of a conversation
             wait for the scenario if they are not here; others get an error.
-        process: its process.
-        is_connected: whether it has started its agent.
+        process: its process. Whoever starts it sets this.
     """
+
+    process: Process
 
     def __init__(self, command: Command) -> None:
         self.command = command
@@ -74,31 +74,30 @@ class Client:
             "initialize": {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []},
             "session/new": {"sessionId": SESSION},
         }
-        self.process: ProcessGroup | None = None
-        self.is_connected: bool = False
-        self._writer: Any = None
+        self._writer: asyncio.StreamWriter | None = None
         self._unread: list[Json] = []
         self._changed = asyncio.Event()
         self._left = ""  # how, in words
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read what the client sends, until it closes its side."""
-        if self.is_connected:  # it has started a second agent, which does nothing
+        if self._writer is not None:  # it has started a second agent, which does nothing
             writer.close()
             return
-        self.is_connected, self._writer = True, writer
+        self._writer = writer
         with suppress(OSError, ValueError):  # it was killed, or its line is too long
             async for line in reader:
                 self.entries.append((time(), "c2a", line.removesuffix(b"\n")))
                 if message := parse(line):
                     self._receive(message)
-        self.note_left("closed the connection")
+        self._note_left("closed the connection")
         writer.close()
 
-    def note_left(self, how: str) -> None:
-        """Note that nothing more will come, and why."""
-        self._left = self._left or how
-        self._changed.set()
+    async def watch(self) -> None:
+        """Wait until the process ends, and note if it has not started its agent."""
+        code = await self.process.wait()
+        if self._writer is None:
+            self._note_left(f"ended with exit code {code} and started no agent")
 
     def params(self, method: str) -> Any:
         """Return the params of its first message with a method, or None."""
@@ -108,30 +107,24 @@ class Client:
         """Return the methods that it has called, and its notifications."""
         return [str(message["method"]) for message in self.messages if "method" in message]
 
-    def send(self, *messages: Json | bytes, skip: int = 0) -> None:
-        """Send messages, or any bytes, in one piece, but for the first `skip` bytes."""
+    def send(self, *messages: Json | bytes) -> None:
+        """Send messages, or any bytes, in one piece."""
         lines = [message if isinstance(message, bytes) else encode(message) for message in messages]
         self.entries.extend((time(), "a2c", line.removesuffix(b"\n")) for line in lines)
-        self._writer.write(b"".join(lines)[skip:])
+        assert self._writer is not None
+        self._writer.write(b"".join(lines))
         if self.command.answer is not None and any(b"/request_permission" in line for line in lines):
             asyncio.get_running_loop().call_later(self.command.quiet / 4, self.type, self.command.answer)
 
-    async def send_in_pieces(self, message: Json, cut: int) -> None:
-        """Send a message in two pieces, of which the first has `cut` bytes."""
-        self._writer.write(encode(message)[:cut])
-        await asyncio.sleep(self.command.quiet / 4)  # so that the client reads it alone
-        self.send(message, skip=cut)
-
     def type(self, line: str) -> None:
         """Type a line into its stdin."""
-        if self.process and self.process.popen.stdin:
-            with suppress(OSError, ValueError):  # the client has exited, or its stdin is closed
-                self.process.popen.stdin.write(f"{line}\n".encode())
+        if self.process.stdin:
+            self.process.stdin.write(f"{line}\n".encode())
 
     def interrupt(self) -> None:
         """Do what Ctrl-C does in a terminal."""
-        if self.process and not self.command.by_hand:
-            self.process.signal("SIGINT")
+        if not self.command.by_hand:
+            signal_group(self.process, "SIGINT")
 
     def leave(self) -> None:
         """End the agent's process with exit code 1."""
@@ -141,15 +134,13 @@ class Client:
 
     async def receive(self, method: str) -> Json:
         """Wait for the next message with a method."""
-        return await self._wait(method, lambda: self._take(lambda message: message.get("method") == method))
+        return await self._wait(method, lambda message: message.get("method") == method)
 
     async def answer(self, request: Json) -> Json:
         """Wait for the answer to a request of the agent."""
         id = json.dumps(request["id"])
-        return await self._wait(
-            f"the answer to {request['method']} with the id {id}",
-            lambda: self._take(lambda message: "method" not in message and json.dumps(message.get("id")) == id),
-        )
+        what = f"the answer to {request['method']} with the id {id}"
+        return await self._wait(what, lambda message: "method" not in message and json.dumps(message.get("id")) == id)
 
     async def ask(self, request: Json) -> Json:
         """Send a request, and wait for its answer."""
@@ -165,37 +156,40 @@ class Client:
     async def see_end(self) -> int:
         """See that the client exits, or if it stays open, that it still answers. Return its exit code."""
         self.results["session/prompt"] = {"stopReason": "end_turn"}
-        if self.command.by_hand or self.process is None:
+        if self.command.by_hand:
             await self.ask({"id": "end", "method": "_acp_bindings/are_you_there", "params": {}})
             return 0
-        if self.process.popen.stdin:
-            self.process.popen.stdin.close()
-        await asyncio.wait({self.process.exited}, timeout=self.command.deadline)
-        if self.process.returncode is None:
-            raise Unmet(f"waited {self.command.deadline:g} seconds for the client to exit")
-        return self.process.returncode
+        if self.process.stdin:
+            self.process.stdin.close()
+        try:
+            return await asyncio.wait_for(self.process.wait(), self.command.deadline)
+        except TimeoutError:
+            raise Unmet(f"waited {self.command.deadline:g} seconds for the client to exit") from None
 
     async def see_left(self) -> None:
         """Wait until the client has closed the connection, or has exited."""
-        await self._wait("the client to close the connection", lambda: self._left)
+        try:
+            await self._wait("the client to close the connection", lambda _: False)
+        except Unmet:
+            if not self._left:
+                raise
 
-    async def _wait(self, what: str, find: Callable[[], _T | None]) -> _T:
+    async def _wait(self, what: str, is_wanted: Callable[[Json], bool]) -> Json:
         try:
             async with asyncio.timeout(self.command.deadline):
-                while not (found := find()):
+                while not (wanted := [*filter(is_wanted, self._unread)]):
                     if self._left:
                         raise Unmet(f"the client {self._left} before {what}")
                     self._changed.clear()
                     await self._changed.wait()
-                return found
         except TimeoutError:
             raise Unmet(f"waited {self.command.deadline:g} seconds for {what}") from None
+        self._unread.remove(wanted[0])
+        return wanted[0]
 
-    def _take(self, is_wanted: Callable[[Json], bool]) -> Json | None:
-        found = next(filter(is_wanted, self._unread), None)
-        if found is not None:
-            self._unread.remove(found)
-        return found
+    def _note_left(self, how: str) -> None:
+        self._left = self._left or how
+        self._changed.set()
 
     def _receive(self, message: Json) -> None:
         self.messages.append(message)

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import IO, Literal
+from typing import Any, Literal
 
 from acp_kit.checking.client import PROMPT, Client, Command, NotTried, Unmet
 from acp_kit.checking.scenarios import Scenario
 from acp_kit.recording import Direction
-from acp_kit.testing.client_process import listening
-from acp_runtime.processes import ProcessGroup, start_errors
-
-# Seconds for the client to end after SIGTERM.
-_GRACE = 2.0
+from acp_kit.testing.processes import start_client
 
 
 @dataclass(frozen=True)
@@ -55,9 +49,15 @@ async def run(scenario: Scenario, command: Command) -> Result:
     client, began = Client(command), monotonic()
     status: Literal["passed", "failed", "skipped"] = "passed"
     reason = ""
+    # Without a user, stdin is at its end, and whatever the client asks there has no answer.
+    has_user = command.stdin is not None or command.answer is not None or scenario.has_user
+    words = [word.replace("{prompt}", PROMPT) for word in command.arguments]
     with TemporaryFile() as output:
-        async with listening(client.serve) as agent, _started(scenario, command, agent, output) as client.process:
-            client.process.exited.add_done_callback(lambda _: _note_exit(client))
+        options: dict[str, Any] = {"stdin": PIPE if has_user else DEVNULL, "stdout": output, "stderr": output}
+        if command.by_hand:
+            options = {"stdin": None, "stdout": None, "start_new_session": False}
+        async with start_client(client.serve, words, **options) as client.process:
+            watching = asyncio.create_task(client.watch())
             if command.stdin is not None:
                 client.type(command.stdin.replace("{prompt}", PROMPT))
             try:
@@ -68,37 +68,7 @@ async def run(scenario: Scenario, command: Command) -> Result:
                 status, reason = "skipped", str(not_tried)
             client.leave()
             exit_code = client.process.returncode
+        await watching
         output.seek(0)
         printed = output.read().decode(errors="replace")
     return Result(scenario, status, reason, monotonic() - began, exit_code, client.entries, printed)
-
-
-def _note_exit(client: Client) -> None:
-    if client.process and not client.is_connected:
-        client.note_left(f"ended with exit code {client.process.returncode} and started no agent")
-
-
-@asynccontextmanager
-async def _started(scenario: Scenario, command: Command, agent: str, output: IO[bytes]) -> AsyncGenerator[ProcessGroup]:
-    """Start the client, and end it after the block."""
-    arguments = [argument.replace("{agent}", agent).replace("{prompt}", PROMPT) for argument in command.arguments]
-    # Without a user, stdin is at its end, and whatever the client asks there has no answer.
-    has_user = command.stdin is not None or command.answer is not None or scenario.has_user
-    stdin = None if command.by_hand else subprocess.PIPE if has_user else subprocess.DEVNULL
-    stdout = None if command.by_hand else output
-    with start_errors("the client ", arguments[0], None, {**os.environ}):
-        popen = subprocess.Popen(
-            arguments, bufsize=0, stdin=stdin, stdout=stdout, stderr=stdout, start_new_session=not command.by_hand
-        )
-    process = ProcessGroup(popen, lambda: None)
-    try:
-        yield process
-    finally:
-        if command.by_hand:  # it is in the group of this process
-            popen.terminate()
-        process.signal("SIGTERM")
-        await asyncio.wait({process.exited}, timeout=_GRACE)
-        popen.kill()
-        process.end_now()
-        if popen.stdin:
-            popen.stdin.close()

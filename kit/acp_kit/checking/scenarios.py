@@ -208,8 +208,11 @@ async def meta(client: Client) -> None:
 @_in_turn("MUST", "transports")
 async def split_characters(client: Client) -> None:
     """Messages are UTF-8, wherever the system cuts the stream. Here it is inside a character."""
-    request = permission("ça")
-    await client.send_in_pieces(request, encode(request).index("ç".encode()) + 1)
+    line = encode(request := permission("ça"))
+    cut = line.index("ç".encode()) + 1
+    client.send(line[:cut])
+    await asyncio.sleep(client.command.quiet / 4)  # so that the client reads it alone
+    client.send(line[cut:])
     await client.answer(request)
 
 

@@ -1,19 +1,21 @@
-"""An agent that does what a script says."""
+"""An agent that does what a script says, ready steps for it, and the wire on which they break the protocol."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
-from inspect import isawaitable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
+from uuid import uuid4
 
 from acp_bindings import v1
-from acp_kit.agent import Sessions, Turn, TurnCancelled
+from acp_kit.agent import Sessions, Turn
 from acp_kit.content import to_text
-from acp_kit.testing.replay import Replay
-from acp_kit.testing.wire import Exit, Wire
-from acp_runtime import Options, RequestError
+from acp_kit.testing.replay import Exit, Replay
+from acp_runtime import Options, RequestError, current_request
 from acp_runtime.transports import Transport
 
 Step: TypeAlias = "str | v1.SessionUpdate | Exception | Callable[[Turn], Awaitable[object]]"
@@ -23,15 +25,13 @@ class ScriptedAgent:
     """An agent that plays a script, in as many sessions and connections as its client opens.
 
     Each argument is what happens at one prompt: a step, or a list of steps. A step is text, an update, an exception
-    that is the answer, or an async function of a `Turn`; `acp_kit.testing.steps` has some. More prompts than the script
+    that is the answer, or an async function of a `Turn`; `acp_kit.testing` has some. More prompts than the script
     has are answered with an error.
-
-    It is a factory, so it can be passed to `v1.connect_in_process` and the like. Steps that break the protocol need
-    `connect` or the command `acp-bindings agent`.
 
     Attributes:
         prompts: all prompts so far, of all sessions, in order.
         capabilities: what it advertises.
+        where: the last step that was reached, such as: prompt 1 of 2 got to step 3 of 3, wait.
     """
 
     def __init__(self, *script: Step | Sequence[Step], capabilities: v1.AgentCapabilities | None = None) -> None:
@@ -40,15 +40,13 @@ class ScriptedAgent:
         Args:
             *script: what happens at each prompt.
             capabilities: what it advertises; by default nothing.
-
-        Raises:
-            TypeError: Something is not a step. The message says where.
         """
         self.prompts: list[v1.PromptRequest] = []
         self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
-        self._script = [_steps(number, steps) for number, steps in enumerate(script, 1)]
+        self.where: str = "no prompt was sent"
+        self._script: list[Any] = [steps if isinstance(steps, (list, tuple)) else [steps] for steps in script]
+        self._left = sum(map(len, self._script))  # how many steps
         self._has_begun = asyncio.Event()
-        self._undone: dict[int, str] = {}  # where the prompts are that are not played to their ends
 
     @staticmethod
     def from_recording(file: str | Path) -> Replay:
@@ -60,63 +58,51 @@ class ScriptedAgent:
         """
         return Replay(file)
 
-    def __call__(self, client: v1.RemoteClient) -> v1.Agent:
-        """Make the agent's side of a connection."""
-        return _Agent(self, client, has_wire=False)
-
     async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
-        await v1.serve(lambda client: _Agent(self, client, has_wire=True), Wire(transport, exit), options=options)
+        wire = _Wire(transport, exit)
+        await v1.serve(lambda client: _Agent(self, client, wire), wire, options=options)
 
     async def begun(self, number: int) -> None:
         """Wait until so many prompts have reached the script. One that is cancelled at once may never do so."""
         while len(self.prompts) < number:
             await self._has_begun.wait()
 
-    @property
-    def where(self) -> str:
-        """Where the script is, such as: prompt 1 of 2 is at step 3 of 3, wait."""
-        return " and ".join(self._undone.values()) or f"{len(self.prompts)} of {len(self._script)} prompts were sent"
-
     def assert_done(self) -> None:
-        """Check that each prompt of the script was sent and played to its end, and no other one was sent.
+        """Check that each prompt of the script was sent and played up to its last step, and no other one was sent.
 
         Raises:
             AssertionError: with what is missing.
         """
-        if self._undone or len(self.prompts) != len(self._script):
-            raise AssertionError(f"The script isn't done: {self.where}.")
+        if self._left or len(self.prompts) != len(self._script):
+            sent = f"{len(self.prompts)} of {len(self._script)} prompts were sent"
+            raise AssertionError(f"The script isn't done: {sent}, and {self.where}.")
 
     async def play(self, turn: Turn, request: v1.PromptRequest) -> None:
         """Play the steps of the next prompt. The agent calls this."""
         self.prompts.append(request)
         self._has_begun.set()
         self._has_begun = asyncio.Event()
-        number = len(self.prompts)
-        name = f"prompt {number} of {len(self._script)}"
-        if number > len(self._script):
+        number, count = len(self.prompts), len(self._script)
+        if number > count:
             text = to_text(request.prompt)[:80]
-            raise RequestError(-32603, f"The script has no steps for this, which is {name}: {text!r}")
+            raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
         for place, step in enumerate(steps, 1):
-            where = f"at step {place} of {len(steps)}, {_name(step)}"
-            self._undone[number] = f"{name} is {where}"
-            try:
-                await _perform(step, turn)
-            except BaseException as error:
-                is_cancelled = isinstance(error, (asyncio.CancelledError, TurnCancelled))
-                self._undone[number] = f"{name} {'was cancelled' if is_cancelled else f'raised {error!r}'} {where}"
-                if place == len(steps) and (is_cancelled or error is step):
-                    del self._undone[number]
-                raise
-        self._undone.pop(number, None)
+            name = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
+            self.where = f"prompt {number} of {count} got to step {place} of {len(steps)}, {name}"
+            self._left -= 1
+            if isinstance(step, Exception):
+                raise step
+            is_update = hasattr(step, "session_update")
+            await (turn.say(step) if isinstance(step, str) else turn.send(step) if is_update else step(turn))
 
 
 class _Agent(v1.Agent):
     """One connection of a scripted agent."""
 
-    def __init__(self, script: ScriptedAgent, client: v1.RemoteClient, *, has_wire: bool) -> None:
-        self.has_wire = has_wire
+    def __init__(self, script: ScriptedAgent, client: v1.RemoteClient, wire: _Wire) -> None:
+        self.wire = wire
         self._script = script
         self._client = client
         self._sessions = Sessions()
@@ -133,32 +119,104 @@ class _Agent(v1.Agent):
         return turn.response
 
 
-def _steps(number: int, script: Step | Sequence[Step]) -> list[Step]:
-    is_list = isinstance(script, Sequence) and not isinstance(script, (str, bytes))
-    steps: list[Any] = [*cast("Sequence[Step]", script)] if is_list else [script]
-    for place, step in enumerate(steps, 1):
-        if not isinstance(step, (str, Exception)) and not hasattr(step, "session_update") and not callable(step):
-            raise TypeError(
-                f"Step {place} of prompt {number} is {step!r}. "
-                "A step is text, an update, an exception, or an async function of a Turn."
-            )
-    return steps
+class _Wire:
+    """The agent's transport, on which a step can also do what no connection does.
+
+    Attributes:
+        write: sends bytes.
+        exit: ends the agent, with an exit code.
+        acts: what is done in place of sending a line: by the method, or for an answer by the id of the request.
+    """
+
+    def __init__(self, transport: Transport, exit: Exit) -> None:
+        self.receive, self.close, self.write, self.exit = transport.receive, transport.close, transport.send, exit
+        self.acts: dict[Any, Callable[[bytes], Awaitable[object]]] = {}
+
+    async def send(self, data: bytes, /) -> None:
+        """Send messages."""
+        for line in data.splitlines(keepends=True):
+            message = json.loads(line)
+            await self.acts.pop(message["method"] if "method" in message else message["id"], self.write)(line)
 
 
-async def _perform(step: Any, turn: Turn) -> None:
-    if isinstance(step, str):
-        await turn.say(step)
-    elif isinstance(step, Exception):
-        raise step
-    elif not callable(step):
-        await turn.send(step)
-    elif isawaitable(done := step(turn)):
-        await done
-    else:
-        raise TypeError(f"{_name(step)} is not an async function of a Turn: it has returned {done!r}.")
+async def wait(turn: Turn) -> None:
+    """Wait until the client cancels the turn, which is answered with `cancelled`."""
+    await asyncio.Event().wait()
 
 
-def _name(step: Any) -> str:
-    if hasattr(step, "session_update"):
-        return f"{step.session_update}"
-    return getattr(step, "__qualname__", None) or repr(step)[:60]
+async def ignore_cancel(turn: Turn) -> None:
+    """Wait until the client cancels the turn, and go on. The answer says `end_turn`, which the protocol forbids."""
+    wire, id = _wire(turn)
+    answer = {"jsonrpc": "2.0", "id": id, "result": {"stopReason": "end_turn"}}
+    wire.acts[id] = lambda line: wire.write(json.dumps(answer).encode() + b"\n")
+    with suppress(asyncio.CancelledError):
+        await asyncio.Event().wait()
+
+
+def slow(text: str, seconds: float = 0.05) -> Step:
+    """Say a text word by word, with a pause behind each."""
+
+    async def step(turn: Turn) -> None:
+        for word in re.findall(r"\s*\S+\s*", text):
+            await turn.say(word)
+            await asyncio.sleep(seconds)
+
+    return step
+
+
+def die(code: int = 1) -> Step:
+    """End without an answer. In one process with the client the connection ends; else the process, with the code."""
+
+    async def step(turn: Turn) -> None:
+        await _act(turn, lambda wire: wire.exit(code))
+        await asyncio.Event().wait()
+
+    return step
+
+
+def garbage(data: bytes = b"npm warn deprecated\n") -> Step:
+    """Write bytes between the messages."""
+
+    async def step(turn: Turn) -> None:
+        await _act(turn, lambda wire: wire.write(data))
+
+    return step
+
+
+def late(text: str) -> Step:
+    """Say something behind the answer, which the protocol forbids."""
+
+    async def step(turn: Turn) -> None:
+        wire, id = _wire(turn)
+        update = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text=text))
+        params = v1.SessionNotification(session_id=turn.session.id, update=update).model_dump_json()
+        message = f'{{"jsonrpc":"2.0","method":"session/update","params":{params}}}\n'
+        wire.acts[id] = lambda line: wire.write(line + message.encode())
+
+    return step
+
+
+def reuse_id(tool_call_id: str = "call-1") -> Step:
+    """Report two tool calls, one after the other, with the same id."""
+
+    async def step(turn: Turn) -> None:
+        for title in ("First", "Second"):
+            await turn.send(v1.SessionUpdateToolCall(tool_call_id=tool_call_id, title=title, status="in_progress"))
+            await turn.send(v1.SessionUpdateToolCallUpdate(tool_call_id=tool_call_id, status="completed"))
+
+    return step
+
+
+def _wire(turn: Turn) -> tuple[_Wire, Any]:
+    """Return the agent's wire, and the id of the prompt."""
+    agent: Any = turn.session.client.handler
+    request: Any = current_request()
+    return agent.wire, request.id
+
+
+async def _act(turn: Turn, act: Callable[[_Wire], Awaitable[object]]) -> None:
+    """Do something on the wire in place of a notification, behind everything that was sent before."""
+    wire, _ = _wire(turn)
+    mark = f"_acp_kit/{uuid4()}"
+    wire.acts[mark] = lambda line: act(wire)
+    await turn.session.client.ext_notification(mark)

@@ -1,38 +1,45 @@
-"""Connects the two sides of a test."""
+"""Connects the two sides of a test, and reports what has passed between them: if it fails, and as a recording."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import socket
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
-from typing import TypeAlias
+from time import time
+from typing import Any, Literal
 
 from acp_bindings import v1
 from acp_kit._sequences import not_a_text
 from acp_kit.client import ClientSession, client_capabilities, open_session
+from acp_kit.owner_file import OwnerFile
+from acp_kit.recording import Direction, format_entry
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.client import ScriptedClient
 from acp_kit.testing.replay import Replay
-from acp_kit.testing.report import Report, reported
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport
 
-Agent: TypeAlias = "ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent] | Sequence[str]"
-Client: TypeAlias = "ScriptedClient | Callable[[v1.RemoteAgent], v1.Client]"
+RECORD = "ACP_RECORD"
+"""The environment variable with the folder for recordings, which `acp_kit.testing.pytest_plugin` sets."""
+
+_SHOWN = 12
+_LENGTH = 300
+_saved: Counter[str] = Counter()
 
 
 @asynccontextmanager
 async def connect(
-    agent: Agent,
-    client: Client,
+    agent: ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent] | Sequence[str],
+    client: ScriptedClient | Callable[[v1.RemoteAgent], v1.Client],
     *,
     cwd: str | Path = "/work",
     deadline: float = 10.0,
     capabilities: v1.ClientCapabilities | None = None,
-    options: Options | None = None,
 ) -> AsyncGenerator[ClientSession]:
     """Connect an agent and a client, initialize, and open a session: `async with connect(agent, client) as session`.
 
@@ -48,41 +55,81 @@ async def connect(
         deadline: after how many seconds the block fails.
         capabilities: what the client advertises; by default those of the `ScriptedClient`, or what
             `client_capabilities` says of the class.
-        options: of both ends of the connection.
 
     Raises:
         TimeoutError: when the block has not ended at the deadline. The message says which step waits.
     """
-    report = Report(options or Options())
-    async with reported(report, deadline, agent, client), _connected(agent, client, report.options) as remote:
-        if isinstance(client, ScriptedClient):
-            capabilities = capabilities or client.capabilities
-        await remote.initialize(
-            protocol_version=1, client_capabilities=capabilities or client_capabilities(remote.handler)
-        )
-        async with open_session(remote, cwd=cwd) as session:
-            yield session
+    async with reported(deadline, agent, client) as options, AsyncExitStack() as stack:
+        if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
+            spawned = v1.spawn_agent(client, *not_a_text("agent", agent), options=options)
+            remote = await stack.enter_async_context(spawned)
+        else:
+            ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
+            if isinstance(agent, (ScriptedAgent, Replay)):
+                serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
+            else:
+                serving = asyncio.create_task(v1.serve(agent, theirs))
+            stack.push_async_callback(asyncio.gather, serving)
+            remote = await stack.enter_async_context(v1.connect(client, ours, options=options))
+        advertised = client.capabilities if isinstance(client, ScriptedClient) else client_capabilities(remote.handler)
+        await remote.initialize(protocol_version=1, client_capabilities=capabilities or advertised)
+        yield await stack.enter_async_context(open_session(remote, cwd=cwd))
 
 
 @asynccontextmanager
-async def _connected(agent: Agent, client: Client, options: Options) -> AsyncGenerator[v1.RemoteAgent]:
-    if not isinstance(agent, Replay) and not callable(agent):
-        async with v1.spawn_agent(client, *not_a_text("agent", agent), options=options) as remote:
-            yield remote
-        return
-    ours, theirs = [await _transport(end) for end in socket.socketpair()]
-    own_options = replace(options, on_frame=None)
-    serving = asyncio.create_task(
-        agent.serve(theirs, own_options, lambda _: theirs.close())
-        if isinstance(agent, (ScriptedAgent, Replay))
-        else v1.serve(agent, theirs, options=own_options)
-    )
+async def reported(
+    deadline: float, *sides: object, sent: Direction = "c2a", received: Direction = "a2c"
+) -> AsyncGenerator[Options]:
+    """Fail at the deadline, and add where the scripts are and the last messages to an exception that leaves the block.
+
+    Yields:
+        The options of the connection, by which the report gets the messages and the agent's stderr.
+    """
+    entries: list[tuple[float, Direction, bytes]] = []
+    scripts: list[Any] = [side for side in sides if isinstance(getattr(side, "where", None), str)]
+
+    def add_frame(direction: Literal["in", "out"], line: bytes, seconds: float) -> None:
+        entries.append((time(), sent if direction == "out" else received, line))
+
+    def add_stderr(data: bytes) -> None:
+        entries.extend((time(), "stderr", line) for line in data.splitlines(keepends=True))
+
+    limit = asyncio.timeout(deadline)
     try:
-        async with v1.connect(client, ours, options=options) as remote:
-            yield remote
+        async with limit:
+            yield Options(on_frame=add_frame, stderr=add_stderr)
+    except BaseException as error:
+        where = "; ".join(script.where for script in scripts)
+        if limit.expired() and isinstance(error, TimeoutError):
+            error.args = (f"Not done after {deadline:g} seconds: {where or 'nobody has a script'}.",)
+        elif scripts:
+            error.add_note(f"At the end, {where}.")
+        for note in _notes(entries):
+            error.add_note(note)
+        raise
     finally:
-        await serving
+        if RECORD in os.environ:
+            _save(Path(os.environ[RECORD]), entries)
 
 
-async def _transport(end: socket.socket) -> StreamTransport:
-    return StreamTransport(*await asyncio.open_connection(sock=end))
+def _notes(entries: list[tuple[float, Direction, bytes]]) -> list[str]:
+    """Return the last messages, and the end of stderr."""
+    messages = [(b"-> " if way == "c2a" else b"<- ") + line for _, way, line in entries if way != "stderr"]
+    stderr = b"".join(line for _, way, line in entries if way == "stderr").splitlines()
+    parts = {"The last messages (-> to the agent, <- from it):": messages, "The agent's stderr:": stderr}
+    return ["\n  ".join([title, *map(_short, lines[-_SHOWN:])]) for title, lines in parts.items() if lines]
+
+
+def _short(line: bytes) -> str:
+    return line.decode(errors="replace").replace('"jsonrpc":"2.0",', "", 1)[:_LENGTH]
+
+
+def _save(folder: Path, entries: list[tuple[float, Direction, bytes]]) -> None:
+    test = os.environ.get("PYTEST_CURRENT_TEST", "connect (call)").rpartition(" ")[0]
+    name = re.sub(r"[^\w.-]+", "-", test)[-150:]
+    _saved[name] += 1
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}-{_saved[name]}.jsonl"
+    file.unlink(missing_ok=True)
+    with closing(OwnerFile(file)) as recording:
+        recording.write(b"".join(format_entry(at, way, line.rstrip(b"\n")) for at, way, line in entries))

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from acp_kit.testing.report import RECORD
+import pytest
 
-if TYPE_CHECKING:
-    import pytest
+from acp_kit.testing.connecting import RECORD
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,6 +1,7 @@
 """What a client starts in place of an agent: passes bytes on between stdin, stdout and the agent of a test.
 
-It is run as a file and uses the standard library only, so that it starts quickly: `python relay.py PORT`.
+It is run as a file and uses the standard library only, so that it starts quickly: `python relay.py PORT`, with
+`ACP_TOKEN` in the environment.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import socket
 import sys
 from contextlib import suppress
 from threading import Thread
+from typing import BinaryIO
 
 END = b"\0"
 """Comes before the exit code. No message has it."""
@@ -18,15 +20,14 @@ END = b"\0"
 _CHUNK = 64 * 1024
 
 
-def main(port: int) -> int:
+def pass_on(agent: socket.socket, stdout: BinaryIO) -> int:
     """Pass bytes on until the agent ends. Return its exit code."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the client
-    with socket.create_connection(("127.0.0.1", port)) as agent, suppress(ConnectionError):
+    with agent, suppress(ConnectionError):
         Thread(target=_send, args=(agent,), daemon=True).start()
         while data := agent.recv(_CHUNK):
             data, end, code = data.partition(END)
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+            stdout.write(data)
+            stdout.flush()
             if end:
                 return int(code)
     return 0
@@ -40,4 +41,7 @@ def _send(agent: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    os._exit(main(int(sys.argv[1])))  # whether or not the client still writes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the client
+    connection: socket.socket = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    connection.sendall(os.environ["ACP_TOKEN"].encode() + b"\n")
+    os._exit(pass_on(connection, sys.stdout.buffer))  # whether or not the client still writes

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from logging import getLogger
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from acp_kit.recording import Recorded, read_recording
-from acp_kit.testing.matching import Renames, described, differing, outcome_of, values_of
-from acp_kit.testing.wire import Exit
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
-_logger = getLogger(__name__)
+# What differs between clients that do the same.
+_CLIENTS_OWN = re.compile("_meta|additionalDirectories|client(Capabilities|Info)|cwd|mcpServers|messageId")
+_SHOWN = 3
+
+Exit: TypeAlias = Callable[[int], Awaitable[object]]
 
 
 class Replay:
@@ -39,19 +42,11 @@ class Replay:
             ValueError: if it isn't a recording.
         """
         self.problems: list[str] = []
-        self._entries, self._requests = _played(read_recording(file))
-        # By their places in the recording: the values of the client's requests and notifications, the ids of those that
-        # have come, and of those that have no answer yet.
-        self._asked = {
-            place: values_of(entry.message)
-            for place, entry in enumerate(self._entries)
-            if entry.direction == "c2a" and "method" in entry.message
-        }
-        self._matched: dict[int, Any] = {}
-        self._unanswered: dict[int, Any] = {}
-        self._renames = Renames()
+        self._entries = _played(read_recording(file))
         self._next = 0
-        self._has_failed = False
+        self._matched: set[int] = set()  # the lines of the client's messages that have come
+        self._unanswered: dict[int, Any] = {}  # the client's ids of its requests without an answer, by their lines
+        self._names: dict[str, str] = {}  # the client's, by those of the recording
 
     async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Play to a client over a transport, until the connection ends. The other arguments change nothing."""
@@ -69,11 +64,9 @@ class Replay:
     @property
     def where(self) -> str:
         """Where the replay is, in words."""
-        if self.problems:
-            return "; ".join(self.problems)
-        if self._next == len(self._entries):
-            return "the recording was played to its end"
-        return f"the recording waits for {self._title(self._next)}"
+        if self._next < len(self._entries) and not self.problems:
+            return f"the recording waits for {_title(self._entries[self._next])}"
+        return "; ".join(self.problems) or "the recording was played to its end"
 
     def assert_done(self) -> None:
         """Check that the client has sent what the recording has, and nothing else.
@@ -86,106 +79,124 @@ class Replay:
 
     async def _advance(self, transport: Transport) -> None:
         """Send what the agent has sent until it waited for the client."""
-        while self._next < len(self._entries) and not self._has_failed:
-            if self._entries[self._next].direction == "a2c":
-                await _send(transport, self._message(self._next))
-            elif self._next not in self._matched:
+        for entry in self._entries[self._next :]:
+            if entry.direction == "a2c":
+                message = _rename(entry.message, self._names)
+                if "method" not in message:
+                    message["id"] = self._unanswered.pop(message["id"], None)
+                await _send(transport, **message)
+            elif entry.number not in self._matched:
                 return
             self._next += 1
+        problem = "; ".join(self.problems) or "The recording ends before the answer"
         for id in self._unanswered.values():
-            problem = self.problems[-1] if self._has_failed else "The recording ends before the answer to this request"
-            await _refuse(transport, id, problem)
+            await _send(transport, id=id, error={"code": -32603, "message": problem})
         self._unanswered.clear()
-
-    def _message(self, place: int) -> dict[str, Any]:
-        """Return a message of the agent, as this client has to get it."""
-        message: dict[str, Any] = self._renames.for_client(self._entries[place].message)
-        if place in self._requests:
-            self._unanswered.pop(self._requests[place], None)
-            message["id"] = self._matched[self._requests[place]]
-        elif "id" in message:
-            message["id"] = self._entries[place].number
-        return message
 
     async def _receive(self, message: dict[str, Any], transport: Transport) -> None:
         """Match a message of the client."""
-        sent = self._renames.as_recorded(message)
+        what, values = _what(message), _values_of(message)
+        theirs = [entry for entry in self._entries if entry.direction == "c2a"]
         if "method" not in message:
-            self._match_answer(message, sent)
-        elif message["method"].startswith("$/"):
-            return  # the replay answers at once, or never
-        elif self._has_failed or (place := self._find(values_of(sent))) is None:
-            self._note(self.problems[-1] if self._has_failed else self._explain(values_of(sent)))
-            if "id" in message:
-                await _refuse(transport, message["id"], self.problems[-1])
-        else:
-            self._matched[place] = message.get("id")
-            if "id" in message:
-                self._unanswered[place] = message["id"]
-            self._renames.learn(self._entries[place].message, message)
+            theirs = [entry for entry in theirs if _what(entry.message) == what]
+        if what.startswith("$/") or not theirs:  # the replay answers at once or never; the recording may end earlier
+            return
 
-    def _find(self, values: dict[str, Any]) -> int | None:
-        """Return the place of the first message that has these values and has not come."""
-        places = self._asked.keys() - self._matched.keys()
-        return min((place for place in places if self._asked[place] == values), default=None)
+        def distance(entry: Recorded) -> tuple[bool, int, bool]:
+            return _what(entry.message) != what, len(self._differing(entry, values)), entry.number in self._matched
 
-    def _match_answer(self, message: dict[str, Any], sent: dict[str, Any]) -> None:
-        for place, request in self._requests.items():
-            if self._entries[place].direction == "c2a" and self._entries[request].number == message["id"]:
-                recorded = self._entries[place].message
-                if outcome_of(recorded) != outcome_of(sent):
-                    self._has_failed = True
-                    self._note(f"In {self._title(place)}, {described(outcome_of(recorded), outcome_of(sent))}")
-                self._matched[place] = message["id"]
-                self._renames.learn(recorded, message)
+        nearest = min(theirs, key=distance)
+        differing = self._differing(nearest, values)[:_SHOWN]
+        if not differing and nearest.number not in self._matched:
+            self._matched.add(nearest.number)
+            if message.keys() >= {"id", "method"}:
+                self._unanswered[nearest.number] = message["id"]
+            if name := _name_in(nearest.message):
+                self._names[name] = _name_in(message)
+            return
+        reasons = "; ".join(differing) or "it was played already"
+        self.problems.append(f"The nearest in the recording is {_title(nearest)}: {reasons}")
+        if "method" not in message:
+            self._next = len(self._entries)
+        elif "id" in message:
+            await _send(transport, id=message["id"], error={"code": -32603, "message": self.problems[-1]})
 
-    def _explain(self, values: dict[str, Any]) -> str:
-        """Return why no message has these values."""
-        same = [place for place, asked in self._asked.items() if asked["method"] == values["method"]]
-        if not same:
-            methods = ", ".join(dict.fromkeys(asked["method"] for asked in self._asked.values()))
-            return f"The recording has no {values['method']}, only {methods}"
-        nearest = min(same, key=lambda place: (len(differing(self._asked[place], values)), place in self._matched))
-        played = ", which was played already" if nearest in self._matched else ""
-        details = described(self._asked[nearest], values)
-        return f"The nearest in the recording is {self._title(nearest)}{played}" + (details and f": {details}")
-
-    def _title(self, place: int) -> str:
-        entry = self._entries[place]
-        request = self._requests.get(place)
-        if request is None:
-            return f"{entry.message['method']} (line {entry.number})"
-        return f"the answer to {self._entries[request].message['method']} (line {entry.number})"
-
-    def _note(self, problem: str) -> None:
-        self.problems.append(problem)
-        _logger.warning("%s", problem)
+    def _differing(self, entry: Recorded, values: dict[str, Any]) -> list[str]:
+        """Return what a message of the client has otherwise than one of the recording."""
+        recorded = _values_of(_rename(entry.message, self._names))
+        paths = [path for path in {**recorded, **values} if recorded.get(path) != values.get(path)]
+        return [f"{path} is {values.get(path)!r:.60}, recorded is {recorded.get(path)!r:.60}" for path in paths]
 
 
-def _played(recording: list[Recorded]) -> tuple[list[Recorded], dict[int, int]]:
-    """Return what is played, and the places of the requests by those of their answers."""
+def _played(recording: list[Recorded]) -> list[Recorded]:
+    """Return what is played. Requests and their answers have the line of the request as their id."""
     entries: list[Recorded] = []
-    requests: dict[int, int] = {}
     asked: dict[tuple[str, str], int] = {}
     for entry in recording:
-        message, other = entry.message, "c2a" if entry.direction == "a2c" else "a2c"
-        match message:
-            case {"method": str(method)}:
-                if method.startswith("$/"):  # it names a request by its id
-                    continue
+        asker = "c2a" if entry.direction == "a2c" else "a2c"
+        match message := entry.message:
+            case {"method": str(method)} if not method.startswith("$/"):  # those name a request by its id
                 if "id" in message:
-                    asked[entry.direction, json.dumps(message["id"])] = len(entries)
-            case {"id": id} if (other, json.dumps(id)) in asked:
-                requests[len(entries)] = asked.pop((other, json.dumps(id)))
+                    asked[entry.direction, repr(message["id"])] = message["id"] = entry.number
+            case {"id": id} if (asker, repr(id)) in asked:
+                message["id"] = asked.pop((asker, repr(id)))
             case _:
                 continue
         entries.append(entry)
-    return entries, requests
+    return entries
 
 
-async def _refuse(transport: Transport, id: Any, problem: str) -> None:
-    await _send(transport, {"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": problem}})
+def _what(message: Mapping[str, Any]) -> str:
+    return message.get("method") or f"the answer to line {message['id']}"
 
 
-async def _send(transport: Transport, message: dict[str, Any]) -> None:
-    await transport.send(json.dumps(message).encode() + b"\n")
+def _title(entry: Recorded) -> str:
+    return f"{_what(entry.message)} (line {entry.number})"
+
+
+def _values_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a message by their paths, without what differs between clients.
+
+    Of an answer, it is what was decided: whether it is an error, and what became of a permission.
+    """
+    if "method" in message:
+        return {"method": message["method"], **_flat(message.get("params"), "")}
+    outcome = {path: value for path, value in _flat(message, "").items() if path.startswith("result.outcome.")}
+    return {"is an error": "error" in message, **outcome}
+
+
+def _flat(value: object, path: str) -> dict[str, Any]:
+    """Return the values by their paths. Null is the same as nothing, and so is an empty object or list."""
+    if isinstance(value, dict):
+        fields = cast("dict[str, object]", value)
+        parts = [
+            (f"{path}.{key}".lstrip("."), field) for key, field in fields.items() if not _CLIENTS_OWN.fullmatch(key)
+        ]
+    elif isinstance(value, list):
+        parts = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
+    else:
+        return {} if value is None else {path: value}
+    return {name: leaf for path, part in parts for name, leaf in _flat(part, path).items()}
+
+
+def _name_in(message: Mapping[str, Any]) -> str:
+    """Return what clients call otherwise: a working directory, or a terminal. It is as in JSON."""
+    match message:
+        case {"params": {"cwd": str(name)}} | {"result": {"terminalId": str(name)}}:
+            return json.dumps(name.rstrip("/"), ensure_ascii=False)[1:-1]
+        case _:
+            return ""
+
+
+def _rename(message: Any, names: Mapping[str, str]) -> Any:
+    """Return a copy of what was recorded, with the client's names in its texts."""
+    if not names:
+        return {**message}
+    # Whole names only, as /work is not part of /workspace, and the longest of several. They may begin behind an escape.
+    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    pattern = rf"(?:(?<![\w.-])|(?<=[^\\]\\[nrt]))(?:{known})(?![\w.-])"
+    return json.loads(re.sub(pattern, lambda found: names[found[0]], json.dumps(message, ensure_ascii=False)))
+
+
+async def _send(transport: Transport, **message: Any) -> None:
+    await transport.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")

@@ -87,6 +87,18 @@ async def test_the_text_of_a_turn_grows_before_anybody_reads_its_updates() -> No
         assert turn.text == "begun"
 
 
+@pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal", "cancelled"])
+async def test_a_reply_that_is_not_finished_is_no_answer(reason: Any) -> None:
+    async def stop(turn: Turn) -> None:
+        turn.stop_reason = reason
+
+    async with connect(ScriptedAgent(["half a", stop], "again"), Viewer) as session:
+        with pytest.raises(UnfinishedTurn, match=reason) as caught:
+            await session.ask("go")
+        assert (caught.value.stop_reason, caught.value.text) == (reason, "half a")
+        assert await session.ask("go") == "again"
+
+
 async def test_a_cancelled_question_cancels_the_turn() -> None:
     async with connect(ScriptedAgent(hangs, "again"), Viewer) as session:
         question = asyncio.create_task(session.ask("go"))

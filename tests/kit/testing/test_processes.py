@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from acp_bindings import v1
+from acp_kit.__main__ import main
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
 from acp_runtime import ConnectionClosed
 from tests.support.kit.passing_time import let_pass
@@ -47,27 +48,34 @@ async def test_a_script_is_an_agent_for_any_client(command: list[str]) -> None:
         assert client.text == "a blatelast words"
 
 
-async def test_what_was_not_played_is_said_on_stderr(command: list[str]) -> None:
+async def test_how_far_a_script_was_played_is_said_on_stderr(command: list[str]) -> None:
     async with connect(command, Viewer) as session:
         await session.ask("1")
     process = session.agent.process
     assert process is not None
     assert process.returncode == 0
     assert process.stderr_tail.startswith("loading\n")
-    assert process.stderr_tail.endswith("acp-bindings: The script isn't done: 1 of 2 prompts were sent.\n")
+    assert process.stderr_tail.endswith("acp-bindings: at the end, prompt 1 of 2 got to step 4 of 4, 'b'\n")
 
 
-@pytest.mark.parametrize(("content", "problem"), [("", "has no `agent = ScriptedAgent(...)`"), (None, "is not a file")])
-def test_a_file_that_is_no_script_is_one_line(content: str | None, problem: str, tmp_path: Path) -> None:
-    file = tmp_path / "script.py"
+@pytest.mark.parametrize(
+    ("command", "content", "problem"),
+    [
+        ("agent", "", "has no `agent = ScriptedAgent(...)`"),
+        ("agent", None, "No such file"),
+        ("replay", "hello\n", "is not a recording"),
+    ],
+)
+def test_a_file_of_another_kind_is_one_line(
+    command: str, content: str | None, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
     if content is not None:
         file.write_text(content)
-    command = [sys.executable, "-m", "acp_kit", "agent", str(file)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert problem in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert main([command, str(file)]) == 2
+    printed = capsys.readouterr()
+    assert problem in printed.err
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
 
 
 @needs_node
@@ -80,21 +88,14 @@ async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
 
 
 @needs_node
-def test_a_client_in_another_language_gets_what_the_script_says(command: list[str]) -> None:
-    client = ["node", str(SUPPORT / "node_client.mjs"), "hello", *command]
-    done = subprocess.run(client, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.splitlines() == ["a ", "not JSON: npm warn deprecated", "b", "end_turn", "late", "exit code 0"]
-
-
-@needs_node
-async def test_a_script_in_this_process_is_played_to_a_client_in_another_one() -> None:
+async def test_a_client_in_another_language_gets_what_the_script_says(command: list[str]) -> None:
     agent = ScriptedAgent(["a ", garbage(), late("late"), "b"])
-    async with run_client(agent, ["node", str(SUPPORT / "node_client.mjs"), "hello", "{agent}"]) as client:
-        output, _ = await client.communicate()
-    assert output.decode().splitlines() == [
-        *("a ", "not JSON: npm warn deprecated", "b", "end_turn", "late", "exit code 0")
-    ]
-    assert client.returncode == 0
+    client = ["node", str(SUPPORT / "node_client.mjs"), "hello"]
+    done = subprocess.run([*client, *command], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+    async with run_client(agent, [*client, "{agent}"]) as process:
+        output, _ = await process.communicate()
+    assert output == done.stdout == b"a \nnot JSON: npm warn deprecated\nb\nend_turn\nlate\nexit code 0\n"
+    assert process.returncode == 0
     assert agent.prompts[0].prompt == [v1.ContentBlockText(text="hello")]
     agent.assert_done()
 
@@ -123,10 +124,12 @@ asyncio.run(main(" ".join(sys.argv[1:]).removeprefix("--agent=")))
 """
 
 
+ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
 async def test_the_exit_code_of_a_script_reaches_the_client() -> None:
     agent = ScriptedAgent(["last words", die(5)])
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    async with run_client(agent, [sys.executable, "-c", CLIENT, "--agent={agent}"], env=env, deadline=60) as client:
+    async with run_client(agent, [sys.executable, "-c", CLIENT, "--agent={agent}"], env=ENV, deadline=60) as client:
         output, _ = await client.communicate()
     assert output.decode().split() == ["5"]
     agent.assert_done()
@@ -134,9 +137,8 @@ async def test_the_exit_code_of_a_script_reaches_the_client() -> None:
 
 async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
     agent = ScriptedAgent(wait)
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with pytest.raises(ZeroDivisionError) as caught:
-        async with run_client(agent, [sys.executable, "-c", CLIENT, "{agent}"], env=env, deadline=60) as client:
+        async with run_client(agent, [sys.executable, "-c", CLIENT, "{agent}"], env=ENV, deadline=60) as client:
             await agent.begun(1)
             raise ZeroDivisionError
     assert client.returncode not in (None, 0)
@@ -145,13 +147,31 @@ async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
 
 async def test_a_client_that_never_prompts_is_killed_at_the_deadline() -> None:
     program = "import sys; print('started', flush=True); sys.stdin.read(); import threading; threading.Event().wait()"
-    with pytest.raises(TimeoutError, match="Not done after 60 seconds: 0 of 1 prompts were sent"):
+    with pytest.raises(TimeoutError, match="Not done after 60 seconds: no prompt was sent"):
         async with run_client(ScriptedAgent("a"), [sys.executable, "-c", program], deadline=60) as client:
             assert client.stdout is not None
             await client.stdout.readline()
             let_pass(60)
             await client.wait()
     assert client.returncode not in (None, 0)
+
+
+STRANGER = """
+import socket
+import sys
+from pathlib import Path
+
+port = Path(sys.argv[1]).read_text().split()[-1]
+with socket.create_connection(("127.0.0.1", int(port))) as stranger:
+    stranger.sendall(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\\n')
+    print(stranger.recv(99))
+"""
+
+
+async def test_nobody_else_on_this_machine_reaches_the_script() -> None:
+    async with run_client(ScriptedAgent("a"), [sys.executable, "-c", STRANGER, "{agent}"], deadline=60) as client:
+        output, _ = await client.communicate()
+    assert output.strip() == b"b''"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
@@ -164,5 +184,4 @@ async def test_sigterm_ends_a_script(tmp_path: Path) -> None:
             break
         assert session.agent.process is not None
         os.kill(session.agent.process.pid, signal.SIGTERM)
-        closed = await session.agent.wait_closed()
-        assert closed.exit_code == 0
+        assert (await session.agent.wait_closed()).exit_code == 0

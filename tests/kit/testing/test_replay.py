@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from acp_kit.agent import Turn
-from acp_kit.client import open_session
+from acp_kit.client import Terminals, open_session
 from acp_kit.recording import read_recording
 from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, as_client, connect, wait
-from acp_kit.testing.report import RECORD
+from acp_kit.testing.connecting import RECORD
 from acp_runtime import Options, RemoteError, RequestError
 from acp_runtime.transports import StreamTransport
 
@@ -31,25 +31,34 @@ async def edit(turn: Turn) -> None:
 
 
 def make_client(*permissions: str | None) -> ScriptedClient:
-    return ScriptedClient(permissions=permissions, files={"a.txt": "x"}, commands={"make": "done"})
+    return ScriptedClient(permissions=permissions, files={"a.txt": "x"})
 
 
-async def record(folder: Path, *script: Any, permissions: tuple[str | None, ...] = (), cwd: str = "/work") -> Path:
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of recordings. Everything is recorded until `replay` is called."""
+    monkeypatch.setenv(RECORD, str(tmp_path))
+    return tmp_path
+
+
+def replay(folder: Path) -> Replay:
+    del os.environ[RECORD]
+    return ScriptedAgent.from_recording(next(folder.glob("*.jsonl")))
+
+
+async def record(folder: Path, *script: Any, permissions: tuple[str | None, ...] = ()) -> Replay:
     """Record a session in which a client sends the prompts 1, 2 and so on."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(RECORD, str(folder))
-        async with connect(ScriptedAgent(*script), make_client(*permissions), cwd=cwd) as session:
-            for number in range(len(script)):
-                async with session.prompt(str(number + 1)) as turn:
-                    with suppress(RemoteError):
-                        await turn.wait()
-    (file,) = folder.iterdir()
-    return file
+    async with connect(ScriptedAgent(*script), make_client(*permissions)) as session:
+        for number in range(len(script)):
+            async with session.prompt(str(number + 1)) as turn:
+                with suppress(RemoteError):
+                    await turn.wait()
+    return replay(folder)
 
 
-async def test_a_recording_is_played_to_another_client(tmp_path: Path) -> None:
-    file = await record(tmp_path, "Hello", edit, RequestError(429, "quota"), permissions=("allow_once",))
-    agent, client = ScriptedAgent.from_recording(file), make_client("allow_once")
+async def test_a_recording_is_played_to_another_client(recorded: Path) -> None:
+    agent = await record(recorded, "Hello", edit, RequestError(429, "quota"), permissions=("allow_once",))
+    client = make_client("allow_once")
     client.capabilities = as_client("toad")
     async with connect(agent, client, cwd="/elsewhere") as session:
         assert await session.ask("1") == "Hello"
@@ -60,27 +69,26 @@ async def test_a_recording_is_played_to_another_client(tmp_path: Path) -> None:
     agent.assert_done()
 
 
-async def test_a_terminal_has_the_id_that_the_client_gives_it(tmp_path: Path) -> None:
+async def test_a_terminal_has_the_id_that_the_client_gives_it(recorded: Path) -> None:
     async def run(turn: Turn) -> None:
-        await turn.run("make")
+        done = await turn.run(sys.executable, "-c", "print('ran')")
+        await turn.say(done.output)
 
-    agent, client = Replay(await record(tmp_path, run, run)), make_client()
-    client.ran.append("something before, so that ids differ")
-    async with connect(agent, client) as session:
-        await session.ask("1")
-        await session.ask("2")
-    assert client.ran[1:] == ["make", "make"]
+    async with Terminals() as terminals:
+        client = ScriptedClient(terminals=terminals)
+        async with connect(ScriptedAgent(run), client) as session:
+            assert await session.ask("1") == "ran\n"
+        agent = replay(recorded)
+        async with connect(agent, client) as session:
+            assert await session.ask("1") == "ran\n"
     agent.assert_done()
 
 
-async def test_a_cancelled_turn_is_played_when_the_client_cancels(tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(RECORD, str(tmp_path))
-        async with connect(ScriptedAgent(["a", wait]), make_client()) as session, session.prompt("1") as turn:
-            async for _ in turn:
-                break
-    (file,) = tmp_path.iterdir()
-    agent = Replay(file)
+async def test_a_cancelled_turn_is_played_when_the_client_cancels(recorded: Path) -> None:
+    async with connect(ScriptedAgent(["a", wait]), make_client()) as session, session.prompt("1") as turn:
+        async for _ in turn:
+            break
+    agent = replay(recorded)
     async with connect(agent, make_client()) as session, session.prompt("1") as turn:
         async for _ in turn:
             assert agent.where == "the recording waits for session/cancel (line 7)"
@@ -89,12 +97,10 @@ async def test_a_cancelled_turn_is_played_when_the_client_cancels(tmp_path: Path
     agent.assert_done()
 
 
-async def test_sessions_may_come_in_another_order(tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(RECORD, str(tmp_path))
-        async with connect(ScriptedAgent("a", "b"), make_client()) as one, open_session(one.agent, cwd="/") as two:
-            assert await asyncio.gather(one.ask("1"), two.ask("2")) == ["a", "b"]
-    agent = Replay(next(tmp_path.iterdir()))
+async def test_sessions_may_come_in_another_order(recorded: Path) -> None:
+    async with connect(ScriptedAgent("a", "b"), make_client()) as one, open_session(one.agent, cwd="/") as two:
+        assert await asyncio.gather(one.ask("1"), two.ask("2")) == ["a", "b"]
+    agent = replay(recorded)
     async with connect(agent, make_client()) as one, open_session(one.agent, cwd="/") as two:
         later, first = asyncio.create_task(two.ask("2")), asyncio.create_task(one.ask("1"))
         assert [await first, await later] == ["a", "b"]
@@ -102,67 +108,53 @@ async def test_sessions_may_come_in_another_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "problem"),
+    ("script", "prompts", "problem"),
     [
+        (["a"], ["hello"], "session/prompt (line 5): prompt[0].text is 'hello', recorded is '1'"),
+        (["a", "b"], ["1", "1"], "session/prompt (line 5): it was played already"),
         (
-            "hello",
-            '(line 5): prompt[0].text is "hello", recorded is "1"',
+            [edit],
+            ["1"],
+            "the answer to line 7 (line 8): result.outcome.optionId is 'reject_once', recorded is 'allow_once'",
         ),
-        ("1", "(line 5), which was played already"),
     ],
 )
-async def test_a_prompt_that_was_not_recorded_is_explained(prompt: str, problem: str, tmp_path: Path) -> None:
-    agent = Replay(await record(tmp_path, "a", "b"))
-    async with connect(agent, make_client()) as session:
-        if prompt == "1":
-            await session.ask("1")
-        with pytest.raises(RemoteError) as caught:
+async def test_what_differs_from_the_recording_is_explained(
+    script: list[Any], prompts: list[str], problem: str, recorded: Path
+) -> None:
+    agent, client = await record(recorded, *script, permissions=("allow_once",)), make_client("reject_once")
+    async with connect(agent, client) as session:
+        for prompt in prompts[:-1]:
             await session.ask(prompt)
-    assert caught.value.message == f"The nearest in the recording is session/prompt {problem}"
-    assert agent.problems == [caught.value.message]
+        with pytest.raises(RemoteError) as caught:
+            await session.ask(prompts[-1])
+    assert agent.problems == [caught.value.message] == [f"The nearest in the recording is {problem}"]
+    assert client.files == {"a.txt": "x"}
     with pytest.raises(AssertionError, match="The replay isn't done: The nearest"):
         agent.assert_done()
 
 
-async def test_a_method_that_was_not_recorded_is_named(tmp_path: Path) -> None:
-    agent = Replay(await record(tmp_path, "a"))
-    async with connect(agent, make_client()) as session:
-        with pytest.raises(RemoteError, match="no _acme/ping, only initialize, session/new, session/prompt"):
-            await session.agent.ext_request("_acme/ping")
-
-
-async def test_a_call_that_is_given_up_is_no_problem(tmp_path: Path) -> None:
-    agent = Replay(await record(tmp_path, edit, permissions=("allow_once",)))
+async def test_a_call_that_is_given_up_is_no_other_problem(recorded: Path) -> None:
+    agent = await record(recorded, edit, permissions=("allow_once",))
     async with connect(agent, make_client("allow_once")) as session:
         call = asyncio.create_task(session.agent.ext_request("_acme/ping"))
         await asyncio.sleep(0)
         call.cancel()
         assert await session.ask("1") == "/work/a.txt, not /workhouse"
-    assert len(agent.problems) == 1
+    assert [problem.partition(": ")[2].partition(",")[0] for problem in agent.problems] == ["method is '_acme/ping'"]
 
 
-async def test_another_decision_of_the_user_ends_the_replay(tmp_path: Path) -> None:
-    agent = Replay(await record(tmp_path, edit, permissions=("allow_once",)))
-    client = make_client("reject_once")
-    async with connect(agent, client) as session:
-        for _ in range(2):
-            with pytest.raises(RemoteError) as caught:
-                await session.ask("1")
-            assert 'outcome.optionId is "reject_once", recorded is "allow_once"' in caught.value.message
-    assert client.files == {"a.txt": "x"}
-
-
-async def test_a_recording_that_was_cut_off_says_so(tmp_path: Path) -> None:
-    file = await record(tmp_path, "a")
-    *lines, _ = file.read_text().splitlines(keepends=True)
-    file.write_text("".join(lines))
+async def test_a_recording_that_was_cut_off_says_so(recorded: Path) -> None:
+    await record(recorded, "a")
+    (file,) = recorded.iterdir()
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
     async with connect(Replay(file), make_client()) as session:
         with pytest.raises(RemoteError, match="The recording ends before the answer"):
             await session.ask("1")
 
 
-async def test_what_is_left_of_a_recording_is_not_done(tmp_path: Path) -> None:
-    agent = Replay(await record(tmp_path, "a", "b"))
+async def test_what_is_left_of_a_recording_is_not_done(recorded: Path) -> None:
+    agent = await record(recorded, "a", "b")
     async with connect(agent, make_client()) as session:
         await session.ask("1")
     with pytest.raises(AssertionError, match=r"the recording waits for session/prompt \(line 8\)"):
@@ -170,49 +162,54 @@ async def test_what_is_left_of_a_recording_is_not_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_the_command_plays_a_recording(tmp_path: Path) -> None:
-    file = await record(tmp_path, "Hello")
+async def test_the_command_plays_a_recording(recorded: Path) -> None:
+    await record(recorded, "Hello")
+    (file,) = recorded.iterdir()
     async with connect([sys.executable, "-m", "acp_kit", "replay", str(file)], make_client()) as session:
         assert await session.ask("1") == "Hello"
         with pytest.raises(RemoteError, match="The nearest in the recording"):
             await session.ask("2")
     assert session.agent.process is not None
-    assert "The replay isn't done" in session.agent.process.stderr_tail
-
-
-def test_the_command_refuses_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from acp_kit.__main__ import main
-
-    (tmp_path / "notes.txt").write_text("hello\n")
-    assert main(["replay", str(tmp_path / "notes.txt")]) == 2
-    assert "notes.txt is not a recording" in capsys.readouterr().err
-
-
-class RawClient:
-    """Sends the client's messages of a recording, and compares what comes with it."""
-
-    def __init__(self, transport: StreamTransport) -> None:
-        self._transport = transport
-        self._unread: list[Any] = []
-        self._rest = b""
-
-    async def send(self, message: Any) -> None:
-        await self._transport.send(json.dumps(message).encode() + b"\n")
-
-    async def receive(self) -> Any:
-        while not self._unread:
-            *lines, self._rest = (self._rest + await self._transport.receive()).split(b"\n")
-            self._unread = [json.loads(line) for line in lines]
-        return self._unread.pop(0)
+    assert "at the end, The nearest in the recording" in session.agent.process.stderr_tail
 
 
 @asynccontextmanager
-async def replaying(agent: Replay) -> AsyncIterator[RawClient]:
-    ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
-    serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
-    yield RawClient(ours)
-    await ours.close()
+async def replaying(agent: Replay) -> AsyncGenerator[tuple[Callable[[Any], None], Callable[[], Awaitable[Any]]]]:
+    """Play to a client that sends messages as they are; yield how it sends and receives."""
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours, limit=2**26)
+
+    async def receive() -> Any:
+        return json.loads(await reader.readline())
+
+    transport = StreamTransport(*await asyncio.open_connection(sock=theirs))
+    serving = asyncio.create_task(agent.serve(transport, Options(), lambda _: transport.close()))
+    yield lambda message: writer.write(json.dumps(message).encode() + b"\n"), receive
+    writer.close()
     await serving
+
+
+async def test_names_of_the_client_are_replaced_where_they_stand_alone(tmp_path: Path) -> None:
+    def opening(id: int, cwd: str, **more: Any) -> Any:
+        return {"id": id, "method": "session/new", "params": {"cwd": cwd, "mcpServers": [], **more}}
+
+    names = {"/work": "/tmp/x y", "/work/sub": "/other", "C:\\work": "D:\\1\\g<0>", "/a": "/b", "/b": "/a", "/": "/tmp"}
+    texts = {
+        "/work": "/tmp/x y",
+        "see\n/work/a.txt, /work": "see\n/tmp/x y/a.txt, /tmp/x y",
+        "file:///work/a /work/sub/b": "file:///tmp/x y/a /other/b",
+        "/workspace /work.txt /home/work a/work é/work": "/workspace /work.txt /home/work a/work é/work",
+        "C:\\work C:\\new": "D:\\1\\g<0> C:\\new",
+        "/a /b /": "/b /a /",
+    }
+    theirs = [{"direction": "c2a", "message": opening(id, cwd)} for id, cwd in enumerate(names)]
+    update = {"method": "session/update", "params": [*texts]}
+    file = tmp_path / "recording.jsonl"
+    file.write_text("\n".join(map(json.dumps, [*theirs, {"direction": "a2c", "message": update}])))
+    async with replaying(Replay(file)) as (send, receive):
+        for id, cwd in enumerate(names.values()):
+            send(opening(id, cwd, _meta={"a": 1}, additionalDirectories=None))
+        assert (await receive())["params"] == [*texts.values()]
 
 
 async def test_recorded_traffic_of_real_agents_is_played_to_its_end() -> None:
@@ -222,15 +219,15 @@ async def test_recorded_traffic_of_real_agents_is_played_to_its_end() -> None:
         pytest.skip("ACP_RECORDINGS names no folder with recorded traffic.")
     for file in sorted(Path(folder).glob("*.jsonl")):
         agent, ids = Replay(file), dict[str, Any]()
-        async with replaying(agent) as client:
+        async with replaying(agent) as (send, receive):
             for entry in read_recording(file):
                 message, asked = entry.message, f"{entry.direction} {(entry.message or {}).get('id')}"
                 if entry.direction == "a2c" and message and not message.get("method", "").startswith("$/"):
-                    received = await client.receive()
+                    received = await receive()
                     ids[asked] = received.get("id")
                     assert {**received, "id": 0} == {**message, "id": 0}, f"{file}, line {entry.number}"
                 elif entry.direction == "c2a" and "method" in (message or {}):
-                    await client.send({**message, "id": f"own {message['id']}"} if "id" in message else message)
+                    send({**message, "id": f"own {message['id']}"} if "id" in message else message)
                 elif entry.direction == "c2a" and (id := ids.get(f"a2c {message['id']}")) is not None:
-                    await client.send({**message, "id": id})
+                    send({**message, "id": id})
         agent.assert_done()

@@ -1,0 +1,177 @@
+"""Agents of this process for clients in other ones: in a test, and the commands `agent` and `replay`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import runpy
+import secrets
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing, redirect_stdout, suppress
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from acp_kit._sequences import not_a_text
+from acp_kit.testing import relay
+from acp_kit.testing.agent import ScriptedAgent
+from acp_kit.testing.connecting import reported
+from acp_kit.testing.replay import Replay
+from acp_runtime import Options
+from acp_runtime.transports import StreamTransport, shutdown_signals
+
+_LONGEST_LINE = 2**26
+# Seconds for a client to end after SIGTERM.
+_GRACE = 2.0
+
+
+@asynccontextmanager
+async def run_client(
+    agent: ScriptedAgent | Replay, command: Sequence[str], *, deadline: float = 10.0, **options: Any
+) -> AsyncGenerator[Process]:
+    """Start a client as a process, for which an agent plays its script in this process.
+
+        async with run_client(agent, ["node", "client.mjs", "{agent}"]) as client:
+            assert await client.wait() == 0
+
+    The notes of an exception and the deadline are those of `connect`. A client that runs at the end of the block is
+    ended.
+
+    Args:
+        agent: a `ScriptedAgent`, or a `Replay`.
+        command: the program of the client and its arguments. In each, `{agent}` is replaced by the path of a program
+            that the client has to start as its agent.
+        deadline: after how many seconds the block fails.
+        **options: of `asyncio.create_subprocess_exec`, such as `cwd` and `env`. By default, stdin is empty, stdout a
+            pipe, and the client is in a process group of its own.
+    """
+    reporting = reported(deadline, agent, sent="a2c", received="c2a")
+    async with reporting as own, start_client(partial(_serve, agent, own), command, **options) as client:
+        yield client
+
+
+@asynccontextmanager
+async def start_client(
+    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[object]],
+    command: Sequence[str],
+    **options: Any,
+) -> AsyncGenerator[Process]:
+    """Start a client as a process with a program that is an agent served here. Its process has ended after the block.
+
+    Args:
+        serve: serves the client. It is behind a relay.
+        command: see `run_client`.
+        **options: see `run_client`.
+    """
+    serving: list[asyncio.Task[None] | None] = []
+    token = secrets.token_hex()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not secrets.compare_digest(await reader.readline(), f"{token}\n".encode()):
+            writer.close()  # another user of this machine
+            return
+        serving.append(asyncio.current_task())
+        await serve(reader, writer)
+
+    opening = asyncio.start_server(accept, "127.0.0.1", 0, limit=_LONGEST_LINE)
+    with TemporaryDirectory(prefix="acp-bindings-") as folder, closing(await opening) as server:
+        port: int = server.sockets[0].getsockname()[1]
+        program = _program(Path(folder), token, [sys.executable, relay.__file__, str(port)])
+        words = [word.replace("{agent}", program) for word in not_a_text("command", command)]
+        defaults: dict[str, Any] = {"stdin": DEVNULL, "stdout": PIPE, "start_new_session": True}
+        client = await create_subprocess_exec(*words, **{**defaults, **options})
+        try:
+            yield client
+        finally:
+            for name in ("SIGTERM", "SIGKILL"):
+                signal_group(client, name)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(client.wait(), _GRACE)
+            await client.communicate()
+            await asyncio.gather(*filter(None, serving))  # with the client, its agent has ended
+
+
+def signal_group(client: Process, name: str) -> None:
+    """Send a signal to a client and its descendants, as far as the system has process groups."""
+    try:
+        os.killpg(client.pid, getattr(signal, name))
+    except (AttributeError, OSError):  # this is Windows, or it is in the group of this process, or has ended
+        with suppress(ProcessLookupError):
+            client.send_signal(getattr(signal, name, signal.SIGTERM))
+
+
+async def _serve(
+    agent: ScriptedAgent | Replay, options: Options, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Serve a client behind a relay."""
+
+    async def exit(code: int) -> None:
+        writer.write(relay.END + str(code).encode())
+        writer.close()
+
+    await agent.serve(StreamTransport(reader, writer), options, exit)
+
+
+def _program(folder: Path, token: str, command: list[str]) -> str:
+    """Return the path of a program that runs a command. It can stand for a command, and for a line of a shell."""
+    # Only the owner can read the folder and the environment of a process. Everybody sees its arguments.
+    if sys.platform == "win32":
+        program, text = folder / "agent.cmd", f"@set ACP_TOKEN={token}\n@{subprocess.list2cmdline(command)}\n"
+    else:
+        program, text = folder / "agent", f"#!/bin/sh\nACP_TOKEN={token} exec {shlex.join(command)}\n"
+    program.write_text(text, "utf-8")
+    program.chmod(0o700)
+    return str(program)
+
+
+def add_agent(parser: ArgumentParser) -> None:
+    """Add the arguments of `agent`, and what runs it."""
+    parser.add_argument("file", metavar="script", help="a Python file with `agent = ScriptedAgent(...)`")
+    parser.set_defaults(run=partial(_run, _load))
+
+
+def add_replay(parser: ArgumentParser) -> None:
+    """Add the arguments of `replay`, and what runs it."""
+    parser.add_argument("file", help="a recording, such as one of `acp-bindings tap`")
+    parser.set_defaults(run=partial(_run, Replay))
+
+
+def _load(file: str) -> ScriptedAgent | Replay:
+    sys.path.insert(0, str(Path(file).parent))
+    try:
+        agent = runpy.run_path(file).get("agent")
+    except ValueError as error:  # is shown with its traceback, as any other error of a script
+        raise RuntimeError(f"{file} has raised {error!r}") from error
+    if not isinstance(agent, (ScriptedAgent, Replay)):
+        raise ValueError(f"{file} has no `agent = ScriptedAgent(...)`")
+    return agent
+
+
+def _run(load: Callable[[str], ScriptedAgent | Replay], options: Namespace) -> int:
+    try:
+        with redirect_stdout(sys.stderr):  # stdout is for messages
+            agent = load(options.file)
+            code = asyncio.run(_serve_stdio(agent))
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"acp-bindings: {error}\n")
+        return 2
+    sys.stderr.write(f"acp-bindings: at the end, {agent.where}\n")
+    return code
+
+
+async def _serve_stdio(agent: ScriptedAgent | Replay) -> int:
+    """Serve an agent until the client closes stdin, or SIGINT or SIGTERM arrives. Return the exit code."""
+    ours, theirs = socket.socketpair()
+    with open(os.dup(1), "wb") as stdout, shutdown_signals(lambda _: theirs.shutdown(socket.SHUT_WR)):
+        os.dup2(2, 1)  # what a child process writes to stdout must not come between the messages
+        relaying = asyncio.create_task(asyncio.to_thread(relay.pass_on, theirs, stdout))
+        await _serve(agent, Options(), *await asyncio.open_connection(sock=ours))
+        return await relaying
