@@ -18,7 +18,7 @@ from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
 from tests.support.kit.traced import Traced, parent, say, session, span_id
-from tests.support.kit.traced_agent import AskingAgent, described
+from tests.support.kit.traced_agent import described
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
 
@@ -82,17 +82,6 @@ async def test_without_a_provider_what_is_sent_is_the_same(link: Link) -> None:
         return lines
 
     assert await sent(instrument=Tracing()) == await sent()
-
-
-async def test_without_a_provider_a_handler_passes_on_the_context_that_it_received(link: Link) -> None:
-    async with serving(link, AskingAgent, instrument=Tracing()) as peer:
-        await peer.send(with_meta(prompt(1), {"traceparent": TRACEPARENT, "baggage": "user=ann"}))
-        update, permission = await peer.receive(), await peer.receive()
-        assert update["params"]["_meta"] == {"traceparent": TRACEPARENT, "baggage": "user=ann"}
-        assert permission["params"]["_meta"] == {"traceparent": TRACEPARENT, "baggage": "user=ann"}
-        outcome = {"outcome": {"outcome": "cancelled"}}
-        await peer.send({"id": permission["id"], "result": outcome})
-        assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
 
 
 def with_meta(message: dict[str, Any], meta: Any) -> dict[str, Any]:
@@ -162,12 +151,6 @@ async def test_meta_of_the_caller_is_kept(link: Link) -> None:
     assert meta.pop("traceparent").startswith(f"00-{span.context.trace_id:032x}-{span.context.span_id:016x}-")
     assert meta == given
     assert params == {"cwd": "/work", "mcpServers": []}
-
-
-async def test_a_context_of_the_caller_is_kept_and_nothing_is_added(link: Link) -> None:
-    meta = {"traceparent": TRACEPARENT}
-    request = v1.NewSessionRequest(cwd="/work", mcp_servers=[], meta=meta)
-    assert (await requested(link, request, Traced()))["_meta"] == meta
 
 
 class Ping(Model):

@@ -137,15 +137,3 @@ def test_rule_30_warnings_of_many_kinds_are_rate_limited_together(caplog: pytest
         for _ in range(5):
             throttle.log(logging.WARNING, f"kind {number}", "something happened: %s", number)
     assert 100 <= len(caplog.records) <= 600
-
-
-class Unprintable:
-    def __str__(self) -> str:
-        raise ValueError("no text")
-
-
-def test_rule_30_an_argument_whose_str_raises_costs_only_its_log_line(caplog: pytest.LogCaptureFixture) -> None:
-    throttle = ThrottledLogger(logging.getLogger("acp_runtime.test"))
-    throttle.log(logging.WARNING, "kind", "something happened: %s", Unprintable())
-    throttle.log(logging.WARNING, "kind", "something else happened")
-    assert [record.getMessage() for record in caplog.records] == ["something else happened"]

@@ -6,9 +6,8 @@ import asyncio
 import inspect
 import json
 import typing
-from collections import deque
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ import pytest
 from acp_runtime import ExtNotification, Model, handles
 from codegen.data.facts_file import METHODS_TOML
 from codegen.names import pascal
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request, tagged, wraps
+from tests.support.codegen.build import STRING, Schema, model, request, tagged, wraps
 from tests.support.codegen.generating import Generate
 from tests.support.codegen.stub_definitions import DEFINITIONS
 
@@ -185,33 +184,6 @@ def test_a_tagged_union_as_params_takes_the_keywords_of_each_member(generate: Ge
     client = package.RemoteClient(channel)
     asyncio.run(client.session_request_permission(url="u"))
     assert channel.sent == [("session/request_permission", {"mode": "url", "url": "u"})]
-
-
-def test_a_proxy_takes_any_sequence_for_a_list_at_any_depth(generate: Generate) -> None:
-    texts = {"type": "array", "items": STRING}
-    grid = {"type": "array", "items": texts}
-    by_key = {"type": "object", "additionalProperties": texts}
-    aliases: Schema = {"Texts": texts, "TextsOrNumbers": {"anyOf": [texts, {"type": "array", "items": NUMBER}]}}
-    properties = {
-        "plain": texts,
-        "orNull": {"type": ["array", "null"], "items": STRING},
-        "grid": grid,
-        "byKey": by_key,
-        "either": {"anyOf": [STRING, texts, {"type": "null"}]},
-        "alias": ref("Texts"),
-        "aliasOfSome": ref("TextsOrNumbers"),
-        "aliasOrNull": {"anyOf": [ref("Texts"), {"type": "null"}]},
-    }
-    package = generate({**aliases, **DEFINITIONS, "NewRequest": part_of("session/new", "agent", model(**properties))})
-    parameters = inspect.signature(package.RemoteAgent.session_new).parameters
-    annotated = {name: each.annotation for name, each in parameters.items() if name != "self"}
-    assert [name for name, text in annotated.items() if "Sequence[" not in text or "list[" in text] == []
-    assert [name for name, text in annotated.items() if "None" in text] == ["or_null", "either", "alias_or_null"]
-    channel = Recorder()
-    deques = {"plain": deque("a"), "grid": (deque("a"), ["b"]), "by_key": MappingProxyType({"k": deque("a")})}
-    asyncio.run(package.RemoteAgent(channel).session_new(**deques, either=range(0), alias=("a",)))
-    lists = {"plain": ["a"], "grid": [["a"], ["b"]], "byKey": {"k": ["a"]}, "either": [], "alias": ["a"]}
-    assert channel.sent == [("session/new", lists)]
 
 
 def _own(cls: type) -> set[str]:

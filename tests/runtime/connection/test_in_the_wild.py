@@ -36,6 +36,24 @@ async def test_a_tool_call_update_without_a_tool_call_is_delivered(link: Link) -
         assert json.loads(seen[0].model_dump_json()) == changed
 
 
+async def test_unknown_methods_without_an_underscore_are_answered_and_the_connection_goes_on(link: Link) -> None:
+    async with calling(link) as (_, peer):
+        await peer.send({"id": 1, "method": "craft/drainMidTurnQueue", "params": {"sessionId": "s"}})
+        assert (await peer.receive())["error"]["code"] == -32601
+        assert await peer.until_quiet() == []
+
+
+async def test_plain_text_before_the_first_message_is_reported_once_and_the_connection_goes_on(link: Link) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        await peer.send(b"Loading...\nStill loading...\n\x1b[31mReady\x1b[0m\n")
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        first, second = await peer.receive(), await peer.receive()
+        answers = sorted([first, second], key=lambda message: "method" in message)
+        assert answers[0]["error"]["code"] == -32700
+        await peer.send({"id": answers[1]["id"], "result": {"protocolVersion": 1}})
+        assert (await call).protocol_version == 1
+
+
 async def test_both_sides_number_their_ids_from_0(link: Link) -> None:
     class Asking(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:

@@ -117,14 +117,3 @@ async def test_rule_30_dropped_values_of_a_result_are_logged(link: Link, caplog:
             await call
     ours = [each.getMessage() for each in caplog.records if each.name.startswith("acp_runtime")]
     assert ours == ["Dropped result.configOptions.0 of session/new: an invalid dict"]
-
-
-@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
-def test_rule_30_a_union_that_counts_its_matches_hides_no_dropped_value(
-    profile: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    params: dict[str, Any] = {"sessionId": "s", "mode": "form", "message": "m", "_meta": "secret"}
-    params["requestedSchema"] = {"type": "object", "properties": {}}
-    with caplog.at_level(DEBUG, "acp_runtime"):
-        decode(profile, "elicitation/create", params)
-    assert caplog.messages == ["Dropped params._meta of elicitation/create: an invalid str"]
