@@ -174,7 +174,7 @@ class Client:
             raise Unmet(f"waited {self.command.deadline:g} seconds for the client to close the connection")
 
     async def _wait(self, key: str, what: str) -> Json:
-        getting: asyncio.Future[Any] = asyncio.ensure_future(self._unread[key].get())
+        getting = asyncio.ensure_future(self._unread[key].get())
         await asyncio.wait({getting, self._left}, timeout=self.command.deadline, return_when=FIRST_COMPLETED)
         if getting.done():
             return getting.result()
