@@ -22,7 +22,7 @@ from acp_kit.history import MemoryHistory, SqlHistory
 from acp_kit.registry import Registry, resolve
 from acp_kit.remote import agent_app
 from acp_kit.sync import spawn_agent
-from acp_kit.testing import ScriptedAgent, run_client
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, run_client
 from tests.support.kit.turns import ActingAgent, Viewer, updates_of
 from tests.support.paths import ROOT
 from tests.support.python_api import PUBLIC
@@ -107,6 +107,7 @@ def client_uses(folder: Path) -> dict[str, Callable[[], Any]]:
         "open_session additional_directories": session,
         "resolve allow_env": lambda: asyncio.to_thread(resolve, "a", allow_env="KEY"),
         "reject kinds": lambda: reject(kinds="read"),
+        "connect agent": scripted_session,
         "run_client command": client_process,
         "spawn_agent inherit_env": lambda: spawn_agent(sys.executable, inherit_env="PATH"),
     }
@@ -126,6 +127,11 @@ async def serve(streams: Any) -> None:
 
 async def session() -> None:
     async with running_agent() as agent, open_session(agent, cwd="/", additional_directories="/b"):
+        pass
+
+
+async def scripted_session() -> None:
+    async with connect("gemini --acp", ScriptedClient()):
         pass
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from asyncio import FIRST_COMPLETED
 from asyncio.subprocess import Process
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import time
@@ -75,9 +77,9 @@ class Client:
             "session/new": {"sessionId": SESSION},
         }
         self._writer: asyncio.StreamWriter | None = None
-        self._unread: list[Json] = []
-        self._changed = asyncio.Event()
-        self._left = ""  # how, in words
+        # By method, and answers by id.
+        self._unread: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
+        self._left: asyncio.Future[Any] = asyncio.get_running_loop().create_future()  # how, in words
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read what the client sends, until it closes its side."""
@@ -134,13 +136,12 @@ class Client:
 
     async def receive(self, method: str) -> Json:
         """Wait for the next message with a method."""
-        return await self._wait(method, lambda message: message.get("method") == method)
+        return await self._wait(method, method)
 
     async def answer(self, request: Json) -> Json:
         """Wait for the answer to a request of the agent."""
         id = json.dumps(request["id"])
-        what = f"the answer to {request['method']} with the id {id}"
-        return await self._wait(what, lambda message: "method" not in message and json.dumps(message.get("id")) == id)
+        return await self._wait(id, f"the answer to {request['method']} with the id {id}")
 
     async def ask(self, request: Json) -> Json:
         """Send a request, and wait for its answer."""
@@ -168,39 +169,33 @@ class Client:
 
     async def see_left(self) -> None:
         """Wait until the client has closed the connection, or has exited."""
-        try:
-            await self._wait("the client to close the connection", lambda _: False)
-        except Unmet:
-            if not self._left:
-                raise
+        await asyncio.wait({self._left}, timeout=self.command.deadline)
+        if not self._left.done():
+            raise Unmet(f"waited {self.command.deadline:g} seconds for the client to close the connection")
 
-    async def _wait(self, what: str, is_wanted: Callable[[Json], bool]) -> Json:
-        try:
-            async with asyncio.timeout(self.command.deadline):
-                while not (wanted := [*filter(is_wanted, self._unread)]):
-                    if self._left:
-                        raise Unmet(f"the client {self._left} before {what}")
-                    self._changed.clear()
-                    await self._changed.wait()
-        except TimeoutError:
-            raise Unmet(f"waited {self.command.deadline:g} seconds for {what}") from None
-        self._unread.remove(wanted[0])
-        return wanted[0]
+    async def _wait(self, key: str, what: str) -> Json:
+        getting = asyncio.ensure_future(self._unread[key].get())
+        await asyncio.wait({getting, self._left}, timeout=self.command.deadline, return_when=FIRST_COMPLETED)
+        if getting.done():
+            return getting.result()
+        getting.cancel()
+        if self._left.done():
+            raise Unmet(f"the client {self._left.result()} before {what}")
+        raise Unmet(f"waited {self.command.deadline:g} seconds for {what}")
 
     def _note_left(self, how: str) -> None:
-        self._left = self._left or how
-        self._changed.set()
+        if not self._left.done():
+            self._left.set_result(how)
 
     def _receive(self, message: Json) -> None:
         self.messages.append(message)
-        method = str(message.get("method"))
+        id, method = json.dumps(message.get("id")), str(message.get("method"))
         if "id" in message and method in self.results:
             self.send({"id": message["id"], "result": self.results[method]})
         elif "id" in message and "method" in message and method not in _STEPS:
             self.send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
         else:
-            self._unread.append(message)
-            self._changed.set()
+            self._unread[method if "method" in message else id].put_nowait(message)
 
 
 def permission(id: int | str, kinds: Sequence[str] = KINDS, session: str = SESSION) -> Json:

@@ -62,10 +62,8 @@ async def run(scenario: Scenario, command: Command) -> Result:
                 client.type(command.stdin.replace("{prompt}", PROMPT))
             try:
                 await scenario.play(client)
-            except Unmet as unmet:
-                status, reason = "failed", str(unmet)
-            except NotTried as not_tried:
-                status, reason = "skipped", str(not_tried)
+            except (Unmet, NotTried) as error:
+                status, reason = "failed" if isinstance(error, Unmet) else "skipped", str(error)
             client.leave()
             exit_code = client.process.returncode
         await watching

@@ -101,7 +101,7 @@ async def reported(
     except BaseException as error:
         where = "; ".join(script.where for script in scripts)
         if limit.expired() and isinstance(error, TimeoutError):
-            error.args = (f"Not done after {deadline:g} seconds: {where or 'nobody has a script'}.",)
+            error.args = (f"Not done after {deadline:g} seconds: {where or 'the last messages show who waits'}.",)
         elif scripts:
             error.add_note(f"At the end, {where}.")
         for note in _notes(entries):

@@ -43,6 +43,9 @@ class Replay:
         """
         self.problems: list[str] = []
         self._entries = _played(read_recording(file))
+        theirs = [entry for entry in self._entries if entry.direction == "c2a"]
+        self._asked = [entry for entry in theirs if "method" in entry.message]
+        self._answers = {_what(entry.message): [entry] for entry in theirs if "method" not in entry.message}
         self._next = 0
         self._matched: set[int] = set()  # the lines of the client's messages that have come
         self._unanswered: dict[int, Any] = {}  # the client's ids of its requests without an answer, by their lines
@@ -96,9 +99,7 @@ class Replay:
     async def _receive(self, message: dict[str, Any], transport: Transport) -> None:
         """Match a message of the client."""
         what, values = _what(message), _values_of(message)
-        theirs = [entry for entry in self._entries if entry.direction == "c2a"]
-        if "method" not in message:
-            theirs = [entry for entry in theirs if _what(entry.message) == what]
+        theirs = self._asked if "method" in message else self._answers.get(what)
         if what.startswith("$/") or not theirs:  # the replay answers at once or never; the recording may end earlier
             return
 

@@ -9,10 +9,10 @@ import asyncio
 
 import pytest
 
-from acp_bindings import v1
-from acp_kit.agent import Sessions, Turn
+from acp_kit.agent import Turn
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, slow
 from acp_runtime import InternalError, RemoteError
+from tests.support.kit.turns import ActingAgent
 
 
 # The mock agent of acpx sleeps for as long as the prompt says, unless it is cancelled: 609 lines, at first.
@@ -60,31 +60,18 @@ async def test_an_agent_that_fails_and_recovers() -> None:
     agent.assert_done()
 
 
-class MyAgent(v1.Agent):
-    def __init__(self, client: v1.RemoteClient) -> None:
-        self.client = client
-        self.sessions = Sessions()
-
-    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
-        return v1.InitializeResponse(protocol_version=1)
-
-    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
-        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
-
-    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
-        async with self.sessions[request.session_id].turn(request.prompt) as turn:
-            async with turn.tool_call("Write a.txt", kind="edit") as call:
-                await call.ask()
-                await turn.write_text_file("a.txt", await turn.read_text_file("a.txt") + "y")
-            await turn.say("rejected" if call.rejected else "written")
-            if call.rejected:
-                await asyncio.Event().wait()
-        return turn.response
+async def write(turn: Turn) -> None:
+    async with turn.tool_call("Write a.txt", kind="edit") as call:
+        await call.ask()
+        await turn.write_text_file("a.txt", await turn.read_text_file("a.txt") + "y")
+    await turn.say("rejected" if call.rejected else "written")
+    if call.rejected:
+        await asyncio.Event().wait()
 
 
 async def test_an_agent_with_permission_file_and_cancel() -> None:
     client = ScriptedClient(permissions=["allow_once", "reject_once"], files={"a.txt": "x"})
-    async with connect(MyAgent, client) as session:
+    async with connect(lambda peer: ActingAgent(peer, [write, write], []), client) as session:
         assert await session.ask("write") == "written"
         assert client.files == {"a.txt": "xy"}
         async with session.prompt("write") as turn:

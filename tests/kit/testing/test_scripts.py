@@ -143,13 +143,6 @@ async def test_any_text_arrives_as_it_is(text: str) -> None:
         assert await session.ask("go") == f"{text}end"
 
 
-async def test_a_command_is_a_list_of_arguments() -> None:
-    command: Any = "gemini --acp"
-    with pytest.raises(TypeError, match=r"agent must be a list, such as \['gemini --acp'\]"):
-        async with connect(command, Viewer):
-            pass
-
-
 @pytest.mark.parametrize("side", ["agent", "client"])
 async def test_a_factory_that_raises_is_the_error_of_the_test(side: str) -> None:
     def broken(remote: Any) -> Any:
