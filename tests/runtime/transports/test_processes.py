@@ -289,8 +289,18 @@ async def test_the_proxy_of_a_spawned_agent_has_its_process() -> None:
         assert remote.process is not None
         assert remote.process.pid == await remote.ext_request("_pid")
         assert remote.process.returncode is None
-    assert remote.process.returncode == 0
+    assert remote.process.returncode == await remote.process.wait() == 0
     assert (await remote.wait_closed()).reason.startswith("The connection was closed")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
+async def test_rule_23_an_agent_that_hangs_can_be_killed() -> None:
+    async with spawned("echo") as remote:
+        assert remote.process is not None
+        waiting = asyncio.create_task(remote.process.wait())
+        remote.process.kill()
+        assert await waiting == -signal.SIGKILL
+        assert (await remote.wait_closed()).exit_code == -signal.SIGKILL
 
 
 async def test_an_internal_error_of_a_spawned_agent_mentions_its_stderr() -> None:
