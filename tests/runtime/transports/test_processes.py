@@ -308,3 +308,19 @@ async def test_an_internal_error_of_a_spawned_agent_mentions_its_stderr() -> Non
         await remote.initialize(protocol_version=1)
         with pytest.raises(InternalError, match=r"\(-32603\)\. The agent's stderr may say why\."):
             await remote.ext_request("_large", "not a number")
+
+
+def test_rule_23_an_agent_starts_in_an_event_loop_that_can_start_no_subprocesses() -> None:
+    class WithoutSubprocesses(asyncio.SelectorEventLoop):
+        """As on Windows, where Jupyter and Tornado need this loop."""
+
+        async def subprocess_exec(self, *args: Any, **options: Any) -> Any:
+            raise NotImplementedError
+
+    async def pid() -> Any:
+        async with spawned("echo") as remote:
+            await remote.initialize(protocol_version=1)
+            return await remote.ext_request("_pid")
+
+    with asyncio.Runner(loop_factory=WithoutSubprocesses) as runner:
+        assert runner.run(pid()) > 0
