@@ -93,6 +93,7 @@ class Channel(Protocol):
         """The handler of this side's methods."""
 
 
+@runtime_checkable
 class ProcessInfo(Protocol):
     """A subprocess that this side started."""
 

@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("connections", [count(20, 1000), count(50, 3000)])
 def test_nothing_is_lost(connections: int) -> None:
-    task = json.dumps({"connections": connections, "warm": 10, "count": 100, "offer": False})
+    task = json.dumps({"connections": connections, "warm": 10, "count": 100, "offer": False, "serve": "remote"})
     command = [*program("raw", "websockets.py"), task, *program("ours", "agent.py")]
     measured = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     sys.stdout.write(f"{connections} connections: {measured['idle'] / 1024:.1f} KiB each\n")
