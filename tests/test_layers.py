@@ -56,14 +56,7 @@ _LAYERS = {
         {"diff_command", "upgrade"},
         {"__main__"},
     ),
-    "codegen.diff": (
-        {"git", "method_facts", "match"},
-        {"sources"},
-        {"verdict"},
-        {"compare"},
-        {"report"},
-        {"render"},
-    ),
+    "codegen.diff": ({"git", "method_facts", "match"}, {"sources"}, {"verdict"}, {"compare"}, {"report"}, {"render"}),
     "acp_kit": (
         {"_blocking", "_extras", "_profiles", "_sequences", "owner_file", "recording", "redaction", "threads"},
         {"_uninterrupted", "frame_log", "telemetry"},

@@ -53,8 +53,7 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
     annotated = cst.Param(cst.Name(parameter), cst.Annotation(context.name(request)))
     first = [*node.params.posonly_params, *node.params.params][0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return node.with_changes(
-        params=cst.Parameters(params=[first, annotated]),
-        whitespace_before_params=cst.SimpleWhitespace(""),
+        params=cst.Parameters(params=[first, annotated]), whitespace_before_params=cst.SimpleWhitespace("")
     )
 
 

@@ -76,11 +76,7 @@ DRIFTS: dict[str, tuple[str, Callable[[Path], object], list[str]]] = {
         _edit,
         ["--- committed/v1/models/other.py", "-    text: int", "+    text: str"],
     ),
-    "a file without its last newline": (
-        "v1/models/other.py",
-        _append_without_newline,
-        ["-# more"],
-    ),
+    "a file without its last newline": ("v1/models/other.py", _append_without_newline, ["-# more"]),
     "a missing file": ("v1/agent.py", Path.unlink, ["--- /dev/null", "+++ regenerated/v1/agent.py"]),
     "a missing empty file": ("py.typed", Path.unlink, ["--- /dev/null", "+++ regenerated/py.typed"]),
     "an extra file": ("v1/more.py", lambda path: path.write_text("x = 1\n"), ["+++ /dev/null", "-x = 1"]),
@@ -92,11 +88,7 @@ DRIFTS: dict[str, tuple[str, Callable[[Path], object], list[str]]] = {
 
 @pytest.mark.parametrize(("path", "change", "expected"), DRIFTS.values(), ids=DRIFTS)
 def test_check_prints_a_diff_and_exits_with_1_until_the_files_are_regenerated(
-    small: Path,
-    capsys: pytest.CaptureFixture[str],
-    path: str,
-    change: Callable[[Path], object],
-    expected: list[str],
+    small: Path, capsys: pytest.CaptureFixture[str], path: str, change: Callable[[Path], object], expected: list[str]
 ) -> None:
     original = tree(small / "out")
     change(small / "out/acp_bindings" / path)

@@ -10,16 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.models.modules import (
-    PROFILES,
-    aliases,
-    classes,
-    definitions,
-    names,
-    raw_schema,
-    topics,
-    tree,
-)
+from tests.support.models.modules import PROFILES, aliases, classes, definitions, names, raw_schema, topics, tree
 
 STUBS = {"Agent", "Client", "RemoteAgent", "RemoteClient"}
 CONNECTING = {

@@ -141,10 +141,7 @@ async def client_process() -> None:
 
 
 async def supervised_session() -> None:
-    async with (
-        Supervised(running_agent) as supervised,
-        supervised.open_session(cwd="/", additional_directories="/b"),
-    ):
+    async with Supervised(running_agent) as supervised, supervised.open_session(cwd="/", additional_directories="/b"):
         pass
 
 

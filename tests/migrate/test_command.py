@@ -231,11 +231,7 @@ def test_what_a_test_replaces_in_another_file_is_marked(tmp_path: Path) -> None:
     ("error", "said"), [(OSError(28, "No space left on device"), "No space left"), (KeyboardInterrupt(), "interrupted")]
 )
 def test_a_write_that_fails_leaves_the_file_and_nothing_else(
-    program: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    error: BaseException,
-    said: str,
+    program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, said: str
 ) -> None:
     def fail(*_: object) -> None:
         raise error

@@ -12,12 +12,7 @@ import pytest
 
 import acp_bindings
 from acp_bindings import v1
-from acp_runtime import (
-    InternalError,
-    InvalidRequest,
-    ProtocolVersionMismatch,
-    UnsupportedProtocolVersion,
-)
+from acp_runtime import InternalError, InvalidRequest, ProtocolVersionMismatch, UnsupportedProtocolVersion
 from acp_runtime.transports import Transport
 from tests.support.runtime.any_profile import PROFILES, agent_of, client_of, opening
 from tests.support.runtime.queue_transport import QueueTransport, queue_transports

@@ -264,10 +264,7 @@ async def test_what_a_factory_raises_ends_the_connection_and_is_raised(leaves: b
 async def test_one_profile_of_each_version_can_be_served_or_offered(profiles: tuple[str, ...]) -> None:
     ours, _ = queue_transports()
     given: dict[str, Any] = {each: telling(each) for each in profiles}
-    for call in (
-        lambda: acp_bindings.serve(ours, **given),
-        lambda: acp_bindings.serve_stdio(**given),
-    ):
+    for call in (lambda: acp_bindings.serve(ours, **given), lambda: acp_bindings.serve_stdio(**given)):
         with pytest.raises(TypeError, match="only one for each version"):
             await call()
     with pytest.raises(TypeError, match="only one for each version"):

@@ -90,8 +90,7 @@ class Forked:
             # Unbuffered, because `select` doesn't know what a buffered reader has read ahead.
             self._status, status = _ends(stack, PIPE, "rb", buffering=0)
             SERVER.fork(
-                {"arguments": arguments, "env": {**os.environ, **(env or {})}},
-                [their_in, their_out, their_err, status],
+                {"arguments": arguments, "env": {**os.environ, **(env or {})}}, [their_in, their_out, their_err, status]
             )
         self.pid = int(self._status.readline())
 

@@ -105,7 +105,4 @@ def test_a_type_checker_finds_the_packages_of_an_editable_install(editable: Path
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", str(editable), "code.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=DEADLINE)
     messages = [each["message"] for each in json.loads(done.stdout)["generalDiagnostics"]]
-    assert messages == [
-        'Type of "reason" is "Literal[\'end_turn\']"',
-        'Type of "Options().exit_deadline" is "float"',
-    ]
+    assert messages == ['Type of "reason" is "Literal[\'end_turn\']"', 'Type of "Options().exit_deadline" is "float"']

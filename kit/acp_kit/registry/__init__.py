@@ -25,8 +25,4 @@ from acp_kit.registry.errors import (
     UnknownAgent as UnknownAgent,
 )
 from acp_kit.registry.fetching import fetch_https as fetch_https
-from acp_kit.registry.loading import (
-    REGISTRY_URL as REGISTRY_URL,
-    load_registry as load_registry,
-    resolve as resolve,
-)
+from acp_kit.registry.loading import REGISTRY_URL as REGISTRY_URL, load_registry as load_registry, resolve as resolve

@@ -24,13 +24,7 @@ from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.request import Requests
 from acp_runtime.connection.session import Outcome, Sessions
 from acp_runtime.connection.writer import Writer
-from acp_runtime.errors import (
-    ConnectionClosed,
-    InternalError,
-    InvalidResponse,
-    ProtocolVersionMismatch,
-    RemoteError,
-)
+from acp_runtime.errors import ConnectionClosed, InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
 from acp_runtime.jsonrpc.encoding import notification_line
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.results import build_result, parse_error, parse_result, plain_result

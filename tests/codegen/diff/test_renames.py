@@ -46,10 +46,7 @@ TRUE = {
 }
 # Definitions that had been taken for renamed: both are plain strings. MCP connections have no id since 1.6.0, and
 # compactions are new in 1.4.0.
-FALSE = {
-    ("v1_unstable", "McpConnectionId", "CompactionId"),
-    ("v2_draft_unstable", "McpConnectionId", "CompactionId"),
-}
+FALSE = {("v1_unstable", "McpConnectionId", "CompactionId"), ("v2_draft_unstable", "McpConnectionId", "CompactionId")}
 
 
 @pytest.mark.parametrize(("old", "new"), RENAMED)

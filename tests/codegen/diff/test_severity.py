@@ -28,11 +28,7 @@ def severity(report: Report) -> list[Severity]:
 
 @pytest.mark.parametrize(
     ("method", "expected"),
-    [
-        ("initialize", Severity.EVERY_PEER),
-        ("session/prompt", Severity.BASELINE),
-        ("session/set_mode", Severity.WIRE),
-    ],
+    [("initialize", Severity.EVERY_PEER), ("session/prompt", Severity.BASELINE), ("session/set_mode", Severity.WIRE)],
 )
 def test_a_change_that_breaks_messages_is_as_bad_as_its_method_is_common(method: str, expected: Severity) -> None:
     assert severity(compare(side(schema(method, EMPTY)), side(schema(method, FULL)))) == [expected]

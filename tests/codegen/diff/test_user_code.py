@@ -69,10 +69,7 @@ def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Repor
 
 def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
     failures = [*report.unpredicted, *(each for finding in report.findings for each in finding.failures)]
-    shown = {
-        "markdown": markdown(report),
-        "json": json_text(report).replace('\\"', '"'),
-    }
+    shown = {"markdown": markdown(report), "json": json_text(report).replace('\\"', '"')}
     for name, text in shown.items():
         for each in failures:
             assert each.message in text, name

@@ -41,11 +41,7 @@ FORM = {
         "agent/session~1close/gone: Input should be a valid integer, found True",
     ),
     "a text for a list": (PATHS, 'paths = "cwd"', "agent/session~1new/paths: Expected a list, found 'cwd'"),
-    "a number in a list": (
-        PATHS,
-        "paths = [1]",
-        "agent/session~1new/paths/0: Input should be a valid string, found 1",
-    ),
+    "a number in a list": (PATHS, "paths = [1]", "agent/session~1new/paths/0: Input should be a valid string, found 1"),
     "an empty list": (PATHS, "paths = []", "agent/session~1new/paths: List should have at least 1 item"),
     "false for true": ("opens = true", "opens = false", "agent/initialize/opens: Input should be True, found False"),
     "cancelled without its result": (

@@ -7,11 +7,7 @@ from tests.support.codegen.refusal_base import BASE, Case, at, changed, without
 
 NEW, TOGETHER = "/$defs/NewRequest", "Expected `x-method` and `x-side` together"
 METHODS: dict[str, Case] = {
-    "an unknown side": (
-        changed(NewRequest=part_of("session/new", "server", model())),
-        f"{NEW}/x-side",
-        "'server'",
-    ),
+    "an unknown side": (changed(NewRequest=part_of("session/new", "server", model())), f"{NEW}/x-side", "'server'"),
     "a method without a side": (without(f"{NEW}/x-side"), NEW, TOGETHER),
     "a side without a method": (without(f"{NEW}/x-method"), NEW, TOGETHER),
     "a request without a response": (without("/$defs/NewResponse/x-side"), "/$defs/NewResponse", TOGETHER),
@@ -41,8 +37,7 @@ METHODS: dict[str, Case] = {
     ),
     "a capability that is not in the schema": (
         changed(
-            **request("fs/read_text_file", "Read", on="client"),
-            InitializeRequest=model(clientCapabilities=ref("Text")),
+            **request("fs/read_text_file", "Read", on="client"), InitializeRequest=model(clientCapabilities=ref("Text"))
         ),
         "/$defs/Text",
         "no 'fs' here",

@@ -73,10 +73,7 @@ def test_findings_of_the_stable_profile_are_listed_by_what_changed_the_worst_fir
 def test_it_sums_up_the_other_profiles() -> None:
     draft = around("request", holds(STRING)) | method("session/set_mode", "Mode")
     old, new = side(v1={}, v1_unstable=CANCEL), side(v1={}, v1_unstable=draft)
-    assert lines(old, new) == [
-        "`v1`: no changes.",
-        "Changes in `v1_unstable`: 2 breaking, 1 risky.",
-    ]
+    assert lines(old, new) == ["`v1`: no changes.", "Changes in `v1_unstable`: 2 breaking, 1 risky."]
 
 
 def test_changed_descriptions_are_said_if_nothing_else_changed() -> None:

@@ -225,8 +225,7 @@ def test_a_model_may_wrap_a_form() -> None:
 
 
 @pytest.mark.parametrize(
-    "field",
-    [{"type": "object"}, {"type": "_colour"}, {}, {"type": "array"}, 5, {"type": "string", "pattern": "(?=a)"}],
+    "field", [{"type": "object"}, {"type": "_colour"}, {}, {"type": "array"}, 5, {"type": "string", "pattern": "(?=a)"}]
 )
 def test_a_field_of_a_json_schema_that_a_form_can_not_have_is_refused(field: Any) -> None:
     with pytest.raises(ValueError, match="colour"):

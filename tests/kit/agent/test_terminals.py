@@ -89,10 +89,7 @@ async def terminal(client: Client, command: str = "sleep") -> AsyncIterator[Term
 
 async def test_a_command_is_run_in_the_session_s_directory_and_released() -> None:
     client = Client()
-    async with (
-        turn_with(client) as turn,
-        turn.terminal("true", "-q", env={"A": "1"}, output_byte_limit=100) as found,
-    ):
+    async with turn_with(client) as turn, turn.terminal("true", "-q", env={"A": "1"}, output_byte_limit=100) as found:
         result = await found.wait()
     assert result == TerminalResult(exit_code=0, signal=None, output="so far", truncated=True, timed_out=False)
     assert client.calls == ["create", "wait", "output", "release"]

@@ -34,8 +34,7 @@ MESSAGE = (
 
 
 @pytest.mark.parametrize(
-    ("how", "method"),
-    [({}, "session/new"), ({"load": "a"}, "session/load"), ({"resume": "a"}, "session/resume")],
+    ("how", "method"), [({}, "session/new"), ({"load": "a"}, "session/load"), ({"resume": "a"}, "session/resume")]
 )
 async def test_a_session_that_is_never_opened_names_the_command_and_its_stderr(
     how: dict[str, str], method: str, tmp_path: Path

@@ -14,13 +14,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import (
-    AgentChange,
-    AgentFailed,
-    ClientSession,
-    SessionLost,
-    Supervised,
-)
+from acp_kit.client import AgentChange, AgentFailed, ClientSession, SessionLost, Supervised
 from acp_runtime import CapabilityError, ConnectionClosed, Options, ResourceNotFound
 from tests.support.kit import mortal_agent
 from tests.support.kit.turns import Viewer

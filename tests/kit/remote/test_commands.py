@@ -106,8 +106,7 @@ def test_the_bridge_passes_messages_on_over_websocket(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "version", "number"),
-    [("One", 1, signal.SIGINT), ("make", 1, signal.SIGTERM), ("Two", 2, signal.SIGTERM)],
+    ("agent", "version", "number"), [("One", 1, signal.SIGINT), ("make", 1, signal.SIGTERM), ("Two", 2, signal.SIGTERM)]
 )
 def test_an_agent_is_served_in_the_version_of_its_class_until_a_signal(
     agent: str, version: int, number: signal.Signals, folder: Path

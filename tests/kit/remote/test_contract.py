@@ -13,11 +13,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    PromptRequest,
-    PromptResponse,
-    SessionNotification,
-)
+from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
 from tests.support.kit.remote_links import REMOTE_LINKS
 from tests.support.runtime.peer import (
     Link,

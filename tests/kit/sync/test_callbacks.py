@@ -55,10 +55,7 @@ def test_the_loop_over_a_turn_reads_what_came_before_the_question() -> None:
     with acting(ask=ask) as agent, agent.open_session() as session, session.prompt("ask") as turn:
         for update in turn:
             seen.append(update.session_update)
-    assert seen == [
-        *("agent_message_chunk", "tool_call", "question"),
-        *("tool_call_update", "agent_message_chunk"),
-    ]
+    assert seen == [*("agent_message_chunk", "tool_call", "question"), *("tool_call_update", "agent_message_chunk")]
 
 
 def test_the_event_loop_goes_on_while_a_callback_blocks() -> None:

@@ -12,10 +12,7 @@ import pytest
 from tests.support.forked import Forked
 from tests.support.marked_processes import marked, wait_until_left
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")]
 
 BEGIN = """
 import os, sys

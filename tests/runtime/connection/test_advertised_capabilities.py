@@ -9,11 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    AuthMethodTerminal,
-    InitializeRequest,
-    InitializeResponse,
-)
+from acp_bindings.v1 import AuthMethodTerminal, InitializeRequest, InitializeResponse
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, serving
 
 

@@ -7,12 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    PromptRequest,
-    PromptResponse,
-    RemoteAgent,
-    SessionNotification,
-)
+from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
 from acp_runtime import ConnectionClosed, RemoteError
 from tests.support.runtime.peer import (
     LINKS,
@@ -151,9 +146,7 @@ async def test_rule_18_a_call_returns_when_it_is_answered_even_if_the_pipe_is_fu
             await other
 
 
-async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_is_read(
-    link: Link,
-) -> None:
+async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_is_read(link: Link) -> None:
     async with calling(link, flush_deadline=0.1) as (agent, _):
         sending = asyncio.ensure_future(agent.ext_notification("_large", "x" * 10_000_000))
         await asyncio.sleep(0)

@@ -80,9 +80,7 @@ async def joined_in_process(entered: asyncio.Event, writers: list[asyncio.Stream
 @pytest.mark.parametrize("everything", [False, True], ids=["its task", "every task"])
 @pytest.mark.parametrize("times", [1, 2, 3, 30])
 async def test_rule_22_cancelled_closing_leaves_no_task_and_no_open_writer(
-    work: Callable[[asyncio.Event, list[asyncio.StreamWriter]], Coroutine[Any, Any, None]],
-    everything: bool,
-    times: int,
+    work: Callable[[asyncio.Event, list[asyncio.StreamWriter]], Coroutine[Any, Any, None]], everything: bool, times: int
 ) -> None:
     """After a second Ctrl-C `asyncio.run` cancels every task."""
     entered = asyncio.Event()

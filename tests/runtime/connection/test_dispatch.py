@@ -31,11 +31,7 @@ CIRCLE.append(CIRCLE)
 async def test_rule_11_an_unknown_request_is_answered_method_not_found(link: Link) -> None:
     async with serving(link) as peer:
         error = (await peer.call("craft/drainMidTurnQueue", {"x": 1}))["error"]
-        assert error == {
-            "code": -32601,
-            "message": "Method not found",
-            "data": {"method": "craft/drainMidTurnQueue"},
-        }
+        assert error == {"code": -32601, "message": "Method not found", "data": {"method": "craft/drainMidTurnQueue"}}
 
 
 @pytest.mark.parametrize("method", ["unknown/thing", "$/unknown", "session/prompt", "session/update"])

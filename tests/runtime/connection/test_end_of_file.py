@@ -101,9 +101,7 @@ async def test_rule_22_a_call_in_a_handler_of_an_update_fails_at_once_and_the_re
         assert handled == numbers(100)
 
 
-async def test_rule_22_a_stuck_handler_is_abandoned_and_the_caller_gets_the_number_of_lost_updates(
-    link: Link,
-) -> None:
+async def test_rule_22_a_stuck_handler_is_abandoned_and_the_caller_gets_the_number_of_lost_updates(link: Link) -> None:
     handled: list[str] = []
 
     async def stuck() -> None:

@@ -8,20 +8,8 @@ from typing import Any
 import pytest
 from pydantic_core import PydanticSerializationError
 
-from acp_runtime import (
-    ExtNotification,
-    ExtRequest,
-    InvalidResponse,
-)
-from tests.support.runtime.extensions import (
-    ECHO,
-    EXAMPLES,
-    KINDS,
-    NOTE,
-    Ours,
-    Theirs,
-    answer,
-)
+from acp_runtime import ExtNotification, ExtRequest, InvalidResponse
+from tests.support.runtime.extensions import ECHO, EXAMPLES, KINDS, NOTE, Ours, Theirs, answer
 from tests.support.runtime.peer import Link, calling
 
 

@@ -7,21 +7,8 @@ from typing import Any
 
 import pytest
 
-from acp_runtime import (
-    CapabilityError,
-    GuardError,
-    NotInitialized,
-    handles,
-)
-from tests.support.runtime.extensions import (
-    ECHO,
-    LOG,
-    PING,
-    Made,
-    Ours,
-    VendorAgent,
-    answer,
-)
+from acp_runtime import CapabilityError, GuardError, NotInitialized, handles
+from tests.support.runtime.extensions import ECHO, LOG, PING, Made, Ours, VendorAgent, answer
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 

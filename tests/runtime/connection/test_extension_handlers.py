@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_runtime import (
-    ExtNotification,
-    handles,
-)
+from acp_runtime import ExtNotification, handles
 from tests.support.runtime.extensions import (
     CLEAR,
     DRAIN,

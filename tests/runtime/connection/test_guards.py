@@ -26,13 +26,7 @@ from acp_bindings.v1 import (
     RemoteClient,
     TextResourceContents,
 )
-from acp_runtime import (
-    CapabilityError,
-    GuardError,
-    NotInitialized,
-    RelativePath,
-    ResourceNotFound,
-)
+from acp_runtime import CapabilityError, GuardError, NotInitialized, RelativePath, ResourceNotFound
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 
 NEW = {"cwd": "/", "mcpServers": []}

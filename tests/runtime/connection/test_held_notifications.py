@@ -22,17 +22,7 @@ from acp_bindings.v1 import (
 from acp_bindings.v1_unstable.connecting import AGENT_SIDE as UNSTABLE_AGENT_SIDE
 from acp_runtime import GuardError, RequestError
 from tests.support.runtime.any_profile import agent_of
-from tests.support.runtime.peer import (
-    LINKS,
-    Link,
-    Peer,
-    PlainAgent,
-    PlainClient,
-    chunk,
-    prompt,
-    serving,
-    text_of,
-)
+from tests.support.runtime.peer import LINKS, Link, Peer, PlainAgent, PlainClient, chunk, prompt, serving, text_of
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}

@@ -16,10 +16,7 @@ from acp_bindings.v1 import (
     PromptRequest,
     PromptResponse,
 )
-from acp_runtime import (
-    ConnectionClosed,
-    RequestError,
-)
+from acp_runtime import ConnectionClosed, RequestError
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}

@@ -92,9 +92,7 @@ async def test_rule_18_a_large_request_in_flight_does_not_hold_back_updates(link
         await done.wait()
 
 
-async def test_rule_18_a_full_queue_that_awaits_the_peer_does_not_wait_for_other_sessions(
-    link: Link,
-) -> None:
+async def test_rule_18_a_full_queue_that_awaits_the_peer_does_not_wait_for_other_sessions(link: Link) -> None:
     class Asking(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             if notification.session_id == "stuck":

@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    PromptResponse,
-    RemoteAgent,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-)
+from acp_bindings.v1 import PromptResponse, RemoteAgent, RequestPermissionRequest, RequestPermissionResponse
 from acp_runtime import ConnectionClosed
 from tests.support.runtime.peer import Link, Peer, PlainClient, calling
 
@@ -177,9 +172,7 @@ async def test_rule_19_every_kind_of_timeout_cancels_the_turn(link: Link) -> Non
             assert found == ["session/cancel", "$/cancel_request"]
 
 
-async def test_rule_19_permission_requests_of_a_cancelled_turn_are_answered_cancelled(
-    link: Link,
-) -> None:
+async def test_rule_19_permission_requests_of_a_cancelled_turn_are_answered_cancelled(link: Link) -> None:
     Thinking.asked = 0
     async with calling(link, Thinking, eof_grace=0.05) as (agent, peer):
         task = turn(agent)

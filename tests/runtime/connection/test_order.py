@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    PromptRequest,
-    PromptResponse,
-    RemoteAgent,
-    SessionNotification,
-)
+from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, chunk, prompt, serving, text_of, update
 
 
@@ -35,9 +30,7 @@ async def test_rule_15_requests_run_concurrently_and_start_in_wire_order(link: L
         assert started == list(range(20))
 
 
-async def test_rule_15_notifications_of_a_session_are_handled_in_order_even_if_handlers_await(
-    link: Link,
-) -> None:
+async def test_rule_15_notifications_of_a_session_are_handled_in_order_even_if_handlers_await(link: Link) -> None:
     handled: dict[str, list[str]] = defaultdict(list)
     inside: set[str] = set()
 
@@ -193,9 +186,7 @@ async def test_rule_16_notification_handlers_of_two_connections_that_call_each_o
             await call
 
 
-async def test_rule_16_kept_updates_are_handled_first_once_this_side_uses_their_session(
-    link: Link,
-) -> None:
+async def test_rule_16_kept_updates_are_handled_first_once_this_side_uses_their_session(link: Link) -> None:
     class Recording(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             handled.append(text_of(notification))

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v2_draft.connecting import AGENT_SIDE as V2_AGENT_SIDE
-from acp_runtime import (
-    ConnectionClosed,
-    InvalidResponse,
-    NotInitialized,
-    ProtocolVersionMismatch,
-)
+from acp_runtime import ConnectionClosed, InvalidResponse, NotInitialized, ProtocolVersionMismatch
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import INITIALIZE, Link, calling, serving
 

@@ -13,12 +13,7 @@ import pytest
 from acp_bindings.v1 import methods
 from acp_bindings.v2_draft import methods as v2
 from acp_runtime.jsonrpc.decoding import Decoder
-from acp_runtime.jsonrpc.messages import (
-    IncomingRequest,
-    IncomingResponse,
-    InvalidNotification,
-    Refused,
-)
+from acp_runtime.jsonrpc.messages import IncomingRequest, IncomingResponse, InvalidNotification, Refused
 from acp_runtime.jsonrpc.strict_json import parse
 from tests.support.runtime.odd_json import message
 from tests.support.runtime.peer import Link, serving, update

@@ -62,10 +62,7 @@ PARAMS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
                 "content": [{"type": "secret"}, {"type": "content", "content": TEXT}, "secret"],
             },
         },
-        [
-            "update.content.0 of session/update: an invalid dict",
-            "update.content.2 of session/update: an invalid str",
-        ],
+        ["update.content.0 of session/update: an invalid dict", "update.content.2 of session/update: an invalid str"],
     ),
     "a list that is required": (
         "session/update",

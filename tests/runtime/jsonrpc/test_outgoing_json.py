@@ -12,11 +12,7 @@ import pydantic
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from acp_bindings.v1 import (
-    ContentBlockText,
-    NewSessionRequest,
-    NewSessionResponse,
-)
+from acp_bindings.v1 import ContentBlockText, NewSessionRequest, NewSessionResponse
 from acp_runtime import RequestError
 from acp_runtime.jsonrpc.encoding import dump
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving

@@ -10,12 +10,7 @@ from typing import Any, TypeAlias
 import pytest
 from pydantic import PrivateAttr, ValidationError, field_validator
 
-from acp_bindings.v1 import (
-    ContentBlockResourceLink,
-    ContentBlockText,
-    SessionInfoUpdate,
-    ToolCall,
-)
+from acp_bindings.v1 import ContentBlockResourceLink, ContentBlockText, SessionInfoUpdate, ToolCall
 from acp_runtime import ABSENT, Model, OpenModel, absent, replace
 from tests.support.models.outcomes import outcomes
 from tests.support.models.profiles import Profile

@@ -46,10 +46,7 @@ def refused_option(**keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
 def test_the_error_is_that_of_the_member_whose_tag_was_given() -> None:
     title, mistakes = refused_option(type="boolean", session_id="s", value="x")
     assert title == "SetSessionConfigOptionRequestBoolean"
-    assert mistakes == [
-        (("config_id",), "Field required"),
-        (("value",), "Input should be a valid boolean"),
-    ]
+    assert mistakes == [(("config_id",), "Field required"), (("value",), "Input should be a valid boolean")]
 
 
 def test_the_error_is_that_of_the_member_that_has_all_the_keywords() -> None:

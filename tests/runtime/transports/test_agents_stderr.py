@@ -148,17 +148,7 @@ def test_rule_23_an_unusable_stderr_blocks_nothing(before: str) -> None:
 
 def test_rule_23_a_client_without_any_standard_descriptor_can_spawn_an_agent(tmp_path: Path) -> None:
     program = CLIENT.replace("os.write(1, ", f"open({str(tmp_path / 'out')!r}, 'wb').write(")
-    command = [
-        "/bin/sh",
-        "-c",
-        'exec 0>&- 1>&- 2>&-; exec "$@"',
-        "sh",
-        sys.executable,
-        "-c",
-        program,
-        "hello",
-        "6000",
-    ]
+    command = ["/bin/sh", "-c", 'exec 0>&- 1>&- 2>&-; exec "$@"', "sh", sys.executable, "-c", program, "hello", "6000"]
     assert subprocess.run(command, cwd=ROOT, timeout=60, check=False).returncode == 0
     assert (tmp_path / "out").read_bytes() == b"answered\n"
 

@@ -21,10 +21,7 @@ from acp_bindings.v1 import (
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import PlainClient
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")]
 
 # Records received messages and the end of stdin, one line each. Then writes more than the capacity of a pipe.
 AGENT = """

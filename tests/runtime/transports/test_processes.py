@@ -11,12 +11,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import (
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-    SessionNotification,
-    spawn_agent,
-)
+from acp_bindings.v1 import RequestPermissionRequest, RequestPermissionResponse, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
 from tests.support.marked_processes import alive, marked, no_new_children
 from tests.support.runtime.peer import PlainClient
@@ -205,9 +200,7 @@ async def test_rule_23_repeated_cancellation_by_one_scope_counts_as_one() -> Non
     assert not is_alive(pids[0])
 
 
-async def test_rule_23_grandchildren_end_too_even_if_they_keep_the_pipes_open(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_rule_23_grandchildren_end_too_even_if_they_keep_the_pipes_open(caplog: pytest.LogCaptureFixture) -> None:
     async with spawned("parent", **SHORT) as agent:
         await opened(agent)
         pid = await agent.ext_request("_child")

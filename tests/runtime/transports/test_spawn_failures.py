@@ -14,10 +14,7 @@ from acp_runtime import processes
 from tests.support.forked import ran
 from tests.support.runtime.peer import PlainClient
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX")]
 
 
 async def error_of(command: str, *args: str, **keywords: Any) -> OSError:
@@ -36,9 +33,7 @@ async def test_rule_23_a_missing_command_is_named(command: str) -> None:
     assert f"Can't start the agent {command!r}: No such file" in str(error)
 
 
-async def test_rule_23_the_error_for_a_relative_command_says_where_it_is_looked_up(
-    tmp_path: Path,
-) -> None:
+async def test_rule_23_the_error_for_a_relative_command_says_where_it_is_looked_up(tmp_path: Path) -> None:
     error = await error_of("./x", cwd=tmp_path)
     assert isinstance(error, FileNotFoundError)
     assert str(error).endswith(f"A relative command is looked up in cwd, {str(tmp_path)!r}")

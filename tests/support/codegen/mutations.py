@@ -19,11 +19,7 @@ from tests.support.models.validity import INTEGER_RANGES
 Path = tuple[str | int, ...]
 Operator = Callable[[Schema], Iterator[tuple[str, Schema]]]
 
-LENIENCY = (
-    "x-deserialize-default-on-error",
-    "x-deserialize-default-on-null",
-    "x-deserialize-skip-invalid-items",
-)
+LENIENCY = ("x-deserialize-default-on-error", "x-deserialize-default-on-null", "x-deserialize-skip-invalid-items")
 _OTHER_FORMAT = {"int32": "int64", "uint16": "uint8", "double": "int32", "date-time": "uri", "regex": "uri"}
 _OTHER_SIDE = {"agent": "client", "client": "both", "both": "agent", "protocol": "proxy"}
 _VARIANTS = ("anyOf", "oneOf")

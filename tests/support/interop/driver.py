@@ -41,9 +41,7 @@ RESPONSES: dict[str, Any] = {
     "terminal/kill": {"result": {}},
     "terminal/wait_for_exit": {"result": {"signal": "SIGKILL"}},
     "terminal/release": {"result": {}},
-    "elicitation/create": {
-        "result": {"action": "accept", "content": {"name": "Ada", "age": 36, "sure": True}},
-    },
+    "elicitation/create": {"result": {"action": "accept", "content": {"name": "Ada", "age": 36, "sure": True}}},
     "_interop/ask": {"result": {"asked": True}},
 }
 _END_SECONDS = 60

@@ -11,13 +11,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import (
-    ClientSession,
-    TerminalHandlers,
-    Terminals,
-    UpdateHandlers,
-    Workspace,
-)
+from acp_kit.client import ClientSession, TerminalHandlers, Terminals, UpdateHandlers, Workspace
 from tests.support.kit.file_clients import UnspecificFileHandlers
 from tests.support.kit.model_server import ModelServer
 from tests.support.paths import ROOT

@@ -185,11 +185,7 @@ class AgentInterleaving(Interleaving):
                 "method": "session/prompt",
                 "params": {"sessionId": session, "prompt": text},
             }
-            new = {
-                "id": f"new{number}",
-                "method": "session/new",
-                "params": {"cwd": f"/new{number}", "mcpServers": []},
-            }
+            new = {"id": f"new{number}", "method": "session/new", "params": {"cwd": f"/new{number}", "mcpServers": []}}
             last = self.chance.choice(["prompt", "new"]) + str(max(1, number - self.chance.randrange(3)))
             self.wire.send(
                 self.chance.choice(

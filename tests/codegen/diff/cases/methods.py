@@ -52,18 +52,12 @@ def notification(wire: str, name: str, on: str, params: Schema | None = None) ->
 
 def agent_with(capabilities: Schema) -> Schema:
     """Return `initialize`, with these capabilities of the agent."""
-    return {
-        **initialize(result={"agentCapabilities": ref("AgentCapabilities")}),
-        "AgentCapabilities": capabilities,
-    }
+    return {**initialize(result={"agentCapabilities": ref("AgentCapabilities")}), "AgentCapabilities": capabilities}
 
 
 def client_with(capabilities: Schema) -> Schema:
     """Return `initialize`, with these capabilities of the client."""
-    return {
-        **initialize({"clientCapabilities": ref("ClientCapabilities")}),
-        "ClientCapabilities": capabilities,
-    }
+    return {**initialize({"clientCapabilities": ref("ClientCapabilities")}), "ClientCapabilities": capabilities}
 
 
 def set_mode(*, params: str = "SetModeRequest", result: str = "SetModeResponse") -> Schema:

@@ -14,15 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.forked import Forked
-from tests.support.kit.http_agent import (
-    INITIALIZE,
-    INITIALIZED,
-    NEVER,
-    call,
-    http_agent,
-    line,
-    result,
-)
+from tests.support.kit.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, line, result
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
 pytestmark = [

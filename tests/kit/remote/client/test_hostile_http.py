@@ -10,15 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kit.http_agent import (
-    NEVER,
-    HttpAgent,
-    call,
-    connected,
-    http_agent,
-    line,
-    result,
-)
+from tests.support.kit.http_agent import NEVER, HttpAgent, call, connected, http_agent, line, result
 from tests.support.turns_of_loop import counting_turns
 
 NEXT = call(3, "_next")
@@ -31,11 +23,7 @@ EVENTS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encodi
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "gzip", "br", "deflate", "x-unknown", "identity, gzip"])
 @pytest.mark.parametrize(
     ("place", "status", "kind"),
-    [
-        ("POST _next", 200, "application/json"),
-        ("POST _next", 503, "text/plain"),
-        ("GET s", 200, "text/event-stream"),
-    ],
+    [("POST _next", 200, "application/json"), ("POST _next", 503, "text/plain"), ("GET s", 200, "text/event-stream")],
 )
 async def test_an_encoding_that_was_not_asked_for_is_refused(place: str, status: int, kind: str, encoding: str) -> None:
     async with http_agent() as agent, connected(agent) as (client, stream):

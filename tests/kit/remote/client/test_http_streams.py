@@ -31,7 +31,7 @@ async def test_what_a_connection_sends() -> None:
             assert await client.receive() == result(2)
         first, *others = agent.requests
         assert agent.places() == [
-            *("POST initialize", "GET", "POST session/new", "GET s", "POST session/prompt", "POST answer", "DELETE"),
+            *("POST initialize", "GET", "POST session/new", "GET s", "POST session/prompt", "POST answer", "DELETE")
         ]
         assert not {"acp-connection-id", "acp-session-id", "acp-protocol-version"} & first.headers.keys()
         for each in others:

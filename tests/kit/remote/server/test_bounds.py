@@ -11,16 +11,7 @@ import pytest
 
 from acp_kit.remote import Bounds, agent_app
 from tests.support.kit.remote_agents import RawAgent, echo, raw_agents
-from tests.support.kit.remote_servers import (
-    EVENTS,
-    INITIALIZE,
-    JSON,
-    SERVERS,
-    Site,
-    kept,
-    read_response,
-    serving,
-)
+from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON, SERVERS, Site, kept, read_response, serving
 from tests.support.scale import count
 
 _SOON = 0.05  # seconds

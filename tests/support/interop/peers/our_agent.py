@@ -14,12 +14,7 @@ from pydantic import TypeAdapter
 
 from acp_bindings import v1
 from acp_bindings.v1.methods import CLIENT_REQUESTS
-from acp_runtime import (
-    AuthenticationRequired,
-    InvalidParams,
-    RequestError,
-    ResourceNotFound,
-)
+from acp_runtime import AuthenticationRequired, InvalidParams, RequestError, ResourceNotFound
 
 SCRIPT: dict[str, Any] = json.loads(Path(__file__).with_name("..").joinpath("script.json").read_text("utf-8"))
 

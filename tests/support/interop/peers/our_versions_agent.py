@@ -31,8 +31,7 @@ class One(v1.Agent):
         )
         if isinstance(answer.outcome, v1.RequestPermissionOutcomeSelected):
             await self.client.session_update(
-                session_id=request.session_id,
-                update=v1.SessionUpdateAgentMessageChunk(content=request.prompt[0]),
+                session_id=request.session_id, update=v1.SessionUpdateAgentMessageChunk(content=request.prompt[0])
             )
         return v1.PromptResponse(stop_reason="end_turn")
 

@@ -31,10 +31,7 @@ CALLS: dict[str, tuple[type[BaseModel], str]] = {
 IS_NEXT = hasattr(acp.Agent, "delete_session")  # since 1.0.0rc1, which can also cancel calls
 if IS_NEXT:
     CALLS["session/delete"] = (schema.DeleteSessionRequest, "delete_session")
-OPTION_REQUESTS = {
-    True: schema.SetSessionConfigOptionBooleanRequest,
-    False: schema.SetSessionConfigOptionSelectRequest,
-}
+OPTION_REQUESTS = {True: schema.SetSessionConfigOptionBooleanRequest, False: schema.SetSessionConfigOptionSelectRequest}
 
 
 class ScriptedClient(acp.Client):
