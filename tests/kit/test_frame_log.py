@@ -65,20 +65,6 @@ def test_full_files_are_renamed_and_the_oldest_is_dropped(tmp_path: Path) -> Non
     assert all(file.stat().st_size <= 200 for file in newest_first)
 
 
-@pytest.mark.parametrize("backups", [0, 1])
-def test_a_log_goes_on_after_its_file_was_removed_or_the_folder_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backups: int
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with FrameLog("acp.jsonl", max_bytes=1, backups=backups) as log:
-        log("in", b'"a"', 1.0)
-        (tmp_path / "acp.jsonl").unlink()
-        (tmp_path / "other").mkdir()
-        monkeypatch.chdir(tmp_path / "other")
-        log("in", b'"b"', 1.0)
-    assert [entry["message"] for entry in entries(tmp_path / "acp.jsonl")] == ["b"]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 @pytest.mark.parametrize("exists", [False, True])
 def test_only_the_owner_can_read_the_file(exists: bool, tmp_path: Path) -> None:

@@ -56,10 +56,6 @@ def test_an_unpredicted_failure_is_shown_with_its_message() -> None:
     assert "- `a`" not in text
 
 
-def test_an_error_of_a_use_with_a_predicted_error_is_a_knock_on_error() -> None:
-    assert result(10, failure("a", FINDINGS[0]), failure("a", runs=True)).unpredicted == []
-
-
 def test_the_page_has_a_row_for_each_release_and_details_of_those_with_failures() -> None:
     found = [result(10, failure("a", FINDINGS[0])), result(10, release="1.4.0")]
     page = compatibility_page([found[0], replace(found[0], profile="v1_unstable"), found[1]], "1.4.0")

@@ -81,13 +81,3 @@ async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:
     ends = [update for update in await updates_of(act) if update.session_update == "tool_call_update"]
     assert [(end.status, texts(end)) for end in ends] == [("completed", ["found"]), ("failed", ["no network"])]
     assert ends[0].raw_output == [1]
-
-
-async def test_a_tool_call_that_has_not_begun_says_how_to_begin_it() -> None:
-    async def act(turn: Turn) -> None:
-        call = turn.tool_call("Read")
-        for use in call.ask, call.update, call.end:
-            with pytest.raises(RuntimeError, match=r"'Read' has not begun\. .* `async with turn\.tool_call"):
-                await use()
-
-    assert await updates_of(act) == []

@@ -8,7 +8,6 @@ import sqlite3
 from base64 import urlsafe_b64encode
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -75,17 +74,6 @@ async def test_a_cursor_of_somebody_else_is_refused(where: str) -> None:
         for cursor in ("", "x", "W10=", "WzEsMl0=", "\u00e9", *encoded):
             with pytest.raises(InvalidParams):
                 await store.list(cursor=cursor)
-
-
-async def test_a_limit_that_is_no_positive_int_is_refused(where: str) -> None:
-    async with opened(where, "s") as store:
-        for small in (0, -1, -(2**63)):
-            with pytest.raises(ValueError, match=f"limit must be at least 1, not {small}."):
-                await store.list(limit=small)
-        for wrong in (True, 1.5, "1", None, float("inf")):
-            limit: Any = wrong
-            with pytest.raises(TypeError, match=f"limit must be an int, not {wrong!r}."):
-                await store.list(limit=limit)
 
 
 async def test_an_append_that_fails_does_not_fail_those_that_wait_with_it(database: str) -> None:
