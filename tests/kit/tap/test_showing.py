@@ -15,7 +15,7 @@ import pytest
 
 from acp_kit.__main__ import main
 from acp_kit.recording import read_recording
-from acp_kit.tap import page
+from acp_kit.tap import showing
 
 UPDATE = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a\u2028</script>\x1b[31m"}}
 SERVER = {"name": "db", "command": "db", "args": ["--api-key", "hunter2"], "env": [{"name": "KEY", "value": "hunter2"}]}
@@ -48,7 +48,6 @@ MESSAGES: list[tuple[str, Any]] = [
 ]
 SHOWN = r"""
 acp.jsonl: 12 lines, 2 sessions, 1 turn, 2 problems
-client unknown, agent unknown
     1     0.000 -> initialize: version 1 => version 1  (1.0 s)
 session s1
     3     2.000 -> session/new: /w => s1  (1.0 s)
@@ -151,7 +150,7 @@ def test_the_page_has_the_redacted_recording_and_loads_nothing(file: Path, tmp_p
     assert recording["messages"]["7"]["params"]["update"] == UPDATE
     assert [row["lines"][0] for row in recording["rows"]] == [1, 3, 5, 6, 7, 8, 9, 10]
     assert recording["rows"][2] == {
-        "kind": "call",
+        "kind": "turn",
         "direction": "c2a",
         "lines": [5, 12],
         "start": 1_700_000_004,
@@ -161,7 +160,6 @@ def test_the_page_has_the_redacted_recording_and_loads_nothing(file: Path, tmp_p
         "outcome": "end_turn",
         "session": "s1",
         "turn": 1,
-        "is_turn": True,
     }
 
 
@@ -186,7 +184,7 @@ def test_messages_of_any_form_can_be_shown(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_the_script_of_the_page_is_javascript(tmp_path: Path) -> None:
-    script = Path(page.__file__).with_name("page.html").read_text("utf-8").partition("<script>")[2]
+    script = Path(showing.__file__).with_name("page.html").read_text("utf-8").partition("<script>")[2]
     (tmp_path / "page.js").write_text(script.partition("</script>")[0], "utf-8")
     subprocess.run(["node", "--check", tmp_path / "page.js"], check=True, timeout=60)
 
@@ -195,9 +193,8 @@ def test_the_script_of_the_page_is_javascript(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_shown_is_an_error(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, str(tmp_path / "missing")]) == 2
     (tmp_path / "text").write_text("no recording\n")
-    assert main([command, str(tmp_path / "text")]) == 2
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("acp-bindings: [Errno 2] No such file")
-    assert "is not a recording" in second
+    for name, problem in (("missing", "No such file or directory"), ("text", "is not a recording")):
+        with pytest.raises(SystemExit, match="2"):
+            main([command, str(tmp_path / name)])
+        assert problem in capsys.readouterr().err
