@@ -20,6 +20,7 @@ import asyncio
 import shlex
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
 from functools import partial
 
 from acp_kit.checking.client import Command
@@ -59,7 +60,11 @@ def _check(parser: ArgumentParser, options: Namespace) -> int:
         parser.error("the command has no {agent}, which becomes the path of the agent")
     command = Command(words, options.stdin, options.answer, options.deadline, options.quiet, by_hand=options.by_hand)
     results = asyncio.run(_run(command, options.only or [*SCENARIOS], prints=options.format == "text"))
-    reports = {"text": summary_of, "json": partial(json_of, words), "junit": junit_of}
+    reports: dict[str, Callable[[list[Result]], str]] = {
+        "text": summary_of,
+        "json": partial(json_of, words),
+        "junit": junit_of,
+    }
     sys.stdout.write(f"{reports[options.format](results)}\n")
     return int(any(map(is_fault, results)))
 

@@ -84,24 +84,24 @@ class _Analyser:
         self._used: dict[tuple[Direction, str], int] = {}
         self._sessions: dict[str, _Session] = {}
 
-    def add(self, recorded: Recorded) -> None:
+    def add(self, line: Recorded) -> None:
         """Add the next line of the recording to a row."""
-        message = members_of(recorded.message)
-        method = message.get("method")
-        if recorded.direction == "stderr":
-            row = self._row("text", recorded, title=recorded.line or "")
-            if row.title.startswith(_TAP):
-                row.problems.append((recorded.number, row.title.removeprefix(_TAP)))
-        elif method == "session/update" and recorded.direction == "a2c":
-            row = self._update(recorded, members_of(message.get("params")))
+        self._line = line
+        message = members_of(line.message)
+        method, params = message.get("method"), members_of(message.get("params"))
+        if line.direction == "stderr":
+            row = self._row("text", title=line.line or "")
+            self._blame(row, row.title.partition(_TAP)[2])
+        elif method == "session/update" and line.direction == "a2c":
+            row = self._update(params, str(params.get("sessionId", "")))
         elif isinstance(method, str):
-            row = self._call(recorded, method, message)
+            row = self._call(method, message, params)
         elif "result" in message or "error" in message:
-            row = self._answer(recorded, message)
+            row = self._answer(message)
         else:
-            row = self._row("text", recorded, title=recorded.line or json.dumps(recorded.message))
-            _check(recorded, row.problems)
-        row.add(recorded)
+            row = self._row("text", title=line.line or json.dumps(line.message))
+            self._blame(row, self._check()[1])
+        row.add(line)
 
     def end(self) -> list[Row]:
         """Return the rows: with what updates amount to, and what has no answer now gets none."""
@@ -120,89 +120,77 @@ class _Analyser:
                 row.problems.append((row.lines[0], f"{row.method} has no answer"))
         return sorted((row for row in self._rows if row.lines), key=lambda row: row.lines[0])
 
-    def _call(self, recorded: Recorded, method: str, message: dict[str, Any]) -> Row:
-        if method == "initialize" and recorded.direction == "c2a":
-            self._begin()
-        params = members_of(message.get("params"))
-        is_turn = method == "session/prompt" and recorded.direction == "c2a"
+    def _call(self, method: str, message: dict[str, Any], params: dict[str, Any]) -> Row:
+        is_turn = method == "session/prompt" and self._line.direction == "c2a"
         kind: Kind = "notification" if "id" not in message else "turn" if is_turn else "call"
-        row = self._row(kind, recorded, method, about(params), params.get("sessionId"))
-        value = _check(recorded, row.problems)
+        if method == "initialize" and self._line.direction == "c2a":
+            self._begin()
+        row = self._row(kind, method, about(params), str(params.get("sessionId", "")))
         session = self._session(row.session)
-        if "id" in message:
-            self._note_id(row, recorded.number, json.dumps(message["id"]), params)
+        value, fault = self._check()
+        self._blame(row, fault)
+        if kind != "notification":
+            key, number = (row.direction, json.dumps(message["id"])), self._line.number
+            if key in self._pending:
+                self._blame(row, f"the id {key[1]} is used again before line {self._used[key]} is answered (rule 8)")
+            self._pending[key], self._used[key] = (row, params), number
         if kind == "turn":
             if session.running is not None:
-                row.problems.append((recorded.number, f"the turn of line {session.running.lines[0]} still runs"))
+                self._blame(row, f"the turn of line {session.running.lines[0]} still runs")
             session.next_turn()
             row.turn = 1 + (session.turn.turn if session.turn is not None else 0)
             session.turn, session.cancelled = row, 0
         elif method in ("session/load", "session/resume"):
             self._open(row.session, row, session.turn)
-        elif method == "session/cancel" and session.running is not None:
-            session.cancelled = recorded.number
+        elif method == "session/cancel":
+            session.cancelled = self._line.number
         elif method == PERMISSION and value is not None:
-            self._apply(recorded, row.session, value.tool_call)
+            self._apply(row.session, value.tool_call)
             row.title = session.timeline.tool_calls[value.tool_call.tool_call_id].title or row.title
         return row
 
-    def _note_id(self, row: Row, number: int, id: str, params: dict[str, Any]) -> None:
-        key = (row.direction, id)
-        if key in self._pending:
-            problem = f"the id {id} is used again before line {self._used[key]} is answered (rule 8)"
-            row.problems.append((number, problem))
-        elif key in self._used:
-            row.notes.append((number, f"the id {id} is used again, after line {self._used[key]}"))
-        self._pending[key], self._used[key] = (row, params), number
-
-    def _answer(self, recorded: Recorded, message: dict[str, Any]) -> Row:
-        number, key = recorded.number, (_BACK[recorded.direction], json.dumps(message.get("id")))
+    def _answer(self, message: dict[str, Any]) -> Row:
+        key = (_BACK[self._line.direction], json.dumps(message.get("id")))
         row, params = self._pending.pop(key, (None, {}))
-        if row is not None:
-            _check(recorded, row.problems, row.method)
-        else:
-            row = self._row("notification", recorded, "answer", f"id {key[1]}")
+        if row is None:
+            row = self._row("notification", "answer", f"id {key[1]}")
             nothing = "an answer to no request, or to a line that could not be read (rule 8)"
-            problem = f"another answer to line {self._used[key]} (rule 8)" if key in self._used else nothing
-            row.problems.append((number, problem))
+            self._blame(row, f"another answer to line {self._used[key]} (rule 8)" if key in self._used else nothing)
+        else:
+            self._blame(row, self._check(row.method)[1])
         row.is_error, row.outcome = "error" in message, about_answer(message, params)
         if row.method == "session/new":
             row.session = str(members_of(message.get("result")).get("sessionId", ""))
         if row.kind == "turn" and (session := self._session(row.session)).turn is row:
-            self._end_turn(row, number, session)
+            self._end_turn(row, session)
         return row
 
-    def _end_turn(self, row: Row, number: int, session: _Session) -> None:
+    def _end_turn(self, row: Row, session: _Session) -> None:
         if row.outcome != "cancelled":
             if session.cancelled:
-                row.problems.append((number, f"cancelled by line {session.cancelled}, but the answer is {row.outcome}"))
+                self._blame(row, f"cancelled by line {session.cancelled}, but the answer is {row.outcome}")
             for place, entry in session.timeline.entries.items():
                 call = session.entries[place]
                 if call.kind == "tool" and call.turn == row.turn and call.lines and not has_ended(entry):
-                    problem = f"the turn ends, and the tool call of line {call.lines[0]} is {entry.status or 'pending'}"
-                    row.problems.append((number, problem))
+                    status = entry.status or "pending"
+                    self._blame(row, f"the turn ends, and the tool call of line {call.lines[0]} is {status}")
         session.next_turn()
 
-    def _update(self, recorded: Recorded, params: dict[str, Any]) -> Row:
-        problems: list[tuple[int, str]] = []
-        value = _check(recorded, problems)
-        update, name = members_of(params.get("update")), params.get("sessionId")
+    def _update(self, params: dict[str, Any], name: str) -> Row:
+        value, fault = self._check()
+        update, session = members_of(params.get("update")), self._session(name)
         tag = str(update.get("sessionUpdate", "session/update"))
         if value is not None and isinstance(TABLE.get(tag), Says | Changes):
-            row = self._apply(recorded, name, value.update)
-            session = self._session(name)
-            outside = f"{tag} outside of a turn"
-            is_said = any(problem == outside for _, problem in row.problems)
-            if session.running is None and not session.is_replaying and not is_said:
-                row.problems.append((recorded.number, outside))
+            row = self._apply(name, value.update)
+            if session.running is None and not session.is_replaying:
+                self._blame(row, f"{tag} outside of a turn")
         else:
-            states = self._session(name).states
-            row = states.get(tag) or self._row("state", recorded, tag, session=name)
-            states[tag], row.title = row, about(update)
-        row.problems += problems
+            row = session.states.get(tag) or self._row("state", tag, session=name)
+            session.states[tag], row.title = row, about(update)
+        self._blame(row, fault)
         return row
 
-    def _apply(self, recorded: Recorded, name: Any, update: Any) -> Row:
+    def _apply(self, name: str, update: Any) -> Row:
         """Apply an update, or the tool call of a permission request. Return the row of the entry that it changes."""
         session, key, tag = self._session(name), key_of(update), tag_of(update)
         before = None if key is None else session.entries.get(session.timeline.places.get(key))
@@ -211,57 +199,49 @@ class _Analyser:
         if row is None:
             effect = TABLE[tag]
             if isinstance(effect, Says):
-                row = self._row("message", recorded, effect.role, session=name)
+                row = self._row("message", effect.role, session=name)
             else:
-                method = "" if key is None or key[0] == "tool_call_id" else "compaction"
-                row = self._row("tool", recorded, method, session=name)
+                row = self._row("tool", "" if key and key[0] == "tool_call_id" else "compaction", session=name)
             session.entries[place] = row
-        if key is not None:
-            if before is None and tag == "tool_call_update":
-                problem = f"a tool_call_update, but no tool call has the id {key[1]}"
-                row.problems.append((recorded.number, problem))
-            elif before is not None and before.lines and tag == "tool_call" and not session.is_replaying:
-                if row is before:
-                    note = f"the tool call {key[1]} runs already, since line {before.lines[0]}"
-                    row.notes.append((recorded.number, note))
-                else:
-                    problem = f"the id {key[1]} is used again, after the tool call of line {before.lines[0]}"
-                    row.problems.append((recorded.number, problem))
+        if key and tag == "tool_call_update" and before is None:
+            self._blame(row, f"a tool_call_update, but no tool call has the id {key[1]}")
+        elif key and before and before.lines and row is not before and tag == "tool_call" and not session.is_replaying:
+            self._blame(row, f"the id {key[1]} is used again, after the tool call of line {before.lines[0]}")
         return row
 
-    def _row(self, kind: Kind, recorded: Recorded, method: str = "", title: str = "", session: Any = None) -> Row:
-        name = session if isinstance(session, str) else ""
-        known = self._session(name)
+    def _row(self, kind: Kind, method: str = "", title: str = "", session: str = "") -> Row:
+        known = self._session(session)
         turn = known.running.turn if known.running is not None else 0
-        row = Row(kind, recorded.direction, method, title, name, turn, known.is_replaying)
+        row = Row(kind, self._line.direction, method, title, session, turn, known.is_replaying)
         self._rows.append(row)
         return row
 
-    def _session(self, name: Any) -> _Session:
+    def _session(self, name: str) -> _Session:
         """Return what is known of a session. What comes before a fork is answered may be the replay of its result."""
-        name = name if isinstance(name, str) else ""
         if name in self._sessions:
             return self._sessions[name]
-        fork = next((row for row, _ in self._pending.values() if row.method == "session/fork"), None)
-        return self._open(name, fork)
+        return self._open(name, next((row for row, _ in self._pending.values() if row.method == "session/fork"), None))
 
     def _open(self, name: str, replay: Row | None, turn: Row | None = None) -> _Session:
         session = self._sessions[name] = _Session(replay, turn)
         self._all_sessions.append(session)
         return session
 
+    def _check(self, call: str = "") -> tuple[Any, str]:
+        """Check the line in version 1, then in v1_unstable. Return what it holds, and why it is refused."""
+        text = json.dumps(self._line.message) if self._line.line is None else self._line.line
+        line = text.encode(errors="backslashreplace")
+        stable, draft = _SIDES[self._line.direction]
+        checked = check_line(stable, line, call)
+        if not checked.fault:
+            return checked.value, ""
+        other = check_line(draft, line, call)
+        rule = 9 if checked.kind == "response" else _RULES.get(checked.code or -32602, 12)
+        code = f"{checked.code}, " if checked.code else ""
+        where = "" if other.fault else ", v1_unstable accepts it"
+        return other.value, f"{checked.fault} ({code}rule {rule}{where})"
 
-def _check(recorded: Recorded, problems: list[tuple[int, str]], call: str = "") -> Any:
-    """Check a line in version 1, then in v1_unstable. Return what it holds, and add what is refused."""
-    text = json.dumps(recorded.message) if recorded.line is None else recorded.line
-    line = text.encode(errors="backslashreplace")
-    stable, draft = _SIDES[recorded.direction]
-    checked = check_line(stable, line, call)
-    if not checked.fault:
-        return checked.value
-    other = check_line(draft, line, call)
-    rule = 9 if checked.kind == "response" else _RULES.get(checked.code or -32602, 12)
-    code = f"{checked.code}, " if checked.code else ""
-    where = "" if other.fault else ", v1_unstable accepts it"
-    problems.append((recorded.number, f"{checked.fault} ({code}rule {rule}{where})"))
-    return other.value
+    def _blame(self, row: Row, problem: str) -> None:
+        """Add what is wrong with the line to a row, which says the same only once."""
+        if problem and all(problem != known for _, known in row.problems):
+            row.problems.append((self._line.number, problem))

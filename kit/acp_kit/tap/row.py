@@ -28,7 +28,6 @@ class Row:
         outcome: how it ended.
         is_error: whether the answer is an error.
         problems: what is wrong: the line, and a sentence.
-        notes: the same for what is unusual, but not wrong.
     """
 
     kind: Kind
@@ -44,7 +43,6 @@ class Row:
     outcome: str = ""
     is_error: bool = False
     problems: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    notes: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
     def add(self, recorded: Recorded) -> None:
         """Add a line of the recording."""

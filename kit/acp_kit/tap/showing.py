@@ -63,10 +63,9 @@ def show(
             f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {_label(row)}{title}{outcome}{_extent(row)}"
         )
         yield line.rstrip(": ")
-        for sign, remarks in (("PROBLEM", row.problems), ("note", row.notes)):
-            for number, text in remarks:
-                where = f"line {number}: " if number != row.lines[0] else ""
-                yield f"{'':15} {indent}   {sign}: {where}{printable(text, _MAX_PROBLEM)}"
+        for number, text in row.problems:
+            where = f"line {number}: " if number != row.lines[0] else ""
+            yield f"{'':15} {indent}   PROBLEM: {where}{printable(text, _MAX_PROBLEM)}"
 
 
 def _label(row: Row) -> str:
