@@ -32,9 +32,9 @@ def about(value: Any, depth: int = _DEPTH) -> str:
     """Return what params, an update or a part of them are about."""
     if items := items_of(value):
         return (", " if isinstance(items[0], dict) else " ").join(about(item, depth - 1) for item in items if depth)
-    if not isinstance(value, dict) or not depth:
-        return str(value)
     members = members_of(value)
+    if not members or not depth:
+        return "" if isinstance(value, (dict, list)) else str(value)
     if "protocolVersion" in members:
         info = about(members.get("clientInfo", members.get("agentInfo", {})), depth - 1)
         return f"version {members['protocolVersion']}{info and ', '}{info}"

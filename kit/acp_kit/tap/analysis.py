@@ -80,8 +80,8 @@ class _Analyser:
 
     def _begin(self) -> None:
         """Begin with a connection. A file may have several, one after the other."""
-        self._pending: dict[tuple[Direction, str], tuple[Row, dict[str, Any]]] = {}
-        self._used: dict[tuple[Direction, str], int] = {}
+        self._pending: dict[tuple[str, str], tuple[Row, dict[str, Any]]] = {}
+        self._used: dict[tuple[str, str], int] = {}
         self._sessions: dict[str, _Session] = {}
 
     def add(self, line: Recorded) -> None:
@@ -130,10 +130,10 @@ class _Analyser:
         value, fault = self._check()
         self._blame(row, fault)
         if kind != "notification":
-            key, number = (row.direction, json.dumps(message["id"])), self._line.number
+            key = (row.direction, json.dumps(message["id"]))
             if key in self._pending:
                 self._blame(row, f"the id {key[1]} is used again before line {self._used[key]} is answered (rule 8)")
-            self._pending[key], self._used[key] = (row, params), number
+            self._pending[key], self._used[key] = (row, params), self._line.number
         if kind == "turn":
             if session.running is not None:
                 self._blame(row, f"the turn of line {session.running.lines[0]} still runs")
@@ -151,7 +151,7 @@ class _Analyser:
 
     def _answer(self, message: dict[str, Any]) -> Row:
         key = (_BACK[self._line.direction], json.dumps(message.get("id")))
-        row, params = self._pending.pop(key, (None, {}))
+        row, params = self._pending.pop(key, (None, dict[str, Any]()))
         if row is None:
             row = self._row("notification", "answer", f"id {key[1]}")
             nothing = "an answer to no request, or to a line that could not be read (rule 8)"

@@ -148,7 +148,7 @@ class Client:
                 self.send(id=id, result={"outcome": {"outcome": "cancelled"}})
 
     def converse(self, text: str) -> None:
-        params = {"protocolVersion": 1, "clientCapabilities": {}}
+        params: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {}}
         cwd = "." if self.defect == "its working directory is relative" else str(Path.cwd())
         self.send(id=INITIALIZE, method="initialize", params=params)
         if self.defect == "sends session/new at once":
