@@ -28,10 +28,6 @@ def add_tap(parser: ArgumentParser) -> None:
 
 def add_show(parser: ArgumentParser) -> None:
     """Add the arguments of `show`, and what runs it."""
-    parser.description = (
-        "Show a recording: sessions, turns, calls with their answers and how long they took, updates merged, and what "
-        "is wrong with them."
-    )
     add = parser.add_argument
     add("file", type=_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     add("--method", metavar="NAME", help="only this method, such as session/update")

@@ -94,7 +94,13 @@ class _Stream(Thread):
 
     def run(self) -> None:
         with suppress(OSError), self._source, self._target:
-            while data := self._read():
+            while True:
+                self._is_reading = True
+                data = self._source.read(_PIECE)
+                self._is_reading = False
+                if not data:
+                    return
+                self._pieces += 1
                 self._recorder.note(self._direction, data)
                 rest = memoryview(data)
                 while rest:
@@ -106,13 +112,6 @@ class _Stream(Thread):
         while self.is_alive() and not (self._is_reading and self._pieces == pieces):
             pieces = self._pieces
             self.join(_SILENCE)
-
-    def _read(self) -> bytes:
-        self._is_reading = True
-        data = self._source.read(_PIECE)
-        self._is_reading = False
-        self._pieces += 1
-        return data
 
 
 def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:

@@ -19,25 +19,15 @@ from acp_kit.tap import showing
 
 UPDATE = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a\u2028</script>\x1b[31m"}}
 SERVER = {"name": "db", "command": "db", "args": ["--api-key", "hunter2"], "env": [{"name": "KEY", "value": "hunter2"}]}
-HTTP = {
-    "type": "http",
-    "name": "w",
-    "url": "https://u:hunter2@h/?x=hunter2",
-    "headers": [{"name": "A", "value": "hunter2"}],
-}
+HEADERS = [{"name": "A", "value": "hunter2"}]
+HTTP = {"type": "http", "name": "w", "url": "https://u:hunter2@h/?x=hunter2", "headers": HEADERS}
+PROMPT = {"sessionId": "s1", "prompt": [{"type": "text", "text": "hi"}]}
 MESSAGES: list[tuple[str, Any]] = [
     ("c2a", {"id": 0, "method": "initialize", "params": {"protocolVersion": 1, "_meta": {"a": ["hunter2"], "n": 1}}}),
     ("a2c", {"id": 0, "result": {"protocolVersion": 1}}),
     ("c2a", {"id": 1, "method": "session/new", "params": {"cwd": "/w", "mcpServers": [SERVER, HTTP]}}),
     ("a2c", {"id": 1, "result": {"sessionId": "s1"}}),
-    (
-        "c2a",
-        {
-            "id": 2,
-            "method": "session/prompt",
-            "params": {"sessionId": "s1", "prompt": [{"type": "text", "text": "hi"}]},
-        },
-    ),
+    ("c2a", {"id": 2, "method": "session/prompt", "params": PROMPT}),
     ("stderr", "OPENAI_API_KEY=hunter2 and Bearer hunter2hunter2hunter2"),
     ("a2c", {"method": "session/update", "params": {"sessionId": "s1", "update": UPDATE}}),
     ("a2c", {"method": "session/update", "params": {"sessionId": "s2", "update": {"sessionUpdate": "_x"}}}),
@@ -149,18 +139,16 @@ def test_the_page_has_the_redacted_recording_and_loads_nothing(file: Path, tmp_p
     recording = json.loads(embedded.data)
     assert recording["messages"]["7"]["params"]["update"] == UPDATE
     assert [row["lines"][0] for row in recording["rows"]] == [1, 3, 5, 6, 7, 8, 9, 10]
-    assert recording["rows"][2] == {
+    about = {
         "kind": "turn",
-        "direction": "c2a",
-        "lines": [5, 12],
-        "start": 1_700_000_004,
-        "end": 1_700_000_011,
         "method": "session/prompt",
         "title": "hi",
         "outcome": "end_turn",
         "session": "s1",
         "turn": 1,
     }
+    times = {"lines": [5, 12], "start": 1_700_000_004, "end": 1_700_000_011}
+    assert recording["rows"][2] == {"direction": "c2a", **about, **times}
 
 
 def changed(value: Any, chance: random.Random) -> Any:
