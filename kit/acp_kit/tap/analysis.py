@@ -45,16 +45,15 @@ class _Session:
         turn: its newest turn.
         cancelled: the line of the notification that cancels that turn; 0 if there is none.
         timeline: its updates.
-        entries: the rows of messages and tool calls, by their places in the timeline.
-        states: the row of each kind of other update, in the turn that runs or since the last one.
+        entries: the rows of messages and tool calls, by their places in the timeline, and of other updates, by tag and
+            turn.
     """
 
     replay: Row | None = None
     turn: Row | None = None
     cancelled: int = 0
     timeline: Timeline = field(default_factory=Timeline)
-    entries: dict[int | None, Row] = field(default_factory=dict[int | None, Row])
-    states: dict[str, Row] = field(default_factory=dict[str, Row])
+    entries: dict[object, Row] = field(default_factory=dict[object, Row])
 
     @property
     def running(self) -> Row | None:
@@ -66,16 +65,11 @@ class _Session:
         """Whether it is being loaded."""
         return self.replay is not None and self.replay.is_open
 
-    def next_turn(self) -> None:
-        """Let the next update be part of no entry and no state so far."""
-        self.timeline.end_message()
-        self.states.clear()
-
 
 class _Analyser:
     def __init__(self) -> None:
         self._rows: list[Row] = []
-        self._all_sessions: list[_Session] = []
+        self._entries: dict[Row, Any] = {}  # what the updates in a row amount to
         self._begin()
 
     def _begin(self) -> None:
@@ -105,15 +99,13 @@ class _Analyser:
 
     def end(self) -> list[Row]:
         """Return the rows: with what updates amount to, and what has no answer now gets none."""
-        for session in self._all_sessions:
-            session.timeline.end_message()
-            for place, entry in session.timeline.entries.items():
-                row = session.entries[place]
-                if isinstance(entry, Message):
-                    row.title = entry.text or " ".join(f"[{block.type}]" for block in entry.content)
-                else:
-                    row.title, row.outcome = getattr(entry, "title", ""), entry.status or "pending"
-                    row.method = getattr(entry, "kind", None) or row.method
+        for row, entry in self._entries.items():
+            if isinstance(entry, Message):
+                message = entry.latest()
+                row.title = message.text or " ".join(f"[{block.type}]" for block in message.content)
+            else:
+                row.title, row.outcome = getattr(entry, "title", ""), entry.status or "pending"
+                row.method = getattr(entry, "kind", None) or row.method
         for row in self._rows:
             if row.is_open:
                 row.outcome = "no answer"
@@ -137,11 +129,11 @@ class _Analyser:
         if kind == "turn":
             if session.running is not None:
                 self._blame(row, f"the turn of line {session.running.lines[0]} still runs")
-            session.next_turn()
+            session.timeline.end_message()
             row.turn = 1 + (session.turn.turn if session.turn is not None else 0)
             session.turn, session.cancelled = row, 0
         elif method in ("session/load", "session/resume"):
-            self._open(row.session, row, session.turn)
+            self._sessions[row.session] = _Session(row, session.turn)
         elif method == "session/cancel":
             session.cancelled = self._line.number
         elif method == PERMISSION and value is not None:
@@ -174,7 +166,7 @@ class _Analyser:
                 if call.kind == "tool" and call.turn == row.turn and call.lines and not has_ended(entry):
                     status = entry.status or "pending"
                     self._blame(row, f"the turn ends, and the tool call of line {call.lines[0]} is {status}")
-        session.next_turn()
+        session.timeline.end_message()
 
     def _update(self, params: dict[str, Any], name: str) -> Row:
         value, fault = self._check()
@@ -185,8 +177,8 @@ class _Analyser:
             if session.running is None and not session.is_replaying:
                 self._blame(row, f"{tag} outside of a turn")
         else:
-            row = session.states.get(tag) or self._row("state", tag, session=name)
-            session.states[tag], row.title = row, about(update)
+            row = self._entry(name, (tag, session.turn, session.running), "state", tag)
+            row.title = about(update)
         self._blame(row, fault)
         return row
 
@@ -195,14 +187,13 @@ class _Analyser:
         session, key, tag = self._session(name), key_of(update), tag_of(update)
         before = None if key is None else session.entries.get(session.timeline.places.get(key))
         place = session.timeline.apply(update)
-        row = session.entries.get(place)
-        if row is None:
-            effect = TABLE[tag]
-            if isinstance(effect, Says):
-                row = self._row("message", effect.role, session=name)
-            else:
-                row = self._row("tool", "" if key and key[0] == "tool_call_id" else "compaction", session=name)
-            session.entries[place] = row
+        assert place is not None
+        effect = TABLE[tag]
+        if isinstance(effect, Says):
+            row = self._entry(name, place, "message", effect.role)
+        else:
+            row = self._entry(name, place, "tool", "" if key and key[0] == "tool_call_id" else "compaction")
+        self._entries[row] = session.timeline.entries[place]
         if key and tag == "tool_call_update" and before is None:
             self._blame(row, f"a tool_call_update, but no tool call has the id {key[1]}")
         elif key and before and before.lines and row is not before and tag == "tool_call" and not session.is_replaying:
@@ -216,16 +207,19 @@ class _Analyser:
         self._rows.append(row)
         return row
 
+    def _entry(self, session: str, key: object, kind: Kind, method: str) -> Row:
+        """Return the row of several updates."""
+        entries = self._session(session).entries
+        if key not in entries:
+            entries[key] = self._row(kind, method, session=session)
+        return entries[key]
+
     def _session(self, name: str) -> _Session:
         """Return what is known of a session. What comes before a fork is answered may be the replay of its result."""
-        if name in self._sessions:
-            return self._sessions[name]
-        return self._open(name, next((row for row, _ in self._pending.values() if row.method == "session/fork"), None))
-
-    def _open(self, name: str, replay: Row | None, turn: Row | None = None) -> _Session:
-        session = self._sessions[name] = _Session(replay, turn)
-        self._all_sessions.append(session)
-        return session
+        if name not in self._sessions:
+            fork = next((row for row, _ in self._pending.values() if row.method == "session/fork"), None)
+            self._sessions[name] = _Session(fork)
+        return self._sessions[name]
 
     def _check(self, call: str = "") -> tuple[Any, str]:
         """Check the line in version 1, then in v1_unstable. Return what it holds, and why it is refused."""
