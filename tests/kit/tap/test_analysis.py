@@ -53,10 +53,6 @@ def analysed(*entries: tuple[Direction, Any]) -> list[Row]:
     return analyse(recording)
 
 
-def problems(*entries: tuple[Direction, Any]) -> list[tuple[int, str]]:
-    return [problem for row in analysed(*entries) for problem in row.problems]
-
-
 def brief(row: Row) -> tuple[Any, ...]:
     return row.kind, row.method, row.title, row.outcome, row.lines
 
@@ -94,41 +90,10 @@ def test_a_permission_names_its_tool_call_and_the_chosen_kind() -> None:
     assert [row.kind for row in phantom] == ["turn", "call"]
 
 
-def test_what_is_refused_has_the_field_the_code_and_the_rule() -> None:
-    assert problems(ask(1, "session/new", {"cwd": 5, "mcpServers": []}), answer(1, {"sessionId": "s"})) == [
-        (1, "cwd: Input should be a valid string (-32602, rule 12)")
-    ]
-    assert problems(ask(1, "session/new", NEW), answer(1, {})) == [(2, "sessionId: Field required (rule 9)")]
-    assert problems(update("agent_message_chunk"))[0][1].startswith(
-        "update.agent_message_chunk.content: Field required"
-    )
-    assert problems(("a2c", "Loading..."), ("a2c", "[]")) == [
-        (1, "10 bytes that are not JSON (expected value at byte 1): Loading... (-32700, rule 3)"),
-        (2, "2 bytes of JSON that are not a message: it is not an object (-32600, rule 4)"),
-    ]
-
-
-def test_what_only_the_unstable_version_knows_is_said() -> None:
-    params = {"sessionId": "s", "cwd": "/"}
-    assert problems(ask(1, "session/fork", params), answer(1, {"sessionId": "t"})) == [
-        (1, "Method not found (-32601, rule 11, v1_unstable accepts it)")
-    ]
-    assert problems(ask(1, "session/gone", {}), answer(1, {})) == [(1, "Method not found (-32601, rule 11)")]
-
-
-def test_a_compaction_is_one_row_and_an_unknown_kind_of_update_is_refused() -> None:
+def test_a_compaction_is_one_row() -> None:
     start = update("compaction_update", compactionId="c", status="in_progress")
     rows = analysed(*turn(start, update("compaction_update", compactionId="c", status="completed")))
     assert brief(rows[1]) == ("tool", "compaction", "", "completed", [2, 3])
-    assert problems(update("_acme"))[0][1] == "update: Input should have one of the expected tags (rule 12)"
-
-
-def test_content_outside_of_a_turn_is_wrong_and_settings_are_not() -> None:
-    mode = update("current_mode_update", currentModeId="m")
-    assert problems(mode, say("a"), *turn(say("b")), say("c"), say("d"), mode) == [
-        (2, "agent_message_chunk outside of a turn"),
-        (6, "agent_message_chunk outside of a turn"),
-    ]
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
@@ -141,65 +106,69 @@ def test_a_replay_is_no_turn_and_its_ids_are_not_used_again(method: str) -> None
     assert not any(row.problems for row in rows)
 
 
-def test_a_fork_may_replay_under_its_new_id() -> None:
-    fork = ask(1, "session/fork", {"sessionId": "s", "cwd": "/"})
-    found = problems(fork, say("a", "t"), answer(1, {"sessionId": "t"}), say("b", "t"))
-    assert [number for number, _ in found] == [1, 4]
+ENDED = tool("t", status="completed")
+RUNS = tool("t", status="in_progress")
+MODE = update("current_mode_update", currentModeId="m")
+CANCEL = sent("c2a", method="session/cancel", params={"sessionId": "s"})
+OPENED = [ask(1, "session/new", NEW), answer(1, {"sessionId": "s"})]
+FORK = ask(1, "session/fork", {"sessionId": "s", "cwd": "/"})
+FORKED = "Method not found (-32601, rule 11, v1_unstable accepts it)"
+OUTSIDE = "agent_message_chunk outside of a turn"
+NOTHING = "an answer to no request, or to a line that could not be read (rule 8)"
+INITIALIZE = [ask(0, "initialize", {"protocolVersion": 1}), answer(0, {"protocolVersion": 1})]
+NULL = sent("a2c", id=None, error={"code": -32700, "message": "Parse error"})
+PROBLEMS: dict[str, tuple[list[Any], list[tuple[int, str]]]] = {
+    "a field of params": (
+        [ask(1, "session/new", {"cwd": 5, "mcpServers": []}), OPENED[1]],
+        [(1, "cwd: Input should be a valid string (-32602, rule 12)")],
+    ),
+    "a field of a result": ([OPENED[0], answer(1, {})], [(2, "sessionId: Field required (rule 9)")]),
+    "an update": ([update("_acme")], [(1, "update: Input should have one of the expected tags (rule 12)")]),
+    "no JSON": (
+        [("a2c", "Loading...")],
+        [(1, "10 bytes that are not JSON (expected value at byte 1): Loading... (-32700, rule 3)")],
+    ),
+    "no message": (
+        [("a2c", "[]")],
+        [(1, "2 bytes of JSON that are not a message: it is not an object (-32600, rule 4)")],
+    ),
+    "a draft": ([FORK, answer(1, {"sessionId": "t"})], [(1, FORKED)]),
+    "no method": ([ask(1, "session/gone", {}), answer(1, {})], [(1, "Method not found (-32601, rule 11)")]),
+    "outside of a turn": ([MODE, say("a"), *turn(say("b")), say("c"), say("d"), MODE], [(2, OUTSIDE), (6, OUTSIDE)]),
+    "a fork replays under its new id": (
+        [FORK, say("a", "t"), answer(1, {"sessionId": "t"}), say("b", "t")],
+        [(1, FORKED), (4, OUTSIDE)],
+    ),
+    "an id of a tool call again": (turn(ENDED, ENDED), [(3, "the id t is used again, after the tool call of line 2")]),
+    "a tool call starts twice": (turn(RUNS, ENDED), []),
+    "a tool call never started": (
+        turn(tool("t", "tool_call_update", status="completed")),
+        [(2, "a tool_call_update, but no tool call has the id t")],
+    ),
+    "a tool call never ended": (turn(RUNS), [(3, "the turn ends, and the tool call of line 2 is in_progress")]),
+    "an id of a request again": (
+        [OPENED[0], *OPENED],
+        [(1, "session/new has no answer"), (2, "the id 1 is used again before line 1 is answered (rule 8)")],
+    ),
+    "an id of an answered request": ([*OPENED, *OPENED], []),
+    "answers to nothing": (
+        [*turn(), answer(1, END), answer(5, {}), NULL],
+        [(3, "another answer to line 1 (rule 8)"), (4, NOTHING), (5, NOTHING)],
+    ),
+    "a cancelled turn": (turn(RUNS, CANCEL, result={"stopReason": "cancelled"}), []),
+    "a cancelled turn that goes on": (turn(CANCEL), [(3, "cancelled by line 2, but the answer is end_turn")]),
+    "two turns": (
+        [*turn()[:1], *turn(id=2)],
+        [(1, "session/prompt has no answer"), (2, "the turn of line 1 still runs")],
+    ),
+    "two connections": ([INITIALIZE[0], *INITIALIZE], [(1, "initialize has no answer")]),
+    "an agent that failed": (
+        [("stderr", "Traceback"), ("stderr", "acp-bindings tap: the agent exited with 1")],
+        [(2, "the agent exited with 1")],
+    ),
+}
 
 
-def test_ids_of_tool_calls_that_are_used_again() -> None:
-    ended = tool("t", status="completed")
-    assert problems(*turn(ended, ended)) == [(3, "the id t is used again, after the tool call of line 2")]
-    assert not problems(*turn(tool("t"), ended))
-
-
-def test_a_tool_call_that_never_started_or_never_ended() -> None:
-    assert problems(*turn(tool("t", "tool_call_update", status="completed"))) == [
-        (2, "a tool_call_update, but no tool call has the id t")
-    ]
-    assert problems(*turn(tool("t", status="in_progress"))) == [
-        (3, "the turn ends, and the tool call of line 2 is in_progress")
-    ]
-
-
-def test_ids_of_requests_that_are_used_again() -> None:
-    assert problems(ask(1, "session/new", NEW), ask(1, "session/new", NEW), answer(1, {"sessionId": "s"})) == [
-        (1, "session/new has no answer"),
-        (2, "the id 1 is used again before line 1 is answered (rule 8)"),
-    ]
-    one = [ask(1, "session/new", NEW), answer(1, {"sessionId": "s"})]
-    assert not problems(*one, *one)
-
-
-def test_answers_that_nobody_asked_for() -> None:
-    null = sent("a2c", id=None, error={"code": -32700, "message": "Parse error"})
-    assert problems(*turn(), answer(1, END), answer(5, {}), null) == [
-        (3, "another answer to line 1 (rule 8)"),
-        (4, "an answer to no request, or to a line that could not be read (rule 8)"),
-        (5, "an answer to no request, or to a line that could not be read (rule 8)"),
-    ]
-
-
-def test_a_request_without_an_answer() -> None:
-    assert problems(ask(1, "session/prompt", PROMPT)) == [(1, "session/prompt has no answer")]
-
-
-def test_a_cancelled_turn_that_ends_otherwise() -> None:
-    cancel = sent("c2a", method="session/cancel", params={"sessionId": "s"})
-    assert problems(*turn(cancel)) == [(3, "cancelled by line 2, but the answer is end_turn")]
-    assert not problems(*turn(tool("t", status="in_progress"), cancel, result={"stopReason": "cancelled"}))
-
-
-def test_a_turn_that_begins_before_the_last_one_ended() -> None:
-    assert (2, "the turn of line 1 still runs") in problems(ask(1, "session/prompt", PROMPT), *turn(id=2))
-
-
-def test_each_initialize_begins_another_connection() -> None:
-    initialize = [ask(0, "initialize", {"protocolVersion": 1}), answer(0, {"protocolVersion": 1})]
-    assert problems(initialize[0], *initialize) == [(1, "initialize has no answer")]
-
-
-def test_the_end_of_an_agent_that_failed_is_a_problem() -> None:
-    assert problems(("stderr", "Traceback"), ("stderr", "acp-bindings tap: the agent exited with 1")) == [
-        (2, "the agent exited with 1")
-    ]
+@pytest.mark.parametrize(("entries", "expected"), PROBLEMS.values(), ids=PROBLEMS)
+def test_problems(entries: list[tuple[Direction, Any]], expected: list[tuple[int, str]]) -> None:
+    assert [problem for row in analysed(*entries) for problem in row.problems] == expected
