@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
-from benchmarks.implementations import PYTHON_SDK, TYPESCRIPT_SDK, Task, program, run
-from benchmarks.measuring import Quantity, Row, at_least
+from benchmarks.implementations import FLOOR, OURS, PYTHON_SDK, TYPESCRIPT_SDK, Task, program, run
+from benchmarks.measuring import Measure, Quantity, Row, at_least, at_most
 from benchmarks.setup import Setup
 
 CONNECTIONS = 1000
@@ -17,13 +18,14 @@ def rows(setup: Setup) -> list[Row]:
     return [
         websockets(setup, "websockets", offer=False),
         websockets(setup, "compression", offered + "What a server makes of it is its default. ", offer=True),
+        compressed(setup),
     ]
 
 
 def websockets(setup: Setup, name: str, more: str = "", *, offer: bool) -> Row:
     connections, count = setup.scaled(CONNECTIONS, least=50), setup.scaled(UPDATES, least=20)
     servers = setup.implementations.remote()
-    task: Task = {"connections": connections, "warm": 10, "count": count, "offer": offer}
+    task: Task = {"connections": connections, "warm": 10, "count": count, "offer": offer, "serve": "remote"}
     raw = program("raw", "websockets.py")
     return Row(
         name=name,
@@ -42,4 +44,22 @@ def websockets(setup: Setup, name: str, more: str = "", *, offer: bool) -> Row:
             for peer in (PYTHON_SDK, TYPESCRIPT_SDK)
         ],
         missing=servers.missing,
+    )
+
+
+def compressed(setup: Setup) -> Row:
+    row, servers = websockets(setup, "compressed", offer=True), setup.implementations.remote()
+    connections, count = setup.scaled(CONNECTIONS, least=50), setup.scaled(UPDATES, least=20)
+    task: Task = {"connections": connections, "warm": 10, "count": count, "offer": True}
+    measures: dict[str, Measure] = {
+        name: partial(run, program("raw", "websockets.py"), {**task, "serve": how}, *servers.command(OURS, "agent"))
+        for name, how in ((OURS, "compressed"), (FLOOR, "remote"))
+    }
+    return replace(
+        row,
+        description="The same clients, whose messages our server compresses: `run(app, ws_per_message_deflate=True)`. "
+        "Floor: our server as it is by default.",
+        measures=measures,
+        targets=[at_most(2), at_most(2, key="idle")],
+        missing={},
     )

@@ -34,6 +34,7 @@ from acp_runtime.stubs.extensions import (
 from acp_runtime.stubs.methods import SchemaSource as SchemaSource
 from acp_runtime.stubs.roles import (
     CurrentRequest as CurrentRequest,
+    ProcessInfo as ProcessInfo,
     Remote as Remote,
     current_request as current_request,
 )

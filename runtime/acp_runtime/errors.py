@@ -6,7 +6,7 @@ peer answered with an error raises a `RemoteError`. All other exceptions are loc
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 from acp_runtime.escaping import printable, printable_lines
 
@@ -66,11 +66,19 @@ class RemoteError(RequestError):
     hint: str = ""
 
     def __str__(self) -> str:
-        """Return the message with the reason, which SDKs put into `data` or its `details`, and the hint."""
-        data: Any = self.data
-        details = cast("dict[str, Any]", data).get("details") if isinstance(data, dict) else data
-        reason = f": {printable(details, _MAX_DETAILS)}" if isinstance(details, str) and details else ""
-        return f"{super().__str__()}{reason}" + (f". {self.hint}" if self.hint else "")
+        """Return the message with the reason, which SDKs put into `data` or its `details`, and the hint.
+
+        If this package has refused params, the reason is the first field at fault.
+        """
+        match self.data:
+            case str(reason) | {"details": str(reason)}:
+                pass
+            case {"errors": [{"path": str(path), "message": str(message)}, *others]}:
+                reason = f"{path}: {message}" + (f" (and {len(others)} more)" if others else "")
+            case _:
+                reason = ""
+        shown = f": {printable(reason, _MAX_DETAILS)}" if reason else ""
+        return f"{super().__str__()}{shown}" + (f". {self.hint}" if self.hint else "")
 
 
 # The classes of `RequestError` and of `RemoteError`, by code.

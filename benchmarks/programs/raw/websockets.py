@@ -3,7 +3,7 @@
 The server prints its port. Each of the task's `connections` opens a session. After `warm` untimed updates, all prompt
 at the same time; timed until each has received `count` updates and then the response. Another number fails. Reports
 the memory that a connection adds to the server's, and what is timed. With `offer`, the clients offer to compress, and
-inflate what the server compresses. Uses only the standard library.
+inflate what the server compresses. `serve` is the last argument of the server. Uses only the standard library.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def memory(pid: int) -> int:
 def main(task: dict[str, Any], command: list[str]) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 10_000) if most > 0 else 10_000, most))
-    server = subprocess.Popen([*command, "remote"], stdout=subprocess.PIPE)
+    server = subprocess.Popen([*command, task["serve"]], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
         print(json.dumps(asyncio.run(measure(task, int(server.stdout.readline()), server.pid))))

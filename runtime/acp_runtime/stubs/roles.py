@@ -116,6 +116,13 @@ class ProcessInfo(Protocol):
         """Its exit code, negative for a signal; None while it runs."""
         ...
 
+    def kill(self) -> None:
+        """Kill it and its descendants. The connection then ends as it does when an agent dies."""
+
+    async def wait(self) -> int:
+        """Wait until it has exited. Return its exit code."""
+        ...
+
 
 class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated subclasses
     """Handles one side of a connection: it has a method for each method of the protocol that this side handles.
@@ -227,7 +234,7 @@ class Remote:
 
     @property
     def process(self) -> ProcessInfo | None:
-        """The peer's subprocess (`command`, `pid`, `returncode`, `stderr_tail`); None if this side started none."""
+        """The peer's subprocess; None if this side started none."""
         return self._channel.process
 
     def supports(self, method: str | Extension) -> bool:

@@ -97,6 +97,15 @@ class Process:
         """The exit code, negative for a signal; None while the process runs."""
         return self._group.returncode
 
+    def kill(self) -> None:
+        """Kill the process and its descendants."""
+        self._group.signal("SIGKILL")
+
+    async def wait(self) -> int:
+        """Wait until the process has exited. Return its exit code."""
+        await asyncio.shield(self._group.exited)
+        return self._group.popen.wait()
+
     @property
     def stderr_tail(self) -> str:
         """The end of its stderr so far."""

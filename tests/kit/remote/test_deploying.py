@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import signal
 import socket
@@ -11,13 +13,16 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx2
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support.docs.blocks import DOCS, blocks
+from tests.support.kit.remote_servers import EVENTS, INITIALIZE
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail
+from tests.support.third_party import UnavailableError, pypi_package, skip_without
 
 pytestmark = [
     pytest.mark.slow,
@@ -71,23 +76,61 @@ def test_the_server_of_the_page_asks_for_the_token_and_stops(folder: Path) -> No
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path) -> None:
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-    if program is None:
-        skip_or_fail("tools", "nginx is needed (in Debian, the package nginx).")
-    with _running(folder, "remote_agent.py") as (_, port), _nginx(program, folder, port) as address:
+    with _running(folder, "remote_agent.py") as (_, port), _nginx(folder, port) as address:
         command = [sys.executable, "remote_client.py", f"{scheme}://{address}/acp"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "agent: Hello\n", "")
 
 
+def test_granian_serves_http_2_and_stops_with_an_open_stream(folder: Path) -> None:
+    words = shlex.split(next(line for line in re.findall("`(granian .+?)`", _PAGE.read_text("utf-8"))))
+    try:
+        python = pypi_package("granian@2.8.9", "granian==2.8.9", borrow=True) / "bin" / "python"
+    except UnavailableError as reason:
+        skip_without("Granian can't be installed", reason)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [str(python), "-m", *words[:-1], "--port", str(port), "remote_agent:app"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        assert server.stdout is not None
+        try:
+            assert any("Started worker" in line for line in server.stdout)
+            with httpx2.Client(http1=False, http2=True, base_url=f"http://127.0.0.1:{port}") as client:
+                opened = client.post("/acp", json=INITIALIZE)
+                assert (opened.status_code, opened.http_version) == (200, "HTTP/2")
+                id = {"Acp-Connection-Id": opened.headers["acp-connection-id"]}
+                with client.stream("GET", "/acp", headers={**id, **EVENTS}) as stream:
+                    assert stream.status_code == 200
+                    server.send_signal(signal.SIGTERM)
+                    assert server.wait(60) == 0
+        finally:
+            server.kill()
+
+
+def test_http_2_ends_at_nginx(folder: Path) -> None:
+    with (
+        _running(folder, "remote_agent.py") as (_, port),
+        _nginx(folder, port, " http2") as address,
+        httpx2.Client(http1=False, http2=True, base_url=f"http://{address}") as client,
+    ):
+        opened = client.post("/acp", json=INITIALIZE)
+        assert (opened.status_code, opened.http_version) == (200, "HTTP/2")
+        headers = {"Acp-Connection-Id": opened.headers["acp-connection-id"], **EVENTS}
+        with client.stream("GET", "/acp", headers=headers) as stream:
+            assert (stream.status_code, stream.http_version) == (200, "HTTP/2")
+
+
 @contextmanager
-def _nginx(program: str, folder: Path, port: int) -> Generator[str]:
+def _nginx(folder: Path, port: int, options: str = "") -> Generator[str]:
     """Run the proxy of the example in front of a port, as this user. Yield its host and port."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        skip_or_fail("tools", "nginx is needed (in Debian, the package nginx).")
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     paths = [f"{kind}_temp_path temp;" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")]
     config = (ROOT / "examples" / "remote" / "nginx.conf").read_text("utf-8")
-    config = config.replace("127.0.0.1:8001", f"127.0.0.1:{port}").replace("127.0.0.1:8000", address)
+    config = config.replace("127.0.0.1:8001", f"127.0.0.1:{port}").replace("127.0.0.1:8000", address + options)
     config = config.replace("http {", f"http {{ access_log off; {' '.join(paths)}", 1)
     (folder / "nginx.conf").write_text(f"pid nginx.pid;\nerror_log error.log;\n{config}", "utf-8")
     command = [program, "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]

@@ -35,6 +35,9 @@ CLASSES = {
         ({"details": {"a": 1}}, "Internal error (-32603)"),
         ("No such file or directory", "Internal error (-32603): No such file or directory"),
         (["details"], "Internal error (-32603)"),
+        ({"errors": [{"path": "cwd", "message": "Field required"}]}, "Internal error (-32603): cwd: Field required"),
+        ({"errors": [{"path": "a", "message": "no"}, 1, 2]}, "Internal error (-32603): a: no (and 2 more)"),
+        ({"errors": [{"path": 1}]}, "Internal error (-32603)"),
         (None, "Internal error (-32603)"),
     ],
 )

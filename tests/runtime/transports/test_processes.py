@@ -289,8 +289,18 @@ async def test_the_proxy_of_a_spawned_agent_has_its_process() -> None:
         assert remote.process is not None
         assert remote.process.pid == await remote.ext_request("_pid")
         assert remote.process.returncode is None
-    assert remote.process.returncode == 0
+    assert remote.process.returncode == await remote.process.wait() == 0
     assert (await remote.wait_closed()).reason.startswith("The connection was closed")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
+async def test_rule_23_an_agent_that_hangs_can_be_killed() -> None:
+    async with spawned("echo") as remote:
+        assert remote.process is not None
+        waiting = asyncio.create_task(remote.process.wait())
+        remote.process.kill()
+        assert await waiting == -signal.SIGKILL
+        assert (await remote.wait_closed()).exit_code == -signal.SIGKILL
 
 
 async def test_an_internal_error_of_a_spawned_agent_mentions_its_stderr() -> None:
@@ -298,3 +308,19 @@ async def test_an_internal_error_of_a_spawned_agent_mentions_its_stderr() -> Non
         await remote.initialize(protocol_version=1)
         with pytest.raises(InternalError, match=r"\(-32603\)\. The agent's stderr may say why\."):
             await remote.ext_request("_large", "not a number")
+
+
+def test_rule_23_an_agent_starts_in_an_event_loop_that_can_start_no_subprocesses() -> None:
+    class WithoutSubprocesses(asyncio.SelectorEventLoop):
+        """As on Windows, where Jupyter and Tornado need this loop."""
+
+        async def subprocess_exec(self, *args: Any, **options: Any) -> Any:
+            raise NotImplementedError
+
+    async def pid() -> Any:
+        async with spawned("echo") as remote:
+            await remote.initialize(protocol_version=1)
+            return await remote.ext_request("_pid")
+
+    with asyncio.Runner(loop_factory=WithoutSubprocesses) as runner:
+        assert runner.run(pid()) > 0

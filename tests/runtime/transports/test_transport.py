@@ -284,3 +284,20 @@ async def test_what_was_sent_is_no_longer_unwritten() -> None:
         assert end.unwritten == 10
         await end.drain()
         assert end.unwritten == 0
+
+
+async def test_what_was_not_sent_is_freed_when_sending_fails() -> None:
+    class Line(bytes):
+        def __del__(self) -> None:
+            freed.set()
+
+    class Failing(QueueTransport):
+        async def send(self, data: bytes, /) -> None:
+            raise OSError("no route")
+
+    freed = asyncio.Event()
+    async with TransportEnd(Failing(ByteQueue(), ByteQueue()), 1) as end:
+        end.write(b"1")
+        end.write(Line(b"2"))
+        assert not freed.is_set()
+        await freed.wait()

@@ -41,8 +41,8 @@ def uvicorn_config(app: Any, **options: Any) -> uvicorn.Config:
     """Return the configuration of uvicorn for an application.
 
     Dead clients are noticed by pings, every 15 seconds. With `ws_per_message_deflate=True`, WebSockets are compressed
-    if the client wants that. It doubles the memory of a connection and halves the speed. The limit on a message's size
-    holds for what it is inflated to.
+    if the client wants that, which takes memory and time. The limit on a message's size holds for what it is inflated
+    to.
 
     Args:
         app: The application.
