@@ -20,7 +20,6 @@ import asyncio
 import shlex
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable
 from functools import partial
 
 from acp_kit.checking.client import Command
@@ -31,6 +30,7 @@ from acp_kit.checking.scenarios import SCENARIOS
 _NO_PROMPT = """\
 the client has sent no prompt, so the other scenarios are left out. It is made to send one with {prompt}, --prompt-args,
 --stdin or --by-hand: see acp-bindings check-client --help"""
+_REPORTS = {"text": summary_of, "junit": junit_of}
 
 
 def add_check_client(parser: ArgumentParser) -> None:
@@ -60,12 +60,8 @@ def _check(parser: ArgumentParser, options: Namespace) -> int:
         parser.error("the command has no {agent}, which becomes the path of the agent")
     command = Command(words, options.stdin, options.answer, options.deadline, options.quiet, by_hand=options.by_hand)
     results = asyncio.run(_run(command, options.only or [*SCENARIOS], prints=options.format == "text"))
-    reports: dict[str, Callable[[list[Result]], str]] = {
-        "text": summary_of,
-        "json": partial(json_of, words),
-        "junit": junit_of,
-    }
-    sys.stdout.write(f"{reports[options.format](results)}\n")
+    report = json_of(words, results) if options.format == "json" else _REPORTS[options.format](results)
+    sys.stdout.write(f"{report}\n")
     return int(any(map(is_fault, results)))
 
 
