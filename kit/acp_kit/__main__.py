@@ -13,7 +13,7 @@ from importlib import import_module
 # code.
 _COMMANDS = {
     "tap": ("acp_kit.tap.command", "record what an editor and an agent say to each other"),
-    "show": ("acp_kit.tap.command", "show the sessions, turns, calls and merged updates of a recording, and what is wrong"),
+    "show": ("acp_kit.tap.command", "show the sessions, turns and calls of a recording, and what is wrong with them"),
     "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
     "agent": ("acp_kit.testing.processes", "play a script as an agent, in any editor"),
     "replay": ("acp_kit.testing.processes", "play the agent of a recording"),
