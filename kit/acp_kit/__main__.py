@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from importlib import import_module
 # code.
 _COMMANDS = {
     "tap": ("acp_kit.tap.command", "record what an editor and an agent say to each other"),
-    "show": ("acp_kit.tap.command", "show a recording, and what is wrong in it"),
+    "show": ("acp_kit.tap.command", "show the sessions, turns and calls of a recording, and what is wrong with them"),
     "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
     "agent": ("acp_kit.testing.processes", "play a script as an agent, in any editor"),
     "replay": ("acp_kit.testing.processes", "play the agent of a recording"),
@@ -57,7 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = ArgumentParser(f"acp-bindings {name}", description=f"{text[0].upper()}{text[1:]}.")
     getattr(import_module(module), f"add_{name.replace('-', '_')}")(command)
     options = command.parse_args(arguments[1:])
-    code: int = options.run(options)
+    try:
+        code: int = options.run(options)
+    except BrokenPipeError:  # whoever read stdout, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except OSError as error:
+        sys.stderr.write(f"acp-bindings: {error}\n")
+        return 2
     return code
 
 

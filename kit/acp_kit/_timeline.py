@@ -149,6 +149,7 @@ class Timeline:
         next_place: where the next entry will be. A message takes a place for each chunk.
         open_key: the tag and the message id of the chunks that are added to the last message; None if none are.
         open_place: where that message is; None if there is none.
+        places: where the newest entry with each id is.
 
     Args:
         keeps_unknown: whether updates of unknown kinds are entries, too.
@@ -164,25 +165,26 @@ class Timeline:
         self.open_key: tuple[str, str | None] | None = None
         self.open_place: int | None = None
         self._pieces = Pieces()
-        self._places: dict[tuple[str, str], int] = {}  # of the newest entry with an id
+        self.places: dict[tuple[str, str], int] = {}
         # Entries that only permission requests have named, and where the one with the same id before is.
         self._questions: dict[tuple[str, str], int | None] = {}
         self._keeps_unknown = keeps_unknown
 
-    def apply(self, update: Update) -> None:
-        """Merge an update."""
+    def apply(self, update: Update) -> int | None:
+        """Merge an update. Return the place of the entry that it says or changes; None if it does neither."""
         tag = tag_of(update)
         effect = TABLE.get(tag)
         if isinstance(effect, Says):
-            self._say(update)
-        elif isinstance(effect, Changes):
-            self._change(effect, update, is_question=tag == PERMISSION)
-        elif isinstance(effect, Sets):
+            return self._say(update)
+        if isinstance(effect, Changes):
+            return self._change(effect, update, is_question=tag == PERMISSION)
+        if isinstance(effect, Sets):
             self.settings[tag] = latest(effect, self.settings.get(tag), update)
         elif isinstance(effect, Notifies):
             self.notices.append(update)
         elif self._keeps_unknown:
-            self.add(update)
+            return self.add(update)
+        return None
 
     def updates(self) -> Iterator[SessionUpdate]:
         """Yield updates that amount to the same, as few as possible.
@@ -223,7 +225,7 @@ class Timeline:
     def drop_questions(self) -> None:
         """Remove the tool calls that only permission requests have named: some agents ask under an id of its own."""
         for key, before in self._questions.items():
-            del self.entries[self._places.pop(key)], self.tool_calls[key[1]]
+            del self.entries[self.places.pop(key)], self.tool_calls[key[1]]
             if before is not None:
                 self._put(self.entries[before], before)
         self._questions.clear()
@@ -243,38 +245,39 @@ class Timeline:
             for kind, *ends in SequenceMatcher(None, _identities(ours), _identities(theirs)).get_opcodes():
                 mine, other = ours[ends[0] : ends[1]], theirs[ends[2] : ends[3]]
                 entries += map(_completed, mine, other) if kind == "equal" else max(mine, other, key=_weight)
-        for known in (self.entries, self.tool_calls, self._places, self._questions):
+        for known in (self.entries, self.tool_calls, self.places, self._questions):
             known.clear()
         for entry in entries:
             self.add(entry)
         self.settings |= replay.settings
         self.notices += replay.notices
 
-    def _say(self, chunk: Any) -> None:
+    def _say(self, chunk: Any) -> int | None:
         key = (chunk.session_update, chunk.message_id)
         if key == self.open_key:
             self.next_place += 1
         else:
             self.open_message(*key)
         self._pieces.add(chunk)
+        return self.open_place
 
-    def _change(self, effect: Changes, update: Any, *, is_question: bool) -> None:
+    def _change(self, effect: Changes, update: Any, *, is_question: bool) -> int:
         key = (effect.id, getattr(update, effect.id))
-        place = self._places.get(key)
+        place = self.places.get(key)
         entry, is_new = changed(effect, None if place is None else self.entries[place], update)
         if not is_question:
             self._questions.pop(key, None)
         elif is_new:
             self._questions[key] = place
         if place is None or is_new:
-            self.add(entry)
-        else:
-            self._put(entry, place)
+            return self.add(entry)
+        self._put(entry, place)
+        return place
 
     def _put(self, entry: Any, place: int) -> None:
         self.entries[place] = entry
         if (key := key_of(entry)) is not None:
-            self._places[key] = place
+            self.places[key] = place
             if key[0] == "tool_call_id":
                 self.tool_calls[key[1]] = entry
 

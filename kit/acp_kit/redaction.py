@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any, cast
 
+from acp_kit.recording import Recorded
 from acp_runtime.jsonrpc import ANY, parse, write
 
 _REDACTED = "[redacted]"
@@ -79,10 +80,17 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
     return _redact_texts(write(ANY.to_json, value), to_share=to_share)
 
 
-def redact_text(text: str) -> str:
-    """Return a text with the secrets redacted that `redact` finds inside of texts. Somebody else will read it."""
-    redacted: str = json.loads(redact(json.dumps(text).encode(), to_share=True))
-    return redacted
+def redact_recorded(recorded: Recorded) -> Recorded:
+    """Return a line of a recording without secrets. Somebody else will read it.
+
+    A line of a client or an agent that isn't JSON, but may be a part of a message, is replaced by a note.
+    """
+    value = recorded.message if recorded.line is None else recorded.line
+    redacted = json.loads(redact(json.dumps(value).encode(), to_share=True))
+    if recorded.line is None:
+        return recorded._replace(message=redacted)
+    is_fragment = recorded.direction != "stderr" and not {'"', "{"}.isdisjoint(recorded.line)
+    return recorded._replace(line=f"[{len(recorded.line)} characters]" if is_fragment else redacted)
 
 
 def _redact_members(fields: dict[str, Any], *, to_share: bool) -> list[object]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from acp_kit.redaction import redact, redact_text
+from acp_kit.recording import Recorded
+from acp_kit.redaction import redact, redact_recorded
 
 TOKEN = "hunter2hunter2hunter2"
 # Texts with a secret, and what is left of them.
@@ -25,7 +26,7 @@ TEXTS = {
 def test_tokens_in_texts_are_redacted(text: str, left: str) -> None:
     for ascii_only in (False, True):
         assert json.loads(redact(json.dumps({"text": text}, ensure_ascii=ascii_only).encode())) == {"text": left}
-    assert redact_text(text) == left
+    assert redact_recorded(Recorded(1, "stderr", None, None, text)).line == left
 
 
 @pytest.mark.parametrize(

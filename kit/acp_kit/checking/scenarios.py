@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast
 
 from acp_bindings.v1.connecting import AGENT_SIDE
@@ -44,45 +43,33 @@ class Scenario:
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def _scenario(level: Level, page: str, *, has_user: bool = False) -> Callable[[_Play], None]:
-    """Add a scenario. The function's name is its id, the docstring its rule."""
+def _scenario(level: Level, page: str, *, in_turn: bool = False, has_user: bool = False) -> Callable[[_Play], None]:
+    """Add a scenario. The function's name is its id, the docstring its rule.
 
-    def add(play: Any) -> None:
-        id = play.__name__.replace("_", "-")
-        SCENARIOS[id] = Scenario(id, level, getdoc(play) or "", f"/protocol/v1/{page}", play, has_user)
+    If it is `in_turn`, the function is what happens between a prompt and its answer. After that, the client has to go
+    on.
+    """
 
-    return add
-
-
-def _in_turn(level: Level, page: str) -> Callable[[_Play], None]:
-    """Add a scenario of what happens between a prompt and its answer. After that, the client has to go on."""
-
-    def add(act: _Play) -> None:
-        @wraps(act)
+    def add(function: Any) -> None:
         async def play(client: Client) -> None:
             prompt = await client.receive("session/prompt")
-            await act(client)
+            await function(client)
             await client.end_turn(prompt)
 
-        _scenario(level, page)(play)
+        id, rule, url = function.__name__.replace("_", "-"), getdoc(function) or "", f"/protocol/v1/{page}"
+        SCENARIOS[id] = Scenario(id, level, rule, url, play if in_turn else function, has_user)
 
     return add
 
 
-def _sends(level: Level, page: str) -> Callable[[Callable[[], list[Json]]], None]:
-    """Add a scenario in which the agent sends messages in one piece, and the client answers the requests of them."""
+_in_turn = partial(_scenario, in_turn=True)
 
-    def add(messages: Callable[[], list[Json]]) -> None:
-        @wraps(messages)
-        async def act(client: Client) -> None:
-            client.send(*messages())
-            for message in messages():
-                if "id" in message:
-                    await client.answer(message)
 
-        _in_turn(level, page)(act)
-
-    return add
+async def _ask_at_once(client: Client, requests: Sequence[Json]) -> None:
+    """Send requests in one piece, and wait for their answers."""
+    client.send(*requests)
+    for request in requests:
+        await client.answer(request)
 
 
 def _update(kind: str, **fields: Any) -> Json:
@@ -161,6 +148,10 @@ async def unadvertised(client: Client) -> None:
 
 
 # What agents send
+
+_UNKNOWN: list[Json] = [
+    {"method": method, "params": {"sessionId": SESSION}} for method in ("_acp_bindings/unknown", "session/paint")
+]
 
 
 @_scenario("SHOULD", "prompt-turn#3-agent-reports-output")
@@ -246,44 +237,42 @@ async def agent_dies(client: Client) -> None:
     await client.see_end()
 
 
-@_sends("SHOULD", "extensibility")
-def unknown_update() -> list[Json]:
+@_in_turn("SHOULD", "extensibility")
+async def unknown_update(client: Client) -> None:
     """An update of an unknown kind is ignored."""
-    return [_update("weather_update", forecast={"tomorrow": "sunny"}), _text("Hello")]
+    client.send(_update("weather_update", forecast={"tomorrow": "sunny"}), _text("Hello"))
 
 
-@_sends("SHOULD", "extensibility#custom-notifications")
-def unknown_notification() -> list[Json]:
+@_in_turn("SHOULD", "extensibility#custom-notifications")
+async def unknown_notification(client: Client) -> None:
     """An unknown notification is ignored."""
-    return [{"method": method, "params": {"sessionId": SESSION}} for method in _UNKNOWN]
+    client.send(*_UNKNOWN)
 
 
-@_sends("MUST", "transports#stdio")
-def long_line() -> list[Json]:
+@_in_turn("MUST", "transports#stdio")
+async def long_line(client: Client) -> None:
     """A message is a line of any length. Here it has 1 MiB."""
     request = permission(1)
     request["params"]["toolCall"]["rawInput"] = {"text": "x" * 2**20}
-    return [request]
+    await client.ask(request)
 
 
 # Requests to the client
 
-_UNKNOWN = ("_acp_bindings/unknown", "session/paint")
 
-
-@_sends("MUST", "extensibility#custom-requests")
-def unknown_request() -> list[Json]:
+@_in_turn("MUST", "extensibility#custom-requests")
+async def unknown_request(client: Client) -> None:
     """An unknown request is answered, too."""
-    return [{"id": method, "method": method, "params": {"sessionId": SESSION}} for method in _UNKNOWN]
+    await _ask_at_once(client, [{"id": message["method"], **message} for message in _UNKNOWN])
 
 
 @_in_turn("SHOULD", "extensibility#custom-requests")
 async def method_not_found(client: Client) -> None:
     """The answer to an unknown request is the error -32601."""
-    for method in _UNKNOWN:
-        answer = await client.ask({"id": 1, "method": method, "params": {"sessionId": SESSION}})
+    for message in _UNKNOWN:
+        answer = await client.ask({"id": 1, **message})
         if dig(answer, "error", "code") != -32601:
-            raise Unmet(f"{method} was answered with {_short(answer)}")
+            raise Unmet(f"{message['method']} was answered with {_short(answer)}")
 
 
 @_in_turn("MUST", "schema#requestid")
@@ -293,16 +282,16 @@ async def string_ids(client: Client) -> None:
         await client.ask(permission(id))
 
 
-@_sends("MUST", "overview#communication-model")
-def parallel_requests() -> list[Json]:
+@_in_turn("MUST", "overview#communication-model")
+async def parallel_requests(client: Client) -> None:
     """Requests in parallel are each answered."""
-    return [permission(id) for id in (1, 2, 3)]
+    await _ask_at_once(client, [permission(id) for id in (1, 2, 3)])
 
 
-@_sends("MUST", "overview#communication-model")
-def unknown_session() -> list[Json]:
+@_in_turn("MUST", "overview#communication-model")
+async def unknown_session(client: Client) -> None:
     """A request for a session that the client doesn't know is answered, too."""
-    return [permission(1, session="session-of-somebody-else")]
+    await client.ask(permission(1, session="session-of-somebody-else"))
 
 
 @_in_turn("MUST", "tool-calls#requesting-permission")
@@ -347,34 +336,6 @@ async def cancel(client: Client) -> None:
         raise Unmet(f"the question was answered with {_short(answer)}")
     client.send({"id": prompt.get("id"), "result": {"stopReason": "cancelled"}})
     await client.see_end()
-
-
-@_in_turn("MUST", "file-system")
-async def files(client: Client) -> None:
-    """Files can be read and written as far as the client advertises it."""
-    fs = dig(client.params("initialize"), "clientCapabilities", "fs")
-    reads, writes = dig(fs, "readTextFile"), dig(fs, "writeTextFile")
-    cwd = str(dig(client.params("session/new"), "cwd"))
-    if not reads and not writes:
-        raise NotTried("the client doesn't advertise files")
-    if not Path(cwd).is_dir():
-        raise NotTried(f"the session's working directory is not a folder here: {cwd}")
-    with TemporaryDirectory(prefix="acp-bindings-", dir=cwd) as folder:
-        file = Path(folder, "a.txt")
-        file.write_text("one\ntwo: ça va\nthree\n", "utf-8", newline="\n")
-        about = {"sessionId": SESSION, "path": str(file)}
-        if reads:
-            params = {**about, "line": 2, "limit": 1}
-            answer = await client.ask({"id": 1, "method": "fs/read_text_file", "params": params})
-            if str(dig(answer, "result", "content")).strip() != "two: ça va":
-                raise Unmet(f"line 2 is 'two: ça va', but the answer is {_short(answer)}")
-        if writes:
-            params = {**about, "content": "ça va"}
-            answer = await client.ask({"id": 2, "method": "fs/write_text_file", "params": params})
-            if "error" in answer:
-                raise NotTried(f"the client doesn't write: {_short(answer)}")
-            if file.read_text("utf-8") != "ça va":
-                raise Unmet("the client has answered, but not written the file")
 
 
 def _chosen(answer: Json) -> str:

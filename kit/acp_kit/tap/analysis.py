@@ -12,8 +12,9 @@ from acp_bindings.v1_unstable import connecting as unstable
 from acp_kit._timeline import Message, Timeline, key_of
 from acp_kit._updates import PERMISSION, TABLE, Changes, Says, has_ended, tag_of
 from acp_kit.recording import Direction, Recorded
-from acp_kit.tap.rows import Analysis, Kind, Row, about_call, about_error, about_result, about_state, fields_of, name_of
-from acp_runtime.jsonrpc import CheckedLine, check_line
+from acp_kit.tap.about import about, about_answer, members_of
+from acp_kit.tap.row import Kind, Row
+from acp_runtime.jsonrpc import check_line
 
 # The side that receives what goes in a direction, and the same in v1_unstable.
 _SIDES: dict[Direction, tuple[Any, Any]] = {
@@ -21,293 +22,220 @@ _SIDES: dict[Direction, tuple[Any, Any]] = {
     "a2c": (CLIENT_SIDE, unstable.CLIENT_SIDE),
 }
 _BACK: dict[Direction, Direction] = {"c2a": "a2c", "a2c": "c2a"}
-# Their answers come after the updates of earlier turns.
-_REPLAYS = ("session/load", "session/resume")
 # What the tap itself has recorded begins so.
 _TAP = "acp-bindings tap: "
 # The rules of docs/project/protocol-rules.md, by the code of the error.
 _RULES = {-32700: 3, -32600: 4, -32601: 11, -32602: 12}
 
 
-def analyse(name: str, recording: Iterable[Recorded]) -> Analysis:
-    """Return what a recording says, and what is wrong with it."""
+def analyse(recording: Iterable[Recorded]) -> list[Row]:
+    """Return the rows of a recording, in the order of their first lines."""
     analyser = _Analyser()
-    messages: dict[int, Any] = {}
     for recorded in recording:
-        messages[recorded.number] = recorded.message if recorded.line is None else recorded.line
         analyser.add(recorded)
-    analyser.end()
-    rows = sorted((row for row in analyser.rows if row.lines), key=lambda row: row.lines[0])
-    return Analysis(name, rows, messages, analyser.client, analyser.agent)
+    return analyser.end()
 
 
 @dataclass(eq=False)
 class _Session:
-    """What is known of a session.
+    """What is known of a session, since it was created or loaded.
 
     Attributes:
-        timeline: its updates, since it was created or loaded.
-        entries: the rows of messages and tool calls, by their places in the timeline.
-        newest: the row of the newest tool call or compaction with each id.
-        turns: how many turns it had.
-        turn: the turn that runs.
-        replay: the call that loads the session.
-        cancelled: the line of the notification that cancels the turn that runs; 0 if there is none.
-        states: the row of each kind of update that sets values, in the turn that runs or since the last one.
+        replay: the call that loads it.
+        turn: its newest turn.
+        cancelled: the line of the notification that cancels that turn; 0 if there is none.
+        timeline: its updates.
+        entries: the rows of messages and tool calls, by their places in the timeline, and of other updates, by tag and
+            turn.
     """
 
-    timeline: Timeline = field(default_factory=Timeline)
-    entries: dict[int, Row] = field(default_factory=dict[int, Row])
-    newest: dict[tuple[str, str], Row] = field(default_factory=dict[tuple[str, str], Row])
-    turns: int = 0
-    turn: Row | None = None
     replay: Row | None = None
+    turn: Row | None = None
     cancelled: int = 0
-    states: dict[str, Row] = field(default_factory=dict[str, Row])
+    timeline: Timeline = field(default_factory=Timeline)
+    entries: dict[object, Row] = field(default_factory=dict[object, Row])
+
+    @property
+    def running(self) -> Row | None:
+        """The turn that runs."""
+        return self.turn if self.turn is not None and self.turn.is_open else None
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether it is being loaded."""
+        return self.replay is not None and self.replay.is_open
 
 
 class _Analyser:
     def __init__(self) -> None:
-        self.rows: list[Row] = []
-        self.client = self.agent = ""
+        self._rows: list[Row] = []
+        self._entries: dict[Row, Any] = {}  # what the updates in a row amount to
         self._begin()
 
     def _begin(self) -> None:
         """Begin with a connection. A file may have several, one after the other."""
-        self._pending: dict[tuple[Direction, str], tuple[Row, dict[str, Any]]] = {}
-        self._used: dict[tuple[Direction, str], int] = {}
+        self._pending: dict[tuple[str, str], tuple[Row, dict[str, Any]]] = {}
+        self._used: dict[tuple[str, str], int] = {}
         self._sessions: dict[str, _Session] = {}
 
-    def add(self, recorded: Recorded) -> None:
-        """Add the next line of the recording."""
-        message = fields_of(recorded.message)
-        if recorded.direction == "stderr":
-            row = self._row("text", recorded, title=recorded.line or "")
-            if row.title.startswith(_TAP) and not row.title.endswith(" of the client"):
-                row.problems.append((recorded.number, row.title.removeprefix(_TAP)))
-        elif isinstance(message.get("method"), str):
-            self._add_call(recorded, message)
+    def add(self, line: Recorded) -> None:
+        """Add the next line of the recording to a row."""
+        self._line = line
+        message = members_of(line.message)
+        method, params = message.get("method"), members_of(message.get("params"))
+        if line.direction == "stderr":
+            row = self._row("text", title=line.line or "")
+            self._blame(row, row.title.partition(_TAP)[2])
+        elif method == "session/update" and line.direction == "a2c":
+            row = self._update(params, str(params.get("sessionId", "")))
+        elif isinstance(method, str):
+            row = self._call(method, message, params)
         elif "result" in message or "error" in message:
-            self._add_answer(recorded, message)
+            row = self._answer(message)
         else:
-            row = self._row("text", recorded, title=recorded.line or json.dumps(recorded.message))
-            self._check(row, recorded)
+            row = self._row("text", title=line.line or json.dumps(line.message))
+            self._blame(row, self._check()[1])
+        row.add(line)
 
-    def end(self) -> None:
-        """End the connection: what has no answer now gets none."""
-        for row, _ in self._pending.values():
-            row.outcome = "no answer"
-            row.problems.append((row.lines[0], f"{row.method} has no answer"))
-        for session in self._sessions.values():
-            self._end_entries(session)
-
-    def _add_call(self, recorded: Recorded, message: dict[str, Any]) -> None:
-        method: str = message["method"]
-        if method == "initialize" and recorded.direction == "c2a" and self.rows:
-            self.end()
-            self._begin()
-        params = fields_of(message.get("params"))
-        name = params.get("sessionId")
-        name = name if isinstance(name, str) else ""
-        session = self._session(name)
-        if method == "session/update" and recorded.direction == "a2c":
-            self._add_update(recorded, params, name, session)
-            return
-        row = self._row("call" if "id" in message else "notification", recorded, method, about_call(method, params))
-        self._put(row, name, session)
-        checked = self._check(row, recorded)
-        if "id" in message:
-            self._note_request(row, message["id"], params)
-        if method == "initialize":
-            self.client = name_of(params.get("clientInfo"))
-        elif method == "session/prompt" and recorded.direction == "c2a":
-            self._begin_turn(row, session)
-        elif method in _REPLAYS:
-            self._end_entries(session)
-            session.timeline, session.entries, session.newest, session.states = Timeline(), {}, {}, {}
-            session.replay = row
-        elif method == "session/cancel" and session.turn is not None:
-            session.cancelled = recorded.number
-        elif method == "session/request_permission" and checked.value is not None:
-            self._apply(recorded, checked.value.tool_call, name, session)
-            row.title = session.timeline.tool_calls[checked.value.tool_call.tool_call_id].title or row.title
-
-    def _session(self, name: str) -> _Session:
-        """Return what is known of a session. What comes before a fork is answered may be the replay of its result."""
-        if not name:
-            return _Session()
-        if name not in self._sessions:
-            forks = [row for row, _ in self._pending.values() if row.method == "session/fork"]
-            self._sessions[name] = _Session(replay=forks[0] if forks else None)
-        return self._sessions[name]
-
-    def _note_request(self, row: Row, id: Any, params: dict[str, Any]) -> None:
-        key = (row.direction, json.dumps(id))
-        number = row.lines[0]
-        if key in self._pending:
-            before, _ = self._pending[key]
-            problem = f"the id {key[1]} is used again before line {before.lines[0]} is answered (rule 8)"
-            row.problems.append((number, problem))
-        elif key in self._used:
-            row.notes.append((number, f"the id {key[1]} is used again, after line {self._used[key]}"))
-        self._pending[key], self._used[key] = (row, params), number
-
-    def _add_answer(self, recorded: Recorded, message: dict[str, Any]) -> None:
-        key = (_BACK[recorded.direction], json.dumps(message.get("id")))
-        call = self._pending.pop(key, None)
-        if call is None:
-            self._add_stray_answer(recorded, message, key)
-            return
-        row, params = call
-        row.lines.append(recorded.number)
-        row.end = recorded.time
-        self._check(row, recorded, row.method)
-        result = fields_of(message.get("result"))
-        row.is_error = "error" in message
-        row.outcome = about_error(message["error"]) if row.is_error else about_result(result, params)
-        if row.method == "initialize":
-            self.agent = name_of(result.get("agentInfo"))
-        elif row.method == "session/new":
-            row.session = str(result.get("sessionId", ""))
-        for session in self._sessions.values():
-            if session.replay is row:
-                session.timeline.end_message()
-                session.replay = None
-            if session.turn is row:
-                self._end_turn(row, session)
-
-    def _add_stray_answer(self, recorded: Recorded, message: dict[str, Any], key: tuple[Direction, str]) -> None:
-        row = self._row("notification", recorded, "answer", f"id {key[1]}")
-        row.is_error = "error" in message
-        row.outcome = about_error(message["error"]) if row.is_error else about_result(message.get("result"), {})
-        if key[1] == "null" and row.is_error:
-            problem = "the answer to a line that could not be read"
-        elif key in self._used:
-            problem = f"another answer to line {self._used[key]} (rule 8)"
-        else:
-            problem = f"an answer to no request: no request has the id {key[1]} (rule 8)"
-        row.problems.append((recorded.number, problem))
-
-    def _begin_turn(self, row: Row, session: _Session) -> None:
-        if session.turn is not None:
-            row.problems.append((row.lines[0], f"the turn of line {session.turn.lines[0]} still runs"))
-        session.timeline.end_message()
-        session.states.clear()
-        session.turns += 1
-        session.turn, session.cancelled, row.turn = row, 0, session.turns
-
-    def _end_turn(self, row: Row, session: _Session) -> None:
-        number = row.lines[-1]
-        was_cancelled = row.outcome == "cancelled"
-        if session.cancelled and not was_cancelled:
-            row.problems.append((number, f"cancelled by line {session.cancelled}, but the answer is {row.outcome}"))
-        for place, call in session.entries.items():
-            entry = session.timeline.entries[place]
-            if call.turn == row.turn and call.kind == "tool" and call.lines and not (has_ended(entry) or was_cancelled):
-                problem = f"the turn ends, and the tool call of line {call.lines[0]} is {entry.status or 'pending'}"
-                row.problems.append((number, problem))
-        session.timeline.end_message()
-        session.states.clear()
-        session.turn = None
-
-    def _end_entries(self, session: _Session) -> None:
-        """Give the rows of messages and tool calls what their updates amount to."""
-        session.timeline.end_message()
-        for place, row in session.entries.items():
-            entry = session.timeline.entries[place]
+    def end(self) -> list[Row]:
+        """Return the rows: with what updates amount to, and what has no answer now gets none."""
+        for row, entry in self._entries.items():
             if isinstance(entry, Message):
-                row.title = entry.text or " ".join(f"[{block.type}]" for block in entry.content)
+                message = entry.latest()
+                row.title = message.text or " ".join(f"[{block.type}]" for block in message.content)
             else:
                 row.title, row.outcome = getattr(entry, "title", ""), entry.status or "pending"
                 row.method = getattr(entry, "kind", None) or row.method
+        for row in self._rows:
+            if row.is_open:
+                row.outcome = "no answer"
+                row.problems.append((row.lines[0], f"{row.method} has no answer"))
+        return sorted((row for row in self._rows if row.lines), key=lambda row: row.lines[0])
 
-    def _add_update(self, recorded: Recorded, params: dict[str, Any], name: str, session: _Session) -> None:
-        given = fields_of(params.get("update"))
-        tag = given.get("sessionUpdate")
-        checked = self._check(None, recorded)
-        update = None if checked.value is None else checked.value.update
-        effect = TABLE.get(tag_of(update)) if update is not None else None
-        if isinstance(effect, Says | Changes):
-            row = self._apply(recorded, update, name, session)
-            if session.turn is None and session.replay is None:
-                problem = f"{tag} outside of a turn"
-                if not any(text == problem for _, text in row.problems):
-                    row.problems.append((recorded.number, problem))
-        elif effect is not None and tag in session.states:
-            row = session.states[tag]
-            self._extend(row, recorded)
-            row.title = about_state(given)
-        else:
-            row = self._row("state", recorded, str(tag or "session/update"), about_state(given))
-            self._put(row, name, session)
-            if effect is not None:
-                session.states[row.method] = row
-        if checked.fault:
-            row.problems.append((recorded.number, checked.fault))
+    def _call(self, method: str, message: dict[str, Any], params: dict[str, Any]) -> Row:
+        is_turn = method == "session/prompt" and self._line.direction == "c2a"
+        kind: Kind = "notification" if "id" not in message else "turn" if is_turn else "call"
+        if method == "initialize" and self._line.direction == "c2a":
+            self._begin()
+        row = self._row(kind, method, about(params), str(params.get("sessionId", "")))
+        session = self._session(row.session)
+        value, fault = self._check()
+        self._blame(row, fault)
+        if kind != "notification":
+            key = (row.direction, json.dumps(message["id"]))
+            if key in self._pending:
+                self._blame(row, f"the id {key[1]} is used again before line {self._used[key]} is answered (rule 8)")
+            self._pending[key], self._used[key] = (row, params), self._line.number
+        if kind == "turn":
+            if session.running is not None:
+                self._blame(row, f"the turn of line {session.running.lines[0]} still runs")
+            session.timeline.end_message()
+            row.turn = 1 + (session.turn.turn if session.turn is not None else 0)
+            session.turn, session.cancelled = row, 0
+        elif method in ("session/load", "session/resume"):
+            self._sessions[row.session] = _Session(row, session.turn)
+        elif method == "session/cancel":
+            session.cancelled = self._line.number
+        elif method == PERMISSION and value is not None:
+            self._apply(row.session, value.tool_call)
+            row.title = session.timeline.tool_calls[value.tool_call.tool_call_id].title or row.title
+        return row
 
-    def _apply(self, recorded: Recorded, update: Any, name: str, session: _Session) -> Row:
-        """Apply an update, or the tool call of a permission request. Return the row of the entry it adds to."""
-        timeline, key, tag = session.timeline, key_of(update), tag_of(update)
-        count, before = len(timeline.entries), session.newest.get(key) if key else None
-        timeline.apply(update)
-        is_new = len(timeline.entries) > count
-        place = timeline.open_place if key is None else next(reversed(timeline.entries))
-        assert place is not None
-        row = session.entries.get(place) if before is None or is_new else before
+    def _answer(self, message: dict[str, Any]) -> Row:
+        key = (_BACK[self._line.direction], json.dumps(message.get("id")))
+        row, params = self._pending.pop(key, (None, dict[str, Any]()))
         if row is None:
-            effect = TABLE[tag]
-            if isinstance(effect, Says):
-                row = self._row("message", recorded, effect.role)
-            else:
-                row = self._row("tool", recorded, "" if key is None or key[0] == "tool_call_id" else "compaction")
-            row.lines.clear()
-            self._put(row, name, session)
-            session.entries[place] = row
-        if key is not None:
-            session.newest[key] = row
-        if tag == PERMISSION:
-            return row
-        self._extend(row, recorded)
-        number = recorded.number
-        if key and tag == "tool_call" and before is not None and before.lines and session.replay is None:
-            if is_new:
-                row.problems.append(
-                    (number, f"the id {key[1]} is used again, after the tool call of line {before.lines[0]}")
-                )
-            else:
-                row.notes.append((number, f"the tool call {key[1]} runs already, since line {before.lines[0]}"))
-        elif key and tag == "tool_call_update" and before is None:
-            row.problems.append((number, f"a tool_call_update, but no tool call has the id {key[1]}"))
+            row = self._row("notification", "answer", f"id {key[1]}")
+            nothing = "an answer to no request, or to a line that could not be read (rule 8)"
+            self._blame(row, f"another answer to line {self._used[key]} (rule 8)" if key in self._used else nothing)
+        else:
+            self._blame(row, self._check(row.method)[1])
+        row.is_error, row.outcome = "error" in message, about_answer(message, params)
+        if row.method == "session/new":
+            row.session = str(members_of(message.get("result")).get("sessionId", ""))
+        if row.kind == "turn" and (session := self._session(row.session)).turn is row:
+            self._end_turn(row, session)
         return row
 
-    def _check(self, row: Row | None, recorded: Recorded, call: str = "") -> CheckedLine:
-        """Check a line in version 1, then in v1_unstable. Add what is refused to the row."""
-        text = json.dumps(recorded.message) if recorded.line is None else recorded.line
+    def _end_turn(self, row: Row, session: _Session) -> None:
+        if row.outcome != "cancelled":
+            if session.cancelled:
+                self._blame(row, f"cancelled by line {session.cancelled}, but the answer is {row.outcome}")
+            for place, entry in session.timeline.entries.items():
+                call = session.entries[place]
+                if call.kind == "tool" and call.turn == row.turn and call.lines and not has_ended(entry):
+                    status = entry.status or "pending"
+                    self._blame(row, f"the turn ends, and the tool call of line {call.lines[0]} is {status}")
+        session.timeline.end_message()
+
+    def _update(self, params: dict[str, Any], name: str) -> Row:
+        value, fault = self._check()
+        update, session = members_of(params.get("update")), self._session(name)
+        tag = str(update.get("sessionUpdate", "session/update"))
+        if value is not None and isinstance(TABLE.get(tag), Says | Changes):
+            row = self._apply(name, value.update)
+            if session.running is None and not session.is_replaying:
+                self._blame(row, f"{tag} outside of a turn")
+        else:
+            row = self._entry(name, (tag, session.turn, session.running), "state", tag)
+            row.title = about(update)
+        self._blame(row, fault)
+        return row
+
+    def _apply(self, name: str, update: Any) -> Row:
+        """Apply an update, or the tool call of a permission request. Return the row of the entry that it changes."""
+        session, key, tag = self._session(name), key_of(update), tag_of(update)
+        before = None if key is None else session.entries.get(session.timeline.places.get(key))
+        place = session.timeline.apply(update)
+        assert place is not None
+        effect = TABLE[tag]
+        if isinstance(effect, Says):
+            row = self._entry(name, place, "message", effect.role)
+        else:
+            row = self._entry(name, place, "tool", "" if key and key[0] == "tool_call_id" else "compaction")
+        self._entries[row] = session.timeline.entries[place]
+        if key and tag == "tool_call_update" and before is None:
+            self._blame(row, f"a tool_call_update, but no tool call has the id {key[1]}")
+        elif key and before and before.lines and row is not before and tag == "tool_call" and not session.is_replaying:
+            self._blame(row, f"the id {key[1]} is used again, after the tool call of line {before.lines[0]}")
+        return row
+
+    def _row(self, kind: Kind, method: str = "", title: str = "", session: str = "") -> Row:
+        known = self._session(session)
+        turn = known.running.turn if known.running is not None else 0
+        row = Row(kind, self._line.direction, method, title, session, turn, known.is_replaying)
+        self._rows.append(row)
+        return row
+
+    def _entry(self, session: str, key: object, kind: Kind, method: str) -> Row:
+        """Return the row of several updates."""
+        entries = self._session(session).entries
+        if key not in entries:
+            entries[key] = self._row(kind, method, session=session)
+        return entries[key]
+
+    def _session(self, name: str) -> _Session:
+        """Return what is known of a session. What comes before a fork is answered may be the replay of its result."""
+        if name not in self._sessions:
+            fork = next((row for row, _ in self._pending.values() if row.method == "session/fork"), None)
+            self._sessions[name] = _Session(fork)
+        return self._sessions[name]
+
+    def _check(self, call: str = "") -> tuple[Any, str]:
+        """Check the line in version 1, then in v1_unstable. Return what it holds, and why it is refused."""
+        text = json.dumps(self._line.message) if self._line.line is None else self._line.line
         line = text.encode(errors="backslashreplace")
-        stable, draft = _SIDES[recorded.direction]
+        stable, draft = _SIDES[self._line.direction]
         checked = check_line(stable, line, call)
-        if checked.fault:
-            rule = 9 if checked.kind == "response" else _RULES.get(checked.code or -32602, 12)
-            code = f"{checked.code}, " if checked.code else ""
-            other = check_line(draft, line, call)
-            where = ", v1_unstable accepts it" if not other.fault else ""
-            checked = CheckedLine(
-                checked.kind, other.value, checked.code, f"{checked.fault} ({code}rule {rule}{where})"
-            )
-            if row is not None:
-                row.problems.append((recorded.number, checked.fault))
-        return checked
+        if not checked.fault:
+            return checked.value, ""
+        other = check_line(draft, line, call)
+        rule = 9 if checked.kind == "response" else _RULES.get(checked.code or -32602, 12)
+        code = f"{checked.code}, " if checked.code else ""
+        where = "" if other.fault else ", v1_unstable accepts it"
+        return other.value, f"{checked.fault} ({code}rule {rule}{where})"
 
-    def _row(self, kind: Kind, recorded: Recorded, method: str = "", title: str = "") -> Row:
-        time = recorded.time
-        row = Row(kind, recorded.direction, [recorded.number], time, time, method, title)
-        self.rows.append(row)
-        return row
-
-    def _put(self, row: Row, name: str, session: _Session) -> None:
-        row.session, row.turn = name, session.turn.turn if session.turn else 0
-        row.is_replay = session.replay is not None
-
-    def _extend(self, row: Row, recorded: Recorded) -> None:
-        row.lines.append(recorded.number)
-        row.end = recorded.time
+    def _blame(self, row: Row, problem: str) -> None:
+        """Add what is wrong with the line to a row, which says the same only once."""
+        if problem and all(problem != known for _, known in row.problems):
+            row.problems.append((self._line.number, problem))

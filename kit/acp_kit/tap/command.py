@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import REMAINDER, ArgumentParser, Namespace
-from collections.abc import Callable
+from argparse import REMAINDER, ArgumentParser, ArgumentTypeError, Namespace
+from functools import partial
 from pathlib import Path
 from time import strftime
+
+from acp_kit.recording import Recorded, format_recorded, read_recording
 
 
 def add_tap(parser: ArgumentParser) -> None:
@@ -18,32 +20,21 @@ def add_tap(parser: ArgumentParser) -> None:
         "Everything is passed on unchanged, and recorded. Only you can read the recording, and it has secrets: "
         "share it as `acp-bindings redact` or `acp-bindings show --html` writes it."
     )
-    parser.add_argument(
-        "--to", type=Path, metavar="FILE", help="the recording, which is appended to (default: acp-DATE-TIME-PID.jsonl)"
-    )
-    parser.add_argument("agent", nargs=REMAINDER, metavar="CMD ...", help="the command that starts the agent")
-    parser.set_defaults(run=_tap, error=parser.error)
+    add = parser.add_argument
+    add("--to", type=Path, metavar="FILE", help="the recording, appended to (default: acp-DATE-TIME-PID.jsonl)")
+    add("agent", nargs=REMAINDER, metavar="CMD ...", help="the command that starts the agent")
+    parser.set_defaults(run=partial(_tap, parser))
 
 
 def add_show(parser: ArgumentParser) -> None:
     """Add the arguments of `show`, and what runs it."""
-    parser.description = (
-        "Show a recording: sessions, turns, calls with their answers and how long they took, updates merged, and what "
-        "is wrong with them."
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
-    parser.add_argument("--method", metavar="NAME", help="only this method, such as session/update")
-    parser.add_argument("--session", metavar="ID", help="only the session whose id begins so")
-    parser.add_argument(
-        "--errors", action="store_true", help="only what is wrong, and calls that failed; exit code 1 if there is any"
-    )
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="PAGE",
-        help="write a page for a browser instead, which has the filters and no secrets",
-    )
-    parser.set_defaults(run=_complaining(_show))
+    add = parser.add_argument
+    add("file", type=_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
+    add("--method", metavar="NAME", help="only this method, such as session/update")
+    add("--session", default="", metavar="ID", help="only the session whose id begins so")
+    add("--errors", action="store_true", help="only what is wrong or failed; exit code 1 if there is any")
+    add("--html", type=Path, metavar="PAGE", help="write a page instead, which has the filters and no secrets")
+    parser.set_defaults(run=_show)
 
 
 def add_redact(parser: ArgumentParser) -> None:
@@ -52,46 +43,42 @@ def add_redact(parser: ArgumentParser) -> None:
         "Copy a recording without its secrets: the values of env and headers, tokens, passwords and parameters in "
         "URLs, and texts in _meta. What people and models have written stays, so read it before you share it."
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="the recording")
+    parser.add_argument("file", type=_recording, metavar="FILE", help="the recording")
     parser.add_argument("--to", type=Path, metavar="COPY", help="where to (default: stdout)")
-    parser.set_defaults(run=_complaining(_redact))
+    parser.set_defaults(run=_redact)
 
 
-def _tap(options: Namespace) -> int:
+def _tap(parser: ArgumentParser, options: Namespace) -> int:
     from acp_kit.tap.passing import tap
 
     command = options.agent[1:] if options.agent[:1] == ["--"] else options.agent
     if not command:
-        options.error("write the command that starts the agent, after --")
+        parser.error("write the command that starts the agent, after --")
     file: Path = options.to or Path(strftime(f"acp-%Y%m%d-%H%M%S-{os.getpid()}.jsonl"))
     if options.to is None:
         sys.stderr.write(f"acp-bindings tap: recording to {file.absolute()}\n")
-    return _complaining(lambda _: tap(command, file))(options)
+    return tap(command, file)
 
 
 def _show(options: Namespace) -> int:
-    from acp_kit.recording import read_recording
+    from acp_kit.redaction import redact_recorded
     from acp_kit.tap.analysis import analyse
-    from acp_kit.tap.page import page
-    from acp_kit.tap.redacting import redact_recorded
-    from acp_kit.tap.text import show
+    from acp_kit.tap.showing import page, show
 
-    file: Path = options.file
-    recording = read_recording(file)
+    name, recording = options.file
     if options.html is not None:
-        options.html.write_text(page(analyse(file.name, map(redact_recorded, recording))), "utf-8")
+        options.html.write_text(page(name, [*map(redact_recorded, recording)]), "utf-8")
         return 0
-    analysis = analyse(file.name, recording)
-    for line in show(analysis, options.method, options.session, errors_only=options.errors):
+    rows = analyse(recording)
+    for line in show(name, rows, options.method, options.session, errors_only=options.errors):
         sys.stdout.write(f"{line}\n")
-    return int(options.errors and analysis.is_wrong)
+    return int(options.errors and any(row.is_wrong for row in rows))
 
 
 def _redact(options: Namespace) -> int:
-    from acp_kit.recording import format_recorded, read_recording
-    from acp_kit.tap.redacting import redact_recorded
+    from acp_kit.redaction import redact_recorded
 
-    redacted = b"".join(format_recorded(redact_recorded(recorded)) for recorded in read_recording(options.file))
+    redacted = b"".join(map(format_recorded, map(redact_recorded, options.file[1])))
     if options.to is None:
         sys.stdout.buffer.write(redacted)
     else:
@@ -99,17 +86,9 @@ def _redact(options: Namespace) -> int:
     return 0
 
 
-def _complaining(run: Callable[[Namespace], int]) -> Callable[[Namespace], int]:
-    """Return the function with its errors on stderr, and the exit code 2 for them."""
-
-    def run_or_complain(options: Namespace) -> int:
-        try:
-            return run(options)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whoever read stdout, such as `head`, has enough
-            return 0
-        except (OSError, ValueError) as error:
-            sys.stderr.write(f"acp-bindings: {error}\n")
-            return 2
-
-    return run_or_complain
+def _recording(path: str) -> tuple[str, list[Recorded]]:
+    """Return the name of a recording, and what it holds."""
+    try:
+        return Path(path).name, read_recording(path)
+    except (OSError, ValueError) as error:
+        raise ArgumentTypeError(str(error)) from error

@@ -9,9 +9,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
+from subprocess import PIPE
 from threading import Thread
 from types import FrameType
+from typing import IO
 
 from acp_kit.recording import Direction
 from acp_kit.tap.recorder import Recorder
@@ -39,10 +42,9 @@ def tap(command: Sequence[str], file: Path) -> int:
         OSError: if the recording can't be written.
     """
     recorder = Recorder(file)
-    pipe = subprocess.PIPE
     program = (shutil.which(command[0]) if sys.platform == "win32" else None) or command[0]
     try:
-        agent = subprocess.Popen([program, *command[1:]], bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe)
+        agent = subprocess.Popen([program, *command[1:]], bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     except OSError as error:
         sys.stderr.write(f"acp-bindings tap: {command[0]} can't be started: {error}\n")
         recorder.close()
@@ -52,19 +54,19 @@ def tap(command: Sequence[str], file: Path) -> int:
     assert agent.stderr
     forwarded = _forward_signals(agent)
     sys.setswitchinterval(_SWITCH)
-    streams = [
-        _Stream("c2a", 0, agent.stdin.fileno(), recorder),
-        _Stream("a2c", agent.stdout.fileno(), 1, recorder),
-        _Stream("stderr", agent.stderr.fileno(), 2, recorder),
+    _Stream(recorder, "c2a", FileIO(0), agent.stdin).start()
+    outputs = [
+        _Stream(recorder, "a2c", agent.stdout, FileIO(1, "w")),
+        # The tap itself may have something to say at the end.
+        _Stream(recorder, "stderr", agent.stderr, FileIO(2, "w", closefd=False)),
     ]
-    for stream in streams:
-        stream.thread.start()
+    for stream in outputs:
+        stream.start()
     code = agent.wait()
-    for stream in streams[1:]:
+    for stream in outputs:
         stream.drain()
-    if code:
-        sender = " of the client" if -code in forwarded else ""
-        end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}{sender}"
+    if code and -code not in forwarded:
+        end = f"exited with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}"
         recorder.note("stderr", f"acp-bindings tap: the agent {end}\n".encode())
     recorder.close()
     if code < 0:
@@ -74,57 +76,42 @@ def tap(command: Sequence[str], file: Path) -> int:
     return code
 
 
-class _Stream:
-    """Passes on the bytes of one direction, in a thread of its own.
+class _Stream(Thread):
+    """Passes on the bytes of one direction.
 
     At the end of the source, the target is closed. If nobody reads the target any more, the source is closed, so that
     whoever writes to it gets the error that it would get without the tap.
     """
 
-    def __init__(self, direction: Direction, source: int, target: int, recorder: Recorder) -> None:
-        self.thread = Thread(target=self._run, daemon=True)
+    def __init__(self, recorder: Recorder, direction: Direction, source: IO[bytes], target: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._recorder = recorder
         self._direction: Direction = direction
         self._source = source
         self._target = target
-        self._recorder = recorder
-        self._passed = 0
+        self._pieces = 0
         self._is_reading = False
 
-    def drain(self) -> None:
-        """Wait until everything was passed on, or nothing comes any more."""
-        passed = -1
-        while self.thread.is_alive() and not (self._is_reading and self._passed == passed):
-            passed = self._passed
-            self.thread.join(_SILENCE)
-
-    def _run(self) -> None:
-        try:
-            while data := self._read():
+    def run(self) -> None:
+        with suppress(OSError), self._source, self._target:
+            while True:
+                self._is_reading = True
+                data = self._source.read(_PIECE)
+                self._is_reading = False
+                if not data:
+                    return
+                self._pieces += 1
                 self._recorder.note(self._direction, data)
                 rest = memoryview(data)
                 while rest:
-                    rest = rest[os.write(self._target, rest) :]
-                self._passed += len(data)
-        except OSError:
-            pass
-        finally:
-            _close(self._target)
-            _close(self._source)
+                    rest = rest[self._target.write(rest) :]
 
-    def _read(self) -> bytes:
-        self._is_reading = True
-        data = os.read(self._source, _PIECE)
-        self._is_reading = False
-        return data
-
-
-def _close(descriptor: int) -> None:
-    """Close a descriptor, and let its number refer to nothing, so that no file that is opened later gets it."""
-    if descriptor == 2:
-        return  # for what the tap itself has to say
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, descriptor)
-    os.close(nothing)
+    def drain(self) -> None:
+        """Wait until everything was passed on, or nothing comes any more."""
+        pieces = -1
+        while self.is_alive() and not (self._is_reading and self._pieces == pieces):
+            pieces = self._pieces
+            self.join(_SILENCE)
 
 
 def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:
@@ -136,9 +123,9 @@ def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:
         if number != signal.SIGINT or not _terminal_tells_all():
             agent.send_signal(number)
 
-    for each in _SIGNALS:
-        if signal.getsignal(each) != signal.SIG_IGN:
-            signal.signal(each, forward)
+    for number in _SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, forward)
     return forwarded
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -29,17 +31,17 @@ class Recorder:
             OSError: if the file can't be opened.
         """
         self._path = file
-        self._file: OwnerFile | None = OwnerFile(file)
+        self._file = OwnerFile(file)
         self._queue: SimpleQueue[tuple[Direction, float, bytes] | None] = SimpleQueue()
-        # How many bytes were noted, each written by the thread of its direction, and how many became entries.
+        # How many bytes were noted, each written by the thread of its direction.
         self._noted: dict[Direction, int] = {"c2a": 0, "a2c": 0, "stderr": 0}
-        self._done = 0
+        self._is_recording = True
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def note(self, direction: Direction, data: bytes) -> None:
         """Note bytes. Call it before they are passed on: otherwise the answer may be noted first."""
-        if self._file is not None:
+        if self._is_recording:
             self._noted[direction] += len(data)
             self._queue.put((direction, time(), data))
 
@@ -49,36 +51,28 @@ class Recorder:
         self._thread.join()
 
     def _run(self) -> None:
-        rests: dict[Direction, list[bytes]] = {"c2a": [], "a2c": [], "stderr": []}
-        while (noted := self._queue.get()) is not None:
-            direction, at, data = noted
-            *lines, rest = data.split(b"\n")
-            if lines:
-                lines[0] = b"".join((*rests[direction], lines[0]))
-                rests[direction].clear()
-                self._write(at, direction, *lines)
-                self._done += sum(map(len, lines)) + len(lines)
-            if rest:
-                rests[direction].append(rest)
-            if sum(self._noted.values()) - self._done > _MAX_WAITING:
-                self._stop(f"more than {_MAX_WAITING} bytes wait to be written")
-                rests[direction].clear()
-        for direction, pieces in rests.items():
-            self._write(time(), direction, b"".join(pieces))
-        if self._file is not None:
-            self._file.close()
-
-    def _write(self, at: float, direction: Direction, *lines: bytes) -> None:
-        entries = b"".join(format_entry(at, direction, line) for line in lines if line.strip())
         try:
-            if self._file is not None:
-                self._file.write(entries)
+            with closing(self._file):
+                self._write()
         except OSError as error:
-            self._stop(str(error))
-
-    def _stop(self, reason: str) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-            sys.stderr.write(f"acp-bindings tap: the recording {self._path} stops here: {reason}\n")
+            self._is_recording, self._queue = False, SimpleQueue()
+            sys.stderr.write(f"acp-bindings tap: the recording {self._path} stops here: {error}\n")
             sys.stderr.flush()
+
+    def _write(self) -> None:
+        written = 0
+        rests: defaultdict[Direction, list[bytes]] = defaultdict(list)
+        for direction, at, data in iter(self._queue.get, None):
+            head, newline, rest = data.rpartition(b"\n")
+            if newline:
+                lines = b"".join((*rests.pop(direction, ()), head))
+                self._file.write(
+                    b"".join(format_entry(at, direction, line) for line in lines.split(b"\n") if line.strip())
+                )
+                written += len(lines) + 1
+            rests[direction].append(rest)
+            if sum(self._noted.values()) - written > _MAX_WAITING:
+                raise OSError(f"more than {_MAX_WAITING} bytes wait to be written")
+        for direction, pieces in rests.items():
+            if (line := b"".join(pieces)).strip():
+                self._file.write(format_entry(time(), direction, line))

@@ -49,11 +49,8 @@ def test_json_has_what_passed_on_the_wire_as_a_recording(capsys: pytest.CaptureF
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is False
     assert report["command"][-2:] == ["{agent}", "{prompt}"]
-    assert [(scenario["id"], scenario["status"]) for scenario in report["scenarios"]] == [
-        ("messages", "passed"),
-        ("method-not-found", "failed"),
-        ("unknown-request", "failed"),
-    ]
+    statuses = {scenario["id"]: scenario["status"] for scenario in report["scenarios"]}
+    assert statuses == dict(zip(IDS, ("passed", "failed", "failed"), strict=True))
     assert {*report["scenarios"][0]} == SCHEMA_KEYS
     first = report["scenarios"][0]["messages"][0]
     assert (first["direction"], first["message"]["method"]) == ("c2a", "initialize")
@@ -62,11 +59,7 @@ def test_json_has_what_passed_on_the_wire_as_a_recording(capsys: pytest.CaptureF
 def test_junit_fails_for_must_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("ignores unknown requests", "--format", "junit") == 1
     suite = ElementTree.fromstring(capsys.readouterr().out)
-    assert {key: suite.get(key) for key in ("tests", "failures", "skipped")} == {
-        "tests": "3",
-        "failures": "1",
-        "skipped": "1",
-    }
+    assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["3", "1", "1"]
     assert [[part.tag for part in case] for case in suite] == [[], ["skipped"], ["failure"]]
 
 
@@ -84,19 +77,8 @@ def test_a_client_that_sends_no_prompt_is_checked_once(tmp_path: Path, capsys: p
 def test_prompt_args_are_the_last_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "client.sh"
     program.write_text('printf "%s|" "$@"')
-    main(
-        [
-            "check-client",
-            "--only",
-            "messages",
-            "--prompt-args",
-            "exec '{prompt} {prompt}'",
-            "--",
-            "sh",
-            str(program),
-            "{agent}",
-        ]
-    )
+    options = ["--only", "messages", "--prompt-args", "exec '{prompt} {prompt}'"]
+    main(["check-client", *options, "--", "sh", str(program), "{agent}"])
     (arguments,) = [line for line in capsys.readouterr().out.splitlines() if "|" in line]
     assert arguments.split("|")[1:] == ["exec", "Say hello, please: ça va? 👋 Say hello, please: ça va? 👋", ""]
 

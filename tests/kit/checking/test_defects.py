@@ -43,11 +43,7 @@ async def test_a_client_that_stays_open_is_ended_after_each_scenario() -> None:
     arguments = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}", "stays"]
     command = Command(arguments, deadline=60, quiet=0.5, by_hand=True)
     by_id = {id: await run(SCENARIOS[id], command) for id in ("messages", "late-update", "agent-dies")}
-    assert {id: result.status for id, result in by_id.items()} == {
-        "messages": "passed",
-        "late-update": "passed",
-        "agent-dies": "skipped",
-    }
+    assert [result.status for result in by_id.values()] == ["passed", "passed", "skipped"]
     assert {result.exit_code for result in by_id.values()} == {None}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from acp_kit.recording import Direction, Recorded
 from acp_kit.tap.analysis import analyse
-from acp_kit.tap.rows import Analysis, Row
+from acp_kit.tap.row import Row
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 PROMPT = {"sessionId": "s", "prompt": [{"type": "text", "text": "hi"}]}
@@ -44,17 +44,13 @@ def turn(*inside: tuple[Direction, Any], id: int = 1, result: Any = END) -> list
     return [ask(id, "session/prompt", PROMPT), *inside, answer(id, result)]
 
 
-def analysed(*entries: tuple[Direction, Any]) -> Analysis:
+def analysed(*entries: tuple[Direction, Any]) -> list[Row]:
     """Analyse a recording with a line a second."""
     recording: list[Recorded] = []
     for number, (direction, value) in enumerate(entries, 1):
         message, line = (None, value) if isinstance(value, str) else (value, None)
         recording.append(Recorded(number, direction, float(number), message, line))
-    return analyse("acp.jsonl", recording)
-
-
-def problems(*entries: tuple[Direction, Any]) -> list[tuple[int, str]]:
-    return [problem for row in analysed(*entries).rows for problem in row.problems]
+    return analyse(recording)
 
 
 def brief(row: Row) -> tuple[Any, ...]:
@@ -64,24 +60,21 @@ def brief(row: Row) -> tuple[Any, ...]:
 def test_calls_are_joined_with_their_answers_and_updates_are_merged() -> None:
     start = tool("t", kind="edit", status="in_progress")
     ended = tool("t", "tool_call_update", status="completed")
-    rows = analysed(*turn(say("He"), say("llo"), start, say("done"), ended)).rows
+    rows = analysed(*turn(say("He"), say("llo"), start, say("done"), ended))
     assert [brief(row) for row in rows] == [
-        ("call", "session/prompt", "hi", "end_turn", [1, 7]),
+        ("turn", "session/prompt", "hi", "end_turn", [1, 7]),
         ("message", "agent", "Hello", "", [2, 3]),
         ("tool", "edit", "Do t", "completed", [4, 6]),
         ("message", "agent", "done", "", [5]),
     ]
-    assert [(row.took, row.turn, row.is_turn, row.session) for row in rows[:2]] == [
-        (6, 1, True, "s"),
-        (1, 1, False, "s"),
-    ]
-    assert not any(row.problems or row.notes for row in rows)
+    assert [(row.start, row.end, row.turn, row.session) for row in rows[:2]] == [(1, 7, 1, "s"), (2, 3, 1, "s")]
+    assert not any(row.problems for row in rows)
 
 
 def test_updates_that_set_values_are_one_row_in_each_turn() -> None:
     entries = [[{"content": "a", "priority": "low", "status": status}] for status in ("pending", "completed")]
     plans = [update("plan", entries=each) for each in entries]
-    rows = analysed(*turn(plans[0], say("a"), plans[1]), *turn(plans[1], id=2)).rows
+    rows = analysed(*turn(plans[0], say("a"), plans[1]), *turn(plans[1], id=2))
     found = [brief(row) for row in rows if row.kind == "state"]
     assert found == [("state", "plan", "1 of 1 completed", "", [2, 4]), ("state", "plan", "1 of 1 completed", "", [7])]
 
@@ -91,119 +84,91 @@ def test_a_permission_names_its_tool_call_and_the_chosen_kind() -> None:
     params = {"sessionId": "s", "toolCall": {"toolCallId": "t"}, "options": options}
     chosen = answer(7, {"outcome": {"outcome": "selected", "optionId": "1"}}, "c2a")
     ended = tool("t", "tool_call_update", status="completed")
-    rows = analysed(*turn(tool("t"), ask(7, "session/request_permission", params, "a2c"), chosen, ended)).rows
+    rows = analysed(*turn(tool("t"), ask(7, "session/request_permission", params, "a2c"), chosen, ended))
     assert brief(rows[2]) == ("call", "session/request_permission", "Do t", "allow_once", [3, 4])
-    phantom = analysed(*turn(ask(7, "session/request_permission", params, "a2c"), chosen)).rows
-    assert [row.kind for row in phantom] == ["call", "call"]
+    phantom = analysed(*turn(ask(7, "session/request_permission", params, "a2c"), chosen))
+    assert [row.kind for row in phantom] == ["turn", "call"]
 
 
-def test_what_is_refused_has_the_field_the_code_and_the_rule() -> None:
-    assert problems(ask(1, "session/new", {"cwd": 5, "mcpServers": []}), answer(1, {"sessionId": "s"})) == [
-        (1, "cwd: Input should be a valid string (-32602, rule 12)")
-    ]
-    assert problems(ask(1, "session/new", NEW), answer(1, {})) == [(2, "sessionId: Field required (rule 9)")]
-    assert problems(update("agent_message_chunk"))[0][1].startswith(
-        "update.agent_message_chunk.content: Field required"
-    )
-    assert problems(("a2c", "Loading..."), ("a2c", "[]")) == [
-        (1, "10 bytes that are not JSON (expected value at byte 1): Loading... (-32700, rule 3)"),
-        (2, "2 bytes of JSON that are not a message: it is not an object (-32600, rule 4)"),
-    ]
-
-
-def test_what_only_the_unstable_version_knows_is_said() -> None:
-    params = {"sessionId": "s", "cwd": "/"}
-    assert problems(ask(1, "session/fork", params), answer(1, {"sessionId": "t"})) == [
-        (1, "Method not found (-32601, rule 11, v1_unstable accepts it)")
-    ]
-    assert problems(ask(1, "session/gone", {}), answer(1, {})) == [(1, "Method not found (-32601, rule 11)")]
-
-
-def test_a_compaction_is_one_row_and_an_unknown_kind_of_update_is_refused() -> None:
+def test_a_compaction_is_one_row() -> None:
     start = update("compaction_update", compactionId="c", status="in_progress")
-    rows = analysed(*turn(start, update("compaction_update", compactionId="c", status="completed"))).rows
+    rows = analysed(*turn(start, update("compaction_update", compactionId="c", status="completed")))
     assert brief(rows[1]) == ("tool", "compaction", "", "completed", [2, 3])
-    assert problems(update("_acme"))[0][1] == "update: Input should have one of the expected tags (rule 12)"
-
-
-def test_content_outside_of_a_turn_is_wrong_and_settings_are_not() -> None:
-    mode = update("current_mode_update", currentModeId="m")
-    assert problems(mode, say("a"), *turn(say("b")), say("c"), say("d"), mode) == [
-        (2, "agent_message_chunk outside of a turn"),
-        (6, "agent_message_chunk outside of a turn"),
-    ]
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
 def test_a_replay_is_no_turn_and_its_ids_are_not_used_again(method: str) -> None:
     call = tool("t", status="completed")
     load = ask(2, method, {"sessionId": "s", "cwd": "/", "mcpServers": []})
-    analysis = analysed(*turn(call), load, say("a"), call, answer(2, {}))
-    assert [row.is_replay for row in analysis.rows] == [False, False, False, True, True]
-    assert [row.title for row in analysis.rows[1:]] == ["Do t", "/", "a", "Do t"]
-    assert not analysis.problems
+    rows = analysed(*turn(call), load, say("a"), call, answer(2, {}))
+    assert [row.is_replay for row in rows] == [False, False, False, True, True]
+    assert [row.title for row in rows[1:]] == ["Do t", "/", "a", "Do t"]
+    assert not any(row.problems for row in rows)
 
 
-def test_a_fork_may_replay_under_its_new_id() -> None:
-    fork = ask(1, "session/fork", {"sessionId": "s", "cwd": "/"})
-    found = problems(fork, say("a", "t"), answer(1, {"sessionId": "t"}), say("b", "t"))
-    assert [number for number, _ in found] == [1, 4]
+ENDED = tool("t", status="completed")
+RUNS = tool("t", status="in_progress")
+MODE = update("current_mode_update", currentModeId="m")
+CANCEL = sent("c2a", method="session/cancel", params={"sessionId": "s"})
+OPENED = [ask(1, "session/new", NEW), answer(1, {"sessionId": "s"})]
+FORK = ask(1, "session/fork", {"sessionId": "s", "cwd": "/"})
+FORKED = "Method not found (-32601, rule 11, v1_unstable accepts it)"
+OUTSIDE = "agent_message_chunk outside of a turn"
+NOTHING = "an answer to no request, or to a line that could not be read (rule 8)"
+INITIALIZE = [ask(0, "initialize", {"protocolVersion": 1}), answer(0, {"protocolVersion": 1})]
+NULL = sent("a2c", id=None, error={"code": -32700, "message": "Parse error"})
+PROBLEMS: dict[str, tuple[list[Any], list[tuple[int, str]]]] = {
+    "a field of params": (
+        [ask(1, "session/new", {"cwd": 5, "mcpServers": []}), OPENED[1]],
+        [(1, "cwd: Input should be a valid string (-32602, rule 12)")],
+    ),
+    "a field of a result": ([OPENED[0], answer(1, {})], [(2, "sessionId: Field required (rule 9)")]),
+    "an update": ([update("_acme")], [(1, "update: Input should have one of the expected tags (rule 12)")]),
+    "no JSON": (
+        [("a2c", "Loading...")],
+        [(1, "10 bytes that are not JSON (expected value at byte 1): Loading... (-32700, rule 3)")],
+    ),
+    "no message": (
+        [("a2c", "[]")],
+        [(1, "2 bytes of JSON that are not a message: it is not an object (-32600, rule 4)")],
+    ),
+    "a draft": ([FORK, answer(1, {"sessionId": "t"})], [(1, FORKED)]),
+    "no method": ([ask(1, "session/gone", {}), answer(1, {})], [(1, "Method not found (-32601, rule 11)")]),
+    "outside of a turn": ([MODE, say("a"), *turn(say("b")), say("c"), say("d"), MODE], [(2, OUTSIDE), (6, OUTSIDE)]),
+    "a fork replays under its new id": (
+        [FORK, say("a", "t"), answer(1, {"sessionId": "t"}), say("b", "t")],
+        [(1, FORKED), (4, OUTSIDE)],
+    ),
+    "an id of a tool call again": (turn(ENDED, ENDED), [(3, "the id t is used again, after the tool call of line 2")]),
+    "a tool call starts twice": (turn(RUNS, ENDED), []),
+    "a tool call never started": (
+        turn(tool("t", "tool_call_update", status="completed")),
+        [(2, "a tool_call_update, but no tool call has the id t")],
+    ),
+    "a tool call never ended": (turn(RUNS), [(3, "the turn ends, and the tool call of line 2 is in_progress")]),
+    "an id of a request again": (
+        [OPENED[0], *OPENED],
+        [(1, "session/new has no answer"), (2, "the id 1 is used again before line 1 is answered (rule 8)")],
+    ),
+    "an id of an answered request": ([*OPENED, *OPENED], []),
+    "answers to nothing": (
+        [*turn(), answer(1, END), answer(5, {}), NULL],
+        [(3, "another answer to line 1 (rule 8)"), (4, NOTHING), (5, NOTHING)],
+    ),
+    "a cancelled turn": (turn(RUNS, CANCEL, result={"stopReason": "cancelled"}), []),
+    "a cancelled turn that goes on": (turn(CANCEL), [(3, "cancelled by line 2, but the answer is end_turn")]),
+    "two turns": (
+        [*turn()[:1], *turn(id=2)],
+        [(1, "session/prompt has no answer"), (2, "the turn of line 1 still runs")],
+    ),
+    "two connections": ([INITIALIZE[0], *INITIALIZE], [(1, "initialize has no answer")]),
+    "an agent that failed": (
+        [("stderr", "Traceback"), ("stderr", "acp-bindings tap: the agent exited with 1")],
+        [(2, "the agent exited with 1")],
+    ),
+}
 
 
-def test_ids_of_tool_calls_that_are_used_again() -> None:
-    ended = tool("t", status="completed")
-    assert problems(*turn(ended, ended)) == [(3, "the id t is used again, after the tool call of line 2")]
-    analysis = analysed(*turn(tool("t"), ended))
-    assert [row.notes for row in analysis.rows] == [[], [(3, "the tool call t runs already, since line 2")]]
-
-
-def test_a_tool_call_that_never_started_or_never_ended() -> None:
-    assert problems(*turn(tool("t", "tool_call_update", status="completed"))) == [
-        (2, "a tool_call_update, but no tool call has the id t")
-    ]
-    assert problems(*turn(tool("t", status="in_progress"))) == [
-        (3, "the turn ends, and the tool call of line 2 is in_progress")
-    ]
-
-
-def test_ids_of_requests_that_are_used_again() -> None:
-    assert problems(ask(1, "session/new", NEW), ask(1, "session/new", NEW), answer(1, {"sessionId": "s"})) == [
-        (2, "the id 1 is used again before line 1 is answered (rule 8)")
-    ]
-    one = [ask(1, "session/new", NEW), answer(1, {"sessionId": "s"})]
-    assert [row.notes for row in analysed(*one, *one).rows] == [[], [(3, "the id 1 is used again, after line 1")]]
-
-
-def test_answers_that_nobody_asked_for() -> None:
-    null = sent("a2c", id=None, error={"code": -32700, "message": "Parse error"})
-    assert problems(*turn(), answer(1, END), answer(5, {}), null) == [
-        (3, "another answer to line 1 (rule 8)"),
-        (4, "an answer to no request: no request has the id 5 (rule 8)"),
-        (5, "the answer to a line that could not be read"),
-    ]
-
-
-def test_a_request_without_an_answer() -> None:
-    assert problems(ask(1, "session/prompt", PROMPT)) == [(1, "session/prompt has no answer")]
-
-
-def test_a_cancelled_turn_that_ends_otherwise() -> None:
-    cancel = sent("c2a", method="session/cancel", params={"sessionId": "s"})
-    assert problems(*turn(cancel)) == [(3, "cancelled by line 2, but the answer is end_turn")]
-    assert not problems(*turn(tool("t", status="in_progress"), cancel, result={"stopReason": "cancelled"}))
-
-
-def test_a_turn_that_begins_before_the_last_one_ended() -> None:
-    assert (2, "the turn of line 1 still runs") in problems(ask(1, "session/prompt", PROMPT), *turn(id=2))
-
-
-def test_each_initialize_begins_another_connection() -> None:
-    initialize = [ask(0, "initialize", {"protocolVersion": 1}), answer(0, {"protocolVersion": 1})]
-    assert not any(row.notes for row in analysed(*initialize, *initialize).rows)
-
-
-def test_the_end_of_an_agent_that_failed_is_a_problem() -> None:
-    assert problems(("stderr", "Traceback"), ("stderr", "acp-bindings tap: the agent exited with 1")) == [
-        (2, "the agent exited with 1")
-    ]
-    assert not problems(("stderr", "acp-bindings tap: the agent was ended by SIGTERM of the client"))
+@pytest.mark.parametrize(("entries", "expected"), PROBLEMS.values(), ids=PROBLEMS)
+def test_problems(entries: list[tuple[Direction, Any]], expected: list[tuple[int, str]]) -> None:
+    assert [problem for row in analysed(*entries) for problem in row.problems] == expected

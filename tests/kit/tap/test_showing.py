@@ -15,29 +15,19 @@ import pytest
 
 from acp_kit.__main__ import main
 from acp_kit.recording import read_recording
-from acp_kit.tap import page
+from acp_kit.tap import showing
 
 UPDATE = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a\u2028</script>\x1b[31m"}}
 SERVER = {"name": "db", "command": "db", "args": ["--api-key", "hunter2"], "env": [{"name": "KEY", "value": "hunter2"}]}
-HTTP = {
-    "type": "http",
-    "name": "w",
-    "url": "https://u:hunter2@h/?x=hunter2",
-    "headers": [{"name": "A", "value": "hunter2"}],
-}
+HEADERS = [{"name": "A", "value": "hunter2"}]
+HTTP = {"type": "http", "name": "w", "url": "https://u:hunter2@h/?x=hunter2", "headers": HEADERS}
+PROMPT = {"sessionId": "s1", "prompt": [{"type": "text", "text": "hi"}]}
 MESSAGES: list[tuple[str, Any]] = [
     ("c2a", {"id": 0, "method": "initialize", "params": {"protocolVersion": 1, "_meta": {"a": ["hunter2"], "n": 1}}}),
     ("a2c", {"id": 0, "result": {"protocolVersion": 1}}),
     ("c2a", {"id": 1, "method": "session/new", "params": {"cwd": "/w", "mcpServers": [SERVER, HTTP]}}),
     ("a2c", {"id": 1, "result": {"sessionId": "s1"}}),
-    (
-        "c2a",
-        {
-            "id": 2,
-            "method": "session/prompt",
-            "params": {"sessionId": "s1", "prompt": [{"type": "text", "text": "hi"}]},
-        },
-    ),
+    ("c2a", {"id": 2, "method": "session/prompt", "params": PROMPT}),
     ("stderr", "OPENAI_API_KEY=hunter2 and Bearer hunter2hunter2hunter2"),
     ("a2c", {"method": "session/update", "params": {"sessionId": "s1", "update": UPDATE}}),
     ("a2c", {"method": "session/update", "params": {"sessionId": "s2", "update": {"sessionUpdate": "_x"}}}),
@@ -48,7 +38,6 @@ MESSAGES: list[tuple[str, Any]] = [
 ]
 SHOWN = r"""
 acp.jsonl: 12 lines, 2 sessions, 1 turn, 2 problems
-client unknown, agent unknown
     1     0.000 -> initialize: version 1 => version 1  (1.0 s)
 session s1
     3     2.000 -> session/new: /w => s1  (1.0 s)
@@ -150,19 +139,16 @@ def test_the_page_has_the_redacted_recording_and_loads_nothing(file: Path, tmp_p
     recording = json.loads(embedded.data)
     assert recording["messages"]["7"]["params"]["update"] == UPDATE
     assert [row["lines"][0] for row in recording["rows"]] == [1, 3, 5, 6, 7, 8, 9, 10]
-    assert recording["rows"][2] == {
-        "kind": "call",
-        "direction": "c2a",
-        "lines": [5, 12],
-        "start": 1_700_000_004,
-        "end": 1_700_000_011,
+    about = {
+        "kind": "turn",
         "method": "session/prompt",
         "title": "hi",
         "outcome": "end_turn",
         "session": "s1",
         "turn": 1,
-        "is_turn": True,
     }
+    times = {"lines": [5, 12], "start": 1_700_000_004, "end": 1_700_000_011}
+    assert recording["rows"][2] == {"direction": "c2a", **about, **times}
 
 
 def changed(value: Any, chance: random.Random) -> Any:
@@ -186,7 +172,7 @@ def test_messages_of_any_form_can_be_shown(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_the_script_of_the_page_is_javascript(tmp_path: Path) -> None:
-    script = Path(page.__file__).with_name("page.html").read_text("utf-8").partition("<script>")[2]
+    script = Path(showing.__file__).with_name("page.html").read_text("utf-8").partition("<script>")[2]
     (tmp_path / "page.js").write_text(script.partition("</script>")[0], "utf-8")
     subprocess.run(["node", "--check", tmp_path / "page.js"], check=True, timeout=60)
 
@@ -195,9 +181,8 @@ def test_the_script_of_the_page_is_javascript(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_shown_is_an_error(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, str(tmp_path / "missing")]) == 2
     (tmp_path / "text").write_text("no recording\n")
-    assert main([command, str(tmp_path / "text")]) == 2
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("acp-bindings: [Errno 2] No such file")
-    assert "is not a recording" in second
+    for name, problem in (("missing", "No such file or directory"), ("text", "is not a recording")):
+        with pytest.raises(SystemExit, match="2"):
+            main([command, str(tmp_path / name)])
+        assert problem in capsys.readouterr().err

@@ -44,7 +44,6 @@ DEFECTS = {
     "selects the option `allow`": ("permission-option", "but the answer is"),
     "selects the first option": ("permission-kind", "has chosen my-allow_once, but my-reject_always"),
     "leaves questions open": ("cancel", "seconds for the answer to session/request_permission"),
-    "ignores the line": ("files", "line 2 is 'two: ça va', but the answer is"),
 }
 INITIALIZE, NEW, PROMPT = 1, 2, 3
 
@@ -121,13 +120,6 @@ class Client:
     def answer(self, id: Any, method: str, params: dict[str, Any]) -> None:
         if method == "session/request_permission":
             self.permit(id, params)
-        elif method == "fs/read_text_file":
-            lines = Path(params["path"]).read_text("utf-8").splitlines()
-            first = 0 if self.defect == "ignores the line" else params.get("line", 1) - 1
-            self.send(id=id, result={"content": "\n".join(lines[first : first + params.get("limit", len(lines))])})
-        elif method == "fs/write_text_file":
-            Path(params["path"]).write_text(params["content"], "utf-8")
-            self.send(id=id, result={})
         elif self.defect == "answers unknown requests with null":
             self.send(id=id, result=None)
         elif self.defect != "ignores unknown requests":
@@ -156,8 +148,7 @@ class Client:
                 self.send(id=id, result={"outcome": {"outcome": "cancelled"}})
 
     def converse(self, text: str) -> None:
-        fs = {"readTextFile": True, "writeTextFile": True}
-        params: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {"fs": fs}}
+        params: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {}}
         cwd = "." if self.defect == "its working directory is relative" else str(Path.cwd())
         self.send(id=INITIALIZE, method="initialize", params=params)
         if self.defect == "sends session/new at once":

@@ -1,0 +1,85 @@
+"""Shows an analysed recording in a terminal, or as one page for a browser, which loads nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from acp_kit.recording import Direction, Recorded
+from acp_kit.tap.analysis import analyse
+from acp_kit.tap.row import Row
+from acp_runtime.escaping import printable
+
+_ARROWS: dict[Direction, str] = {"c2a": "->", "a2c": "<-", "stderr": "!!"}
+_MAX_TITLE = 100
+_MAX_PROBLEM = 400
+_PAGE = Path(__file__).with_name("page.html")
+
+
+def page(name: str, recording: Sequence[Recorded]) -> str:
+    """Return the page. Redact the recording before, since the page has all its messages."""
+    rows = [{name: value for name, value in vars(row).items() if value} for row in analyse(recording)]
+    messages = {entry.number: entry.message if entry.line is None else entry.line for entry in recording}
+    data = json.dumps({"name": name, "rows": rows, "messages": messages}, separators=(",", ":"))
+    # Neither can end the script that it stands in, nor is there a line separator: `json` escapes what isn't ASCII.
+    return _PAGE.read_text("utf-8").replace("{{ recording }}", data.replace("<", "\\u003c"))
+
+
+def show(
+    name: str, rows: Sequence[Row], method: str | None = None, session: str = "", *, errors_only: bool = False
+) -> Iterator[str]:
+    """Yield the lines that show a recording. Control characters are escaped.
+
+    Args:
+        name: the name of the file.
+        rows: the rows.
+        method: only calls and notifications of this method; all updates have `session/update`.
+        session: only the session whose id begins so.
+        errors_only: only what is wrong, and calls that were answered with an error.
+    """
+    counts = {
+        "line": sum(len(row.lines) for row in rows),
+        "session": len({row.session for row in rows if row.session}),
+        "turn": sum(row.kind == "turn" for row in rows),
+        "problem": sum(len(row.problems) for row in rows),
+    }
+    summary = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items())
+    yield f"{printable(name)}: {summary}"
+    begin = next((row.start for row in rows if row.start is not None), 0.0)
+    shown = ""
+    for row in rows:
+        is_asked_for = method in (None, "session/update" if row.is_update else row.method)
+        if not is_asked_for or not row.session.startswith(session) or (errors_only and not row.is_wrong):
+            continue
+        if row.session and row.session != shown:
+            yield f"session {printable(row.session)}"
+            shown = row.session
+        time = "" if row.start is None else f"{row.start - begin:.3f}"
+        indent = "  " if (row.turn and row.kind != "turn") or row.is_replay else ""
+        title = f": {printable(' '.join(row.title.split()), _MAX_TITLE)}" if row.title else ""
+        outcome = f" => {printable(row.outcome, _MAX_TITLE)}" if row.outcome else ""
+        line = (
+            f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {_label(row)}{title}{outcome}{_extent(row)}"
+        )
+        yield line.rstrip(": ")
+        for number, text in row.problems:
+            where = f"line {number}: " if number != row.lines[0] else ""
+            yield f"{'':15} {indent}   PROBLEM: {where}{printable(text, _MAX_PROBLEM)}"
+
+
+def _label(row: Row) -> str:
+    if row.kind == "text":
+        return "stderr" if row.direction == "stderr" else "not a message"
+    return {"turn": f"turn {row.turn}", "tool": f"tool {row.method}".rstrip()}.get(row.kind, row.method)
+
+
+def _extent(row: Row) -> str:
+    """Return how long a row took, and of how many updates it is made."""
+    if len(row.lines) < 2:
+        return ""
+    parts = [f"{len(row.lines)} updates"] if row.is_update else []
+    if row.start is not None and row.end is not None:
+        took = row.end - row.start
+        parts.insert(0, f"{took:.1f} s" if took >= 1 else f"{took * 1000:.1f} ms")
+    return f"  ({', '.join(parts)})" if parts else ""
