@@ -23,6 +23,8 @@ _PIECE = 1 << 16
 # After the agent's exit, a process that it has left behind may keep its stdout open for ever. If nothing comes for this
 # time, in seconds, the tap ends.
 _SILENCE = 1.0
+# How often it looks whether a signal has come, in seconds.
+_LOOK = 1.0
 # How long Python lets a thread run while others wait, in seconds: the one that records must not delay the others.
 _SWITCH = 1e-4
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -62,7 +64,10 @@ def tap(command: Sequence[str], file: Path) -> int:
     ]
     for stream in outputs:
         stream.start()
-    code = agent.wait()
+    while (code := agent.poll()) is None:
+        # Again and again, because a signal that comes just before the wait doesn't interrupt it.
+        with suppress(subprocess.TimeoutExpired):
+            agent.wait(_LOOK)
     for stream in outputs:
         stream.drain()
     if code and -code not in forwarded:

@@ -22,7 +22,7 @@ SCHEMA_KEYS = {"id", "level", "rule", "page", "status", "reason", "seconds", "ex
 def check(defect: str, *options: str) -> int:
     only = [word for id in IDS for word in ("--only", id)]
     client = [sys.executable, "-I", "-S", str(CLIENT), defect, "{agent}", "{prompt}"]
-    return main(["check-client", *only, "--deadline", "2", *options, "--", *client])
+    return main(["check-client", *only, "--deadline", "6", *options, "--", *client])
 
 
 def test_the_text_has_a_line_for_what_passed_and_the_conversation_for_what_failed(

@@ -34,9 +34,11 @@ async def test_a_defect_is_found_by_its_own_scenario_and_by_no_other_must(defect
     others = [other for other, scenario in SCENARIOS.items() if scenario.level == "MUST" and other != id]
     found = await check(defect, others, 60)
     assert {result.scenario.id: result.reason for result in found if result.status == "failed"} == {}
-    (own,) = await check(defect, [id], 2)
-    assert own.status == "failed"
-    assert reason in own.reason
+    for deadline in (2, 60):  # some wait for it, and on a busy machine others take longer
+        (own,) = await check(defect, [id], deadline)
+        if reason in own.reason:
+            break
+    assert (own.status, reason in own.reason) == ("failed", True), own.reason
 
 
 async def test_a_client_that_stays_open_is_ended_after_each_scenario() -> None:
