@@ -146,7 +146,7 @@ class TransportEnd(BufferedWriter):
                 await self._transport.send(data)
                 self._wrote(len(data))
         except (Exception, asyncio.CancelledError) as raised:
-            self._unsent = asyncio.Queue()
+            self._unsent = asyncio.Queue[bytes]()
             self._failed(self.error or OSError(f"{type(raised).__name__}: {raised}"))
 
     async def _end_all(self) -> None:
