@@ -89,6 +89,8 @@ def test_a_recording_that_can_not_be_written_is_an_error_before_the_start(tmp_pa
 @_POSIX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_reach_the_agent(file: Path, number: signal.Signals) -> None:
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("the tap leaves a signal alone that is ignored, as SIGHUP is under nohup")
     agent = f"""
     import signal
     signal.signal({int(number)}, lambda *_: os._exit(5))
