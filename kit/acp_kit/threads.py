@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import CancelledError, Future, TimeoutError as NotYet
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any, ParamSpec, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from acp_kit._blocking import refuse_event_loop
 from acp_runtime import Remote
@@ -91,55 +92,73 @@ def call_in(
         start_deadline: how long the event loop may take to call it, in seconds.
         schedule: used instead of `loop.call_soon_threadsafe`.
     """
-    call, started = Future[R](), Future[None]()
+    # Not of `concurrent.futures`: if Ctrl-C comes while one of its locks is taken, that may stay locked.
+    unbegun = [begin]
     tasks: list[asyncio.Task[R]] = []
+    begun: SimpleQueue[None] = SimpleQueue()
+    outcome: SimpleQueue[Callable[[], R]] = SimpleQueue()
 
-    async def run() -> R:
+    async def run(begin: Callable[[], Awaitable[R]]) -> R:
         return await begin()
 
     def start() -> None:
         # The call is either begun here or given up by the thread, never both. With `run_coroutine_threadsafe`, a call
         # that was given up could still send its message.
-        if call.set_running_or_notify_cancel():
-            tasks.append(asyncio.ensure_future(run()))
-            tasks[0].add_done_callback(lambda task: _settle(call, task))
-            started.set_result(None)
+        with suppress(IndexError):
+            tasks.append(asyncio.ensure_future(run(unbegun.pop())))
+            tasks[0].add_done_callback(settle)
+            begun.put(None)
+
+    def settle(task: asyncio.Task[R]) -> None:
+        tasks.clear()
+        error = CancelledError() if task.cancelled() else task.exception()
+        if error is None:
+            outcome.put(partial(_return, task.result()))
+        else:
+            outcome.put(partial(throw, error))
 
     def stop() -> None:
         for task in tasks:
             task.cancel()
 
-    (schedule or loop.call_soon_threadsafe)(start)
     try:
-        with suppress(NotYet):
-            started.result(start_deadline)
-        if call.cancel():
+        (schedule or loop.call_soon_threadsafe)(start)
+        with suppress(Empty):
+            begun.get(timeout=start_deadline)
+        with suppress(IndexError):
+            unbegun.pop()
             raise RuntimeError(
                 f"The event loop of the connection has not run for {start_deadline:g} seconds. Is it waiting for this "
                 "thread? Wait for threads with `await asyncio.to_thread(...)`. Nothing was sent."
             )
-        return wait_for(call, loop)
+        return wait_for(outcome, loop)
     except BaseException:
-        if not call.cancel() and not call.done() and loop.is_running():
+        unbegun.clear()
+        with suppress(RuntimeError):  # the event loop was closed
             loop.call_soon_threadsafe(stop)
         raise
 
 
-def _settle(call: Future[R], task: asyncio.Task[R]) -> None:
-    error = CancelledError() if task.cancelled() else task.exception()
-    if error is None:
-        call.set_result(task.result())
-    else:
-        call.set_exception(error)
+def wait_for(outcome: SimpleQueue[Callable[[], R]], loop: asyncio.AbstractEventLoop | None = None) -> R:
+    """Wait until an event loop puts a function into a queue, and return its result.
 
-
-def wait_for(call: Future[R], loop: asyncio.AbstractEventLoop | None = None) -> R:
-    """Return the result of a call. Raise RuntimeError if the event loop that it runs in stops before."""
+    Raises:
+        RuntimeError: the event loop stopped before.
+    """
     while True:
         try:
-            return call.result(_LOOK)
-        except NotYet:
-            if call.done():
-                return call.result()  # a TimeoutError of the method itself
-            if loop is not None and not loop.is_running():
+            result = outcome.get(timeout=_LOOK)
+        except Empty:
+            if loop is not None and not loop.is_running() and outcome.empty():
                 raise RuntimeError("The event loop of the connection stopped before the method returned.") from None
+        else:
+            return result()
+
+
+def throw(error: BaseException) -> NoReturn:
+    """Raise an error."""
+    raise error
+
+
+def _return(value: R) -> R:
+    return value

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from copy import copy
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -112,8 +113,11 @@ def in_a_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[BaseExc
     return thread, raised
 
 
-def interrupted(future: Any, timeout: float) -> None:
-    raise KeyboardInterrupt
+class Interrupted(SimpleQueue[Any]):
+    """A queue whose reader is interrupted."""
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("is_interrupted", [False, True])
@@ -128,7 +132,7 @@ async def test_a_call_that_has_not_begun_when_it_ends_calls_nothing(
     async with conversation() as talk:
         call = from_thread(talk.agent, start_deadline=0.05)
         if is_interrupted:
-            monkeypatch.setattr(threads.Future, "result", interrupted)
+            monkeypatch.setattr(threads, "SimpleQueue", Interrupted)
         thread, raised = in_a_thread(lambda: call(send))
         thread.join()  # blocks the loop, as the mistake does that a user may make
         monkeypatch.undo()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from contextlib import suppress
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -86,7 +86,7 @@ class Callbacks:
         self._waiting.append(callback)
         self._changed.set()
         try:
-            result: R = await asyncio.wrap_future(callback.result)
+            result: R = await callback.result
             return result
         finally:
             self._take(callback)
@@ -146,18 +146,25 @@ class _Callback:
     def __init__(self, function: Callable[[Any], Any], request: Any) -> None:
         self._function = function
         self._request = request
-        self.result: Future[Any] = Future()
+        self._loop = asyncio.get_running_loop()
+        self.result: asyncio.Future[Any] = self._loop.create_future()
 
     def run(self) -> None:
         """Call the function, in a thread."""
-        if not self.result.set_running_or_notify_cancel():
-            return
         try:
             result = self._function(self._request)
         except Exception as error:
-            self.result.set_exception(error)
+            self._settle(self.result.set_exception, error)
         except BaseException:  # Ctrl-C ends the wait of this thread as well
-            self.result.set_exception(asyncio.CancelledError())
+            self._settle(self.result.cancel)
             raise
         else:
-            self.result.set_result(result)
+            self._settle(self.result.set_result, result)
+
+    def _settle(self, settle: Callable[..., object], *args: object) -> None:
+        def settle_once() -> None:
+            if not self.result.done():
+                settle(*args)
+
+        with suppress(RuntimeError):  # the event loop was closed
+            self._loop.call_soon_threadsafe(settle_once)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 from collections.abc import Awaitable, Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread, current_thread
 from typing import Generic, ParamSpec, TypeVar
 
 from acp_kit._blocking import refuse_event_loop
-from acp_kit.threads import call_in, wait_for
+from acp_kit.threads import call_in, throw, wait_for
 from acp_runtime import ConnectionClosed
 
 P = ParamSpec("P")
@@ -39,15 +42,20 @@ class EventLoopThread(Generic[T]):
     def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
         refuse_event_loop("Use acp_kit.client with `await` there.")
         self._loop = asyncio.new_event_loop()
-        self._entered: Future[T] = Future()
+        self._has_entered = False
+        self._outcome: SimpleQueue[Callable[[], T]] = SimpleQueue()
         self._closing = asyncio.Event()
         self._lock = Lock()
         self._has_ended = False
         self._task: asyncio.Task[None] | None = None
+        # Not `join` and `is_alive`: after Ctrl-C meanwhile, they can say that a thread has ended that runs.
+        self._is_running = True
+        self._end: SimpleQueue[None] = SimpleQueue()
+        self._process_id = os.getpid()
         self._thread = Thread(target=self._run, args=[context], name="acp-sync", daemon=True)
         self._thread.start()
         try:
-            self.value: T = wait_for(self._entered)
+            self.value: T = wait_for(self._outcome)
         except BaseException:
             self.close()
             raise
@@ -55,7 +63,7 @@ class EventLoopThread(Generic[T]):
     @property
     def is_open(self) -> bool:
         """Whether the thread runs. In a forked child it doesn't."""
-        return self._thread.is_alive()
+        return self._is_running and os.getpid() == self._process_id
 
     def call(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
         """Call a coroutine function in the event loop, and return its result.
@@ -96,7 +104,8 @@ class EventLoopThread(Generic[T]):
         interrupted: KeyboardInterrupt | None = None
         while self.is_open and current_thread() is not self._thread:
             try:
-                self._thread.join(_LOOK)
+                with suppress(Empty):
+                    self._end.get(timeout=_LOOK)
             except KeyboardInterrupt as error:
                 interrupted = error
                 self._schedule(self._cancel)
@@ -121,7 +130,7 @@ class EventLoopThread(Generic[T]):
 
     def _leave(self) -> None:
         self._closing.set()
-        if not self._entered.done():
+        if not self._has_entered:
             self._cancel()
 
     def _cancel(self) -> None:
@@ -133,10 +142,11 @@ class EventLoopThread(Generic[T]):
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
                 runner.run(self._hold(context))
         except BaseException as error:
-            if not self._entered.done():
-                self._entered.set_exception(error)
+            self._outcome.put(partial(throw, error))
         finally:
             atexit.unregister(self.close)
+            self._is_running = False
+            self._end.put(None)
 
     async def _hold(self, context: AbstractAsyncContextManager[T]) -> None:
         self._task = asyncio.current_task()
@@ -146,7 +156,8 @@ class EventLoopThread(Generic[T]):
             async with context as value:
                 # Called at the exit before what was registered earlier, which kills the agent.
                 atexit.register(self.close)
-                self._entered.set_result(value)
+                self._has_entered = True
+                self._outcome.put(lambda: value)
                 await self._closing.wait()
         finally:
             with self._lock:  # the runner cancels the calls that have begun before

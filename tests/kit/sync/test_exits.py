@@ -79,6 +79,22 @@ os.waitpid(child, 0)
 say(session.ask("hello"))
 """
 
+INTERRUPTED_OFTEN = """
+import random, signal
+def interrupt(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+count = 0
+while count < 500:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 5e-4))
+        while True:
+            session.state
+    except KeyboardInterrupt:
+        count += 1
+say(session.ask("hello"))
+"""
+
 
 class Script:
     """A script in a process of its own, and the file for what its agent notes."""
@@ -125,6 +141,10 @@ def test_ctrl_c_that_nobody_catches_cancels_the_turn_and_ends_the_agent(
     assert code_ == -signal.SIGINT
     assert err.rstrip().endswith("KeyboardInterrupt")
     assert script.noted == ["cancelled", "ended"]
+
+
+def test_a_call_may_be_interrupted_at_any_moment(start: Callable[[str], Script]) -> None:
+    assert start(INTERRUPTED_OFTEN).end() == (0, "hello\n", "")
 
 
 def test_ctrl_c_while_the_agent_starts_ends_it(start: Callable[[str], Script]) -> None:
