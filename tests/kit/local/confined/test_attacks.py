@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import socket
@@ -151,16 +152,18 @@ def test_a_link_that_appears_between_check_and_use_is_not_followed(tmp_path: Pat
     contents: set[bytes] = set()
     path = str(root / "folder/inner/notes.txt")
     try:
-        for number in range(count(200, 10_000)):
+        for number in itertools.count():
             with suppress(OSError, OutsideRoots):
                 contents.add(files.read(path))
             with suppress(OSError, OutsideRoots):
                 files.write(path, b"%d" % number)
+            # On a busy machine, the file is rarely in its place when its turn comes.
+            if number >= count(200, 10_000) and len(contents) > 1:
+                break
     finally:
         stop.set()
         swapping.join()
     assert SECRET not in contents
-    assert len(contents) > 1
     assert secret.read_bytes() == SECRET
     assert sorted(path.name for path in outside.rglob("*")) == ["folder", "inner", "notes.txt"]
 
