@@ -24,7 +24,7 @@ def like(other: object, cls: type[T]) -> type[T]:
     return cls if profile is None else cast("type[T]", getattr(import_module(profile), cls.__name__))
 
 
-def converted(other: object, model: T) -> T:
+def convert(other: object, model: T) -> T:
     """Return a model of `acp_bindings.v1`, converted to the profile of another object if that is another one.
 
     Args:

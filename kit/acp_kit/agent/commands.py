@@ -67,11 +67,11 @@ class Commands:
         if name in self._commands:
             raise ValueError(f"There is a command {name!r} already.")
 
-        def added(run: F) -> F:
+        def add_function(run: F) -> F:
             self._commands[name] = Command(name, description, run, hint)
             return run
 
-        return added
+        return add_function
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._commands.values())
@@ -84,11 +84,11 @@ class Commands:
         update = like(client, v1.SessionUpdateAvailableCommandsUpdate)(
             available_commands=[
                 available(
-                    name=each.name,
-                    description=each.description,
-                    input=ABSENT if each.hint is None else takes(hint=each.hint),
+                    name=command.name,
+                    description=command.description,
+                    input=ABSENT if command.hint is None else takes(hint=command.hint),
                 )
-                for each in self._commands.values()
+                for command in self._commands.values()
             ]
         )
         await client.session_update(session_id=session.id, update=update)
@@ -109,6 +109,6 @@ class Commands:
         Returns:
             Whether it was a command.
         """
-        if (found := self.find(prompt)) is not None:
-            await found[0].run(turn, found[1])
-        return found is not None
+        if (match := self.find(prompt)) is not None:
+            await match[0].run(turn, match[1])
+        return match is not None

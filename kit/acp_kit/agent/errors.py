@@ -50,5 +50,5 @@ def is_only(error: BaseException | None, condition: Callable[[BaseException], bo
     """Whether an error meets a condition, or is a group of errors that all do, as a task group raises it."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
-        return all(is_only(each, condition) for each in group.exceptions)
+        return all(is_only(member, condition) for member in group.exceptions)
     return error is not None and condition(error)

@@ -68,5 +68,5 @@ class CommandRun:
             except TimeoutError:
                 timed_out = True
                 await terminals.terminal_kill(v1.KillTerminalRequest(session_id=session_id, terminal_id=id))
-            found = await terminals.terminal_output(v1.TerminalOutputRequest(session_id=session_id, terminal_id=id))
-        return TerminalResult.of(found.exit_status, found, timed_out=timed_out)
+            output = await terminals.terminal_output(v1.TerminalOutputRequest(session_id=session_id, terminal_id=id))
+        return TerminalResult.of(output.exit_status, output, timed_out=timed_out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_bindings import v1
 from acp_kit._config_options import check_value, values_of
-from acp_kit._profiles import converted, like
+from acp_kit._profiles import convert, like
 from acp_runtime import ABSENT, InvalidParams
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Settings:
         for option in options:
             if option.id in self._options:
                 raise ValueError(f"Two options have the id {option.id!r}")
-            self._options[option.id] = converted(session.client, option)
+            self._options[option.id] = convert(session.client, option)
             self._check(option.id, option.current_value)
         for config_id, value in (current or {}).items():
             with suppress(ValueError):
@@ -143,7 +143,8 @@ class Settings:
         return like(client, v1.SessionModeState)(
             current_mode_id=option.current_value,
             available_modes=[
-                mode(id=each.value, name=each.name, description=_given(each.description)) for each in values_of(option)
+                mode(id=value.value, name=value.name, description=_given(value.description))
+                for value in values_of(option)
             ],
         )
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit._sequences import not_a_text
-from acp_kit._uninterrupted import finished_soon
+from acp_kit._uninterrupted import run_within
 from acp_runtime import ABSENT
 
 # How long the client may take, in seconds: to end a command whose time is over; and at the end of a block to release
@@ -84,7 +84,7 @@ class Terminal:
             self.terminal_id = await asyncio.shield(creating)
         except asyncio.CancelledError:
             with suppress(Exception):
-                await finished_soon(self._release_late(creating), _DEADLINE)
+                await run_within(self._release_late(creating), _DEADLINE)
             raise
         return self
 
@@ -92,7 +92,7 @@ class Terminal:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            await finished_soon(self._release(self.terminal_id), _DEADLINE)
+            await run_within(self._release(self.terminal_id), _DEADLINE)
         except Exception as failure:
             if error is None:
                 raise
@@ -111,26 +111,26 @@ class Terminal:
         Args:
             timeout: in seconds; without it, as long as it takes.
         """
-        exited = await self._exited(timeout)
+        exited = await self._wait_for_exit(timeout)
         timed_out = exited is None
         if exited is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DEADLINE):
                     await self.kill()
-                    exited = await self._exited(None)
+                    exited = await self._wait_for_exit(None)
         output = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return TerminalResult.of(exited, output, timed_out=timed_out)
 
     async def output(self) -> str:
         """Return what the command has written so far, or the end of that."""
-        found = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
-        return found.output
+        response = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
+        return response.output
 
     async def kill(self) -> None:
         """Kill the command. Its output stays, and `wait` returns."""
         await self._client.terminal_kill(session_id=self._session_id, terminal_id=self.terminal_id)
 
-    async def _exited(self, timeout: float | None) -> v1.WaitForTerminalExitResponse | None:
+    async def _wait_for_exit(self, timeout: float | None) -> v1.WaitForTerminalExitResponse | None:
         """Wait for the exit; return None if the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):

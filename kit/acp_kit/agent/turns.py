@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
 from acp_bindings import v1
-from acp_kit._profiles import converted, like
+from acp_kit._profiles import convert, like
 from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.tool_calls import Output, ToolCall
 from acp_runtime import current_request
@@ -80,13 +80,13 @@ class Turn:
             self.stop_reason = "cancelled"  # also if the block has swallowed that
         self._has_ended = True
         try:
-            for each in self._runs:
-                each.cancel()
+            for command in self._runs:
+                command.cancel()
             if self._runs:
                 await asyncio.wait(self._runs)
         finally:
             await self._end_unfinished(error)
-        if is_only(error, lambda each: isinstance(each, TurnCancelled)):
+        if is_only(error, lambda raised: isinstance(raised, TurnCancelled)):
             self.stop_reason = "cancelled"
             return True
         return False
@@ -122,7 +122,7 @@ class Turn:
     async def plan(self, *entries: v1.PlanEntry) -> None:
         """Send the plan. It replaces the earlier one, so pass all entries each time."""
         client = self.session.client
-        await self.send(like(client, v1.SessionUpdatePlan)(entries=[converted(client, entry) for entry in entries]))
+        await self.send(like(client, v1.SessionUpdatePlan)(entries=[convert(client, entry) for entry in entries]))
 
     async def send(self, update: v1.SessionUpdate) -> None:
         """Send any update. What the agent says afterwards is a new message.
@@ -133,7 +133,7 @@ class Turn:
         """
         self.check()
         self._speaking = None
-        await self.session.send(converted(self.session.client, update))
+        await self.session.send(convert(self.session.client, update))
 
     def check(self) -> None:
         """Refuse to send anything if the turn is over. All methods that send something call this.
@@ -306,5 +306,5 @@ class Turn:
         else:
             message_id = uuid4().hex
             self._speaking, self._message_id = kind, message_id
-        block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
+        block = self._text(text=content) if isinstance(content, str) else convert(self.session.client, content)
         await self.session.send(kind(content=block, message_id=message_id))

@@ -58,7 +58,7 @@ class Rule:
         inside = (_is_inside(path, root) for path in paths)  # no more than needed: an agent may name any number
         if self.decision == "allow":
             return next(inside, False) is True and all(inside)
-        return any(each is not False for each in inside)
+        return any(verdict is not False for verdict in inside)
 
 
 def allow(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None, always: bool = False) -> Rule:

@@ -153,11 +153,11 @@ class SessionState(Shown):
         return self._snapshot
 
     def _tool_calls_now(self) -> _ToolCalls:
-        found = None if self._tool_calls is None else self._tool_calls()
-        if found is None:
-            found = _ToolCalls(self._timeline.tool_calls)
-            self._tool_calls = ref(found)
-        return found
+        calls = None if self._tool_calls is None else self._tool_calls()
+        if calls is None:
+            calls = _ToolCalls(self._timeline.tool_calls)
+            self._tool_calls = ref(calls)
+        return calls
 
     def _before_change(self) -> None:
         self._snapshot = None

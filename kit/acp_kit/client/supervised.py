@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from acp_bindings.v1 import McpServer, RemoteAgent
-from acp_kit._uninterrupted import uninterrupted
+from acp_kit._uninterrupted import run_to_end
 from acp_kit.client.deadlines import limited
 from acp_kit.client.sessions import ClientSession, open_session, reopen_session
 from acp_runtime import ConnectionClosed
@@ -126,7 +126,7 @@ class Supervised:
             self._end = ConnectionClosed("The agent was ended by this side.")
             self._notify()
         task.cancel()
-        await uninterrupted(asyncio.wait({task}), task.cancel)
+        await run_to_end(asyncio.wait({task}), task.cancel)
 
     async def agent(self) -> RemoteAgent:
         """Return the proxy of the agent. Waits while the agent is being started again.

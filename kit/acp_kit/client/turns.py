@@ -230,8 +230,8 @@ class Turn:
                 await asyncio.wait({prompt})
 
 
-def finished_text(turn: Turn) -> str:
-    """Return the text of a turn that the agent has ended by itself.
+def require_text(turn: Turn) -> str:
+    """Return the text of a turn, which the agent must have ended by itself.
 
     Raises:
         UnfinishedTurn: if the stop reason is another one than `end_turn`, or this side has cancelled the turn.

@@ -144,7 +144,7 @@ class Terminals:
         command, args = request.command, tuple(request.args)
         if self._shell:
             command, args = in_shell(command, args)
-        env = environment({each.name: each.value for each in request.env}, self._inherit_env)
+        env = environment({variable.name: variable.value for variable in request.env}, self._inherit_env)
         limit = self._max_output_bytes
         if request.output_byte_limit is not None:
             limit = min(limit, request.output_byte_limit)

@@ -86,9 +86,9 @@ class Folder:
 
     def status(self, name: str) -> os.stat_result:
         """Return what a member is. Symbolic links are not followed."""
-        found = os.stat(self._member(name), dir_fd=self._fd, follow_symlinks=False)
+        status = os.stat(self._member(name), dir_fd=self._fd, follow_symlinks=False)
         self._check()
-        return found
+        return status
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
         """Open a file in it, and return the descriptor."""

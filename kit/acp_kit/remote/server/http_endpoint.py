@@ -124,7 +124,7 @@ class HTTPEndpoint:
             raise Refused(415, "The body must not have a Content-Encoding.")
         header_session, account = self._session(request), transport.account
         transport.posts += 1
-        account.set(request, _buffered(request))
+        account.set(request, _buffer_size(request))
         try:
             async with transport.turn:
                 transport.abort_body = partial(_abort, request)
@@ -213,7 +213,7 @@ class HTTPEndpoint:
         return respond
 
 
-def _buffered(request: Request) -> int:
+def _buffer_size(request: Request) -> int:
     """Return how much of a body the server may hold while the message before it is handled."""
     length = header(request, "content-length")
     return min(int(length), _BUFFER) if length.isdecimal() else _BUFFER
@@ -226,5 +226,5 @@ def _abort(request: Request) -> None:
 
 def _accepts_events(request: Request) -> bool:
     accept = ",".join(request.headers.getlist("accept")) or "*/*"
-    ranges = {each.partition(";")[0].strip().lower() for each in accept.split(",")}
+    ranges = {media_range.partition(";")[0].strip().lower() for media_range in accept.split(",")}
     return not ranges.isdisjoint({"text/event-stream", "text/*", "*/*"})
