@@ -41,7 +41,7 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
 async def run_within(work: Coroutine[Any, Any, object], deadline: float) -> None:
     """Run a coroutine to its end, and raise its error, but wait for it at most `deadline` seconds.
 
-    After that, it goes on by itself, and an error of it is dropped.
+    After that, it continues in the background, and its error is dropped.
 
     Raises:
         CancelledError: at the end of the wait, if this task was cancelled meanwhile. That shortens the wait.

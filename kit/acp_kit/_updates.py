@@ -30,7 +30,7 @@ class Changes:
 
     Attributes:
         id: the field with the id.
-        starts: whether it adds another one if that one has ended.
+        starts: whether it adds a new entry if the old one has ended.
         clears: whether null clears a field, instead of leaving it unchanged.
         adds_to: the field of the entry to which its content is added.
     """
@@ -135,7 +135,7 @@ def apply_change(effect: Changes, entry: Any, update: Any) -> tuple[Any, bool]:
 
 
 def latest(effect: Sets, old: Any, new: Any) -> Any:
-    """Return the last update of a kind that sets values, after another one."""
+    """Merge an update that sets values into the last one of its kind."""
     return _copy(old, _given_values(new)) if effect.patches and old is not None else new
 
 

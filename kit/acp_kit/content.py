@@ -149,7 +149,7 @@ def _as_text(block: v1.ContentBlock) -> str:
 
 
 def _guess_type(file: Path) -> str | None:
-    """Return the type that the name of a file tells; None for a compressed file, which is not what is inside of it."""
+    """Guess the type of a file by its name; None for a compressed file, whose name tells the type inside."""
     kind, compression = guess_type(file.name)
     return None if compression else kind
 

@@ -36,7 +36,7 @@ class TurnCancelled(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what to tell of an error, or of the first one in a group."""
+    """Return the reason to show for an error, or for the first one in a group."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, Rejected):

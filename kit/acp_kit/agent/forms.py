@@ -16,7 +16,7 @@ def form_schema(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any]
     """Return what the client gets of a form.
 
     Raises:
-        ValueError: It is no form, or it has a field that a form of the protocol can't have.
+        ValueError: It isn't a form, or has a field that the protocol's forms can't have.
     """
     schema: Any = _flat(form) if isinstance(form, type) else form
     if isinstance(schema, Mapping) and (kind := cast("Any", schema).get("type", "object")) != "object":

@@ -15,8 +15,8 @@ from acp_kit._sequences import not_a_text
 from acp_kit._uninterrupted import run_within
 from acp_runtime import ABSENT
 
-# How long the client may take, in seconds: to end a command whose time is over; and at the end of a block to release
-# the terminal, or to create it if the turn was cancelled before it did.
+# How long the client may take, in seconds, to kill a command after a timeout; and at the end of a block to release the
+# terminal, or to create it first if the turn was cancelled meanwhile.
 _DEADLINE = 5.0
 
 
@@ -30,7 +30,7 @@ class TerminalResult:
     Attributes:
         exit_code: its exit code; None if a signal ended it, or if it is not known.
         signal: the signal that ended it, such as `SIGKILL`; None if it exited by itself, or if it is not known.
-        output: what it wrote, or the end of that.
+        output: what it wrote, or the end of it.
         truncated: whether the beginning of the output is missing.
         timed_out: whether it was killed because the time was over.
     """
@@ -52,11 +52,11 @@ class Terminal:
     """A command in a terminal of the client. Use it as an async context manager.
 
     The block releases the terminal in every case, which kills a command that still runs. It waits a few seconds for the
-    client's response, so that a turn can end although the client doesn't answer. To keep its output in front of
+    client's response, so that a turn ends even if the client doesn't answer. To keep its output in front of
     the user, add the terminal to a tool call (`call.output(terminal.content)`) before the block ends.
 
     Attributes:
-        terminal_id: the client's id of it. Set when the block is entered.
+        terminal_id: its id. Set when the block is entered.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class Terminal:
         return like(self._client, v1.ToolCallContentTerminal)(terminal_id=self.terminal_id)
 
     async def wait(self, timeout: float | None = None) -> TerminalResult:
-        """Wait until the command has exited. Kill it when the time is over.
+        """Wait until the command has exited. Kill it on a timeout.
 
-        If the client doesn't say within a few seconds that the killed command has exited, how it ended is not known.
+        If the client doesn't report the exit of the killed command within a few seconds, the exit status is unknown.
 
         Args:
             timeout: in seconds; without it, as long as it takes.
@@ -122,7 +122,7 @@ class Terminal:
         return TerminalResult.of(exited, output, timed_out=timed_out)
 
     async def output(self) -> str:
-        """Return what the command has written so far, or the end of that."""
+        """Return what the command has written so far, or the end of it."""
         response = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return response.output
 

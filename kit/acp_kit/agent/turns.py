@@ -29,12 +29,12 @@ class Turn:
     """One turn. Use it as an async context manager, and return its `response` after the block.
 
     When the user cancels, the handler's task is cancelled as usual: the block is left with `CancelledError`, and the
-    runtime answers `cancelled`. If the block swallows that, `response` says `cancelled` all the same. When the user
+    runtime answers `cancelled`. If the block suppresses the error, `response` still says `cancelled`. When the user
     closes a permission dialog without an answer, the block ends, and `response` says `cancelled`.
 
     Attributes:
         session: the session of the turn.
-        stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` if that is so.
+        stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` where that applies.
         unfinished: the tool calls that `ToolCall.start` began and that have not ended. The end of the block ends them
             as failed.
     """
@@ -61,7 +61,7 @@ class Turn:
     def open_calls(self) -> Mapping[str, ToolCall]:
         """The tool calls of `unfinished` by the ids that were passed to `tool_call`, and by their own.
 
-        Of several with an id it is the first one, because results come in the order of the calls.
+        If several have the same id, it is the first one, because results come in the order of the calls.
         """
         return {id: call for call in reversed(self.unfinished) for id in (call.given_id, call.id) if id is not None}
 
@@ -77,7 +77,7 @@ class Turn:
     ) -> bool:
         request = current_request()
         if request is not None and request.turn_cancelled:
-            self.stop_reason = "cancelled"  # also if the block has swallowed that
+            self.stop_reason = "cancelled"  # even if the block has suppressed the error
         self._has_ended = True
         try:
             for command in self._runs:
@@ -92,7 +92,7 @@ class Turn:
         return False
 
     async def _end_unfinished(self, error: BaseException | None) -> None:
-        """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
+        """End the tool calls that `ToolCall.start` began, even if ending one of them fails."""
         failure: BaseException | None = None
         for call in [*self.unfinished]:
             try:
@@ -136,7 +136,7 @@ class Turn:
         await self.session.send(convert(self.session.client, update))
 
     def check(self) -> None:
-        """Refuse to send anything if the turn is over. All methods that send something call this.
+        """Raise if the turn is over. All methods that send something call this.
 
         Raises:
             TurnCancelled: The turn was cancelled.
@@ -176,7 +176,7 @@ class Turn:
     async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
         """Return the text of a file: through the client if it serves files, else from the disk.
 
-        The arguments and errors are those of `SessionFiles.read`.
+        Arguments and errors are those of `SessionFiles.read`.
         """
         self.check()
         return await self.session.files.read(path, line=line, limit=limit)
@@ -226,17 +226,17 @@ class Turn:
         output_byte_limit: int = 50_000,
         call: ToolCall | None = None,
     ) -> TerminalResult:
-        """Run a command to its end: in a terminal of the client if it serves them, else as a process of the agent.
+        """Run a command: in a terminal of the client if it offers terminals, otherwise as a process of the agent.
 
-        Nothing of it is left running: the command and its descendants end with the call and with the turn. A process
-        of the agent also ends if the agent is killed. Descendants that leave its process group, as `setsid` lets them,
-        are not ended; nor, on Windows, are any.
+        Nothing is left running: the command and its descendants end with the call and with the turn. A process of the
+        agent also ends if the agent is killed. Descendants that leave its process group, as with `setsid`, are not
+        ended; on Windows, no descendants are.
 
         Args:
             command: the program; with `shell`, a line of shell. Models write such lines.
             *args: its arguments. With `shell`, they are quoted.
             shell: whether it runs in a shell (`/bin/sh`, or `%COMSPEC%` on Windows).
-            timeout: after how many seconds it is killed; without it, it may take as long as it wants.
+            timeout: after how many seconds it is killed; without it, never.
             cwd: its working directory, absolute or relative to the session's; without it, the session's.
             env: environment variables in addition to those of the client or, as a process of the agent, the agent's.
             output_byte_limit: how many bytes of output to keep, from the end.

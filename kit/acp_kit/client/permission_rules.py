@@ -1,6 +1,6 @@
 """Rules that answer a permission request by the kind of the tool call and the paths that it names.
 
-A rule goes by what the agent says about its tool call. It spares the user questions, but is no sandbox: an agent that
+Rules trust what the agent says about its tool call. They save the user questions, but aren't a sandbox: an agent that
 lies about its kinds or paths gets the permission of what it says.
 """
 

@@ -139,7 +139,8 @@ class ClientSession:
         For example: `await session.choose("model", "opus")`.
 
         Args:
-            setting: the id of an option, or its category if no other one has it; "mode" is the mode where no option is.
+            setting: the id of an option, or its category if no other option has that; "mode" is the session's mode if
+                no option is called so.
             value: the id of the value; for a toggle, whether it is on.
 
         Raises:
@@ -341,7 +342,7 @@ async def _finish_opening(
 
 
 async def _close(session: ClientSession) -> None:
-    """Close a session if the agent can. That it fails, or that the agent has gone, is no error at this point."""
+    """Close a session if the agent can. Failures are ignored; the session is going away."""
     try:
         if session.agent.supports("session/close"):
             async with asyncio.timeout(_CLOSE_SECONDS):

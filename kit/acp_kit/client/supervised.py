@@ -73,9 +73,9 @@ class Supervised:
             `initialize`. It is called for each process, and so is the factory of the client that it passes to
             `spawn_agent`.
         delays: how many seconds to wait before each attempt.
-        stable_after: an agent that ran for so many seconds before it ended has all attempts again.
-        start_deadline: an agent that can't be used after so many seconds has failed to start; None for no limit.
-        reopen_deadline: a session that the agent hasn't opened again after so many seconds is lost.
+        stable_after: the uptime in seconds after which the count of attempts begins again.
+        start_deadline: how long the agent may take to become usable, in seconds; None for no limit.
+        reopen_deadline: how long the agent may take to open a session again, in seconds, before the session is lost.
         on_change: called with each change. What it raises is logged.
     """
 

@@ -163,7 +163,7 @@ def _in_utf8(value: Any) -> Any:
 
 
 def _new_id(wanted: str, ids: set[str]) -> str:
-    """Return the id of a tool call if endpoints take it, otherwise another one that is new. Remember it."""
+    """Return the id of a tool call if endpoints accept it, otherwise a new one, and remember it."""
     if not _ID.fullmatch(wanted) or wanted in ids:
         wanted = next(id for number in count(1) if (id := f"call-{number}") not in ids)
     ids.add(wanted)

@@ -274,7 +274,7 @@ def _status(cls: type[S], status: ExitStatus) -> S:
 
 
 def in_shell(command: str, args: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the command that runs another one in a shell. Arguments are quoted, the command itself is not."""
+    """Return the command that runs the given one in a shell. Arguments are quoted, the command itself is not."""
     if sys.platform == "win32":
         from subprocess import list2cmdline
 

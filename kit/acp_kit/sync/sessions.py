@@ -139,7 +139,8 @@ class SyncSession:
         For example: `session.choose("model", "opus")`.
 
         Args:
-            setting: the id of an option, or its category if no other one has it; "mode" is the mode where no option is.
+            setting: the id of an option, or its category if no other option has that; "mode" is the session's mode if
+                no option is called so.
             value: the id of the value; for a toggle, whether it is on.
 
         Raises:

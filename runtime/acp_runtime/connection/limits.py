@@ -104,7 +104,7 @@ class Limits:
 
     @property
     def is_flooded(self) -> bool:
-        """Whether the peer sent so much that the connection has to end. One message alone is no flood."""
+        """Whether the peer sent so much that the connection has to end. A single message never counts as a flood."""
         return self.bytes >= self._flood_bytes and self.messages > 1
 
     def exceeds(self, share: float) -> bool:

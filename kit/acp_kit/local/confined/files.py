@@ -1,4 +1,4 @@
-"""Reads and writes regular files inside of roots. All of it blocks; call it in a thread."""
+"""Reads and writes regular files inside roots. All calls block, so call them in a thread."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ConfinedFiles:
 
         Args:
             path: the absolute path.
-            first: return only so many bytes from the start. Files may have any size then.
+            first: how many bytes to return from the start. With it, files may have any size.
 
         Raises:
             InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.

@@ -25,7 +25,7 @@ _TO_CHECK = {401: "the credentials", 403: "the path, the credentials and the all
 
 
 class RefusedError(OSError):
-    """The agent answered with another status than 2xx, or with something that is no answer.
+    """The agent answered with a status other than 2xx, or with an invalid response.
 
     Attributes:
         status: the status of HTTP.
@@ -115,7 +115,7 @@ class Requests:
 
 
 async def read_start(response: httpx2.Response, size: int) -> bytes:
-    """Return a body, or so many bytes of it and some more."""
+    """Return a body, or its beginning if it is larger than `size`."""
     body = bytearray()
     async for chunk in response.aiter_raw():
         await asyncio.sleep(0)  # there may be many small chunks

@@ -164,7 +164,7 @@ class HTTPEndpoint:
             async with asyncio.timeout(seconds):
                 async for chunk in request.stream():
                     size += len(chunk)
-                    # The rest is read all the same: over HTTP/2, servers close the whole connection otherwise.
+                    # Read the rest anyway: over HTTP/2, servers would close the whole connection.
                     body += chunk if size <= most else b""
                     account.set(request, len(body))
         except TimeoutError:
