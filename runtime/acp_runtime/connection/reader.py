@@ -58,7 +58,7 @@ class Reader:
         self._source.start(self)
 
     def held(self) -> int:
-        """Return how many bytes the messages take that are not handled to the end."""
+        """Return how many bytes the messages take whose handling has not ended."""
         return self._limits.bytes
 
     def received(self, data: bytes, /) -> None:
