@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import getdoc
@@ -323,9 +324,10 @@ async def cancel(client: Client) -> None:
     """A client that cancels a turn answers its open requests for permission with `cancelled`."""
     prompt = await client.receive("session/prompt")
     client.send(_text("Please cancel this turn while the question is open."), request := permission(1))
-    await asyncio.sleep(client.command.quiet)
-    if any("method" not in message for message in client.messages):
-        raise NotTried("the client has answered the question by itself")
+    with suppress(TimeoutError):
+        async with asyncio.timeout(client.command.quiet):
+            await client.answer(request)
+            raise NotTried("the client has answered the question by itself")
     client.interrupt()
     try:
         await client.receive("session/cancel")
