@@ -86,19 +86,20 @@ class Job:
 
 def load_kernel32() -> Any:
     """Return the functions of Windows. Those that make a job raise OSError if they fail."""
-    assert sys.platform == "win32"
-    import ctypes
+    if sys.platform == "win32":
+        import ctypes
 
-    def check(result: Any, *_: object) -> Any:
-        if not result:
-            raise ctypes.WinError(ctypes.get_last_error())
-        return result
+        def check(result: Any, *_: object) -> Any:
+            if not result:
+                raise ctypes.WinError(ctypes.get_last_error())
+            return result
 
-    kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
-    kernel32.CreateJobObjectW.restype = kernel32.OpenProcess.restype = Handle
-    for name in ("CreateJobObjectW", "SetInformationJobObject", "OpenProcess", "AssignProcessToJobObject"):
-        getattr(kernel32, name).errcheck = check
-    return kernel32
+        kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel32.CreateJobObjectW.restype = kernel32.OpenProcess.restype = Handle
+        for name in ("CreateJobObjectW", "SetInformationJobObject", "OpenProcess", "AssignProcessToJobObject"):
+            getattr(kernel32, name).errcheck = check
+        return kernel32
+    raise OSError("Only Windows has jobs.")
 
 
 def open_job(process_id: int, load: Callable[[], Any] = load_kernel32) -> Job | None:
