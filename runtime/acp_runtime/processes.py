@@ -51,11 +51,13 @@ class ProcessGroup:
         on_exit: called in another thread when the subprocess has exited.
 
     Attributes:
+        pid: the id of the subprocess, and of its group.
         exited: done when the subprocess itself has exited, whoever keeps its pipes open.
     """
 
     def __init__(self, popen: subprocess.Popen[bytes], on_exit: Callable[[], object]) -> None:
         self.popen = popen
+        self.pid: int = popen.pid
         self._job: Any = None
         if sys.platform == "win32":
             from acp_runtime.windows_jobs import open_job
@@ -66,11 +68,6 @@ class ProcessGroup:
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
         Thread(target=_wait, args=(popen, ref(self), on_exit), name="acp-wait", daemon=True).start()
-
-    @property
-    def pid(self) -> int:
-        """The id of the subprocess, and of its group."""
-        return self.popen.pid
 
     @property
     def returncode(self) -> int | None:
@@ -111,8 +108,7 @@ def _ignore_ctrl_c_at_exit() -> None:
 
 def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Callable[[], object]) -> None:
     popen.wait()
-    group = owner()
-    if group is not None:
+    if (group := owner()) is not None:
         group.note_exit()
     del group
     on_exit()
@@ -207,11 +203,10 @@ def find_program(command: str, args: Iterable[str], env: Mapping[str, str]) -> s
     Raises:
         InvalidCommand: if it is a script of cmd.exe, which would interpret one of the arguments.
     """
-    if sys.platform != "win32":
-        return command
-    program = shutil.which(command, path=env.get("PATH")) or command
-    check_arguments(program, args)
-    return program
+    if sys.platform == "win32":
+        command = shutil.which(command, path=env.get("PATH")) or command
+        check_arguments(command, args)
+    return command
 
 
 def check_arguments(program: str, args: Iterable[str]) -> None:

@@ -28,12 +28,9 @@ class Handle(c_void_p):
 
 
 class BasicLimits(Structure):
-    """JOBOBJECT_BASIC_LIMIT_INFORMATION. What isn't used has short names; neighbours of one type are an array."""
+    """JOBOBJECT_BASIC_LIMIT_INFORMATION. What isn't used is in arrays; the limit of processes with its padding."""
 
-    _fields_ = (
-        *(("times", c_int64 * 2), ("flags", c_uint32), ("working_set", c_size_t * 2), ("processes", c_uint32)),
-        *(("affinity", c_size_t), ("priorities", c_uint32 * 2)),
-    )
+    _fields_ = (("times", c_int64 * 2), ("flags", c_uint32), ("sizes", c_size_t * 4), ("classes", c_uint32 * 2))
 
 
 class ExtendedLimits(Structure):
