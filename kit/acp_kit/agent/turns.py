@@ -230,7 +230,7 @@ class Turn:
 
         Nothing of it is left running: the command and its descendants end with the call and with the turn. A process
         of the agent also ends if the agent is killed. Descendants that leave its process group, as `setsid` lets them,
-        are not ended; nor, on Windows, are any.
+        are not ended.
 
         Args:
             command: the program; with `shell`, a line of shell. Models write such lines.
