@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import venv
 from io import FileIO
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
@@ -78,6 +79,14 @@ async def test_rule_23_the_descendants_of_a_script_of_cmd_exe_end_with_it(chain:
     await end(start_chain(str(script), "2"))
     with pytest.raises(InvalidCommand, match=r"cmd\.exe"):
         start_chain(str(script), "2 & calc")
+
+
+@windows_only
+async def test_rule_23_descendants_that_leave_the_job_of_a_launcher_end_as_well(chain: Path, tmp_path: Path) -> None:
+    # The python.exe of a virtual environment starts Python in a job that its children leave without asking; so do
+    # Node's. They must not leave the outer job with it, which only allows those that ask.
+    venv.create(tmp_path / "venv")
+    await end(start_chain(str(tmp_path / "venv" / "Scripts" / "python.exe"), "-S", str(chain), "2"))
 
 
 @windows_only
