@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff api-changes docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page crater registry-snapshot build check-dist lock clean
+.PHONY: help regen check diff api-changes docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page which-sdk crater registry-snapshot build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -139,6 +139,9 @@ bench-report: $(READY) ## Write docs/project/performance.md from the results of 
 
 names-page: $(READY) ## Write docs/moving-names.md: the names of the official Python SDK, and what they are here (needs a registry)
 	$(BIN)/python -m tests.support.migration.names_page
+
+which-sdk: $(READY) ## Measure what this package and the official Python SDK do, write the table of docs/which-sdk.md (needs a registry)
+	$(BIN)/python -m benchmarks.behaviour
 
 crater: $(READY) ## Move other people's projects with acp_migrate, run their tests before and after, write the table of docs/moving.md (half an hour)
 	$(BIN)/python -m tests.crater $(PROJECTS)

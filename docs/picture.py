@@ -61,7 +61,7 @@ class PoetAgent(v1.Agent):
     async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         """Edit the poem."""
         session = self.sessions[request.session_id]
-        async with session.turn() as turn:
+        async with session.turn(request.prompt) as turn:
             path = f"{session.cwd}/poem.txt"
             await turn.say("I'll add a line.")
             async with turn.tool_call("Edit poem.txt") as call:
@@ -84,7 +84,7 @@ class EditorClient(UpdateHandlers, FileHandlers, PermissionHandlers, v1.Client):
 VIOLETS = "violets are blue\n"
 # The code for the agent's messages, in their order, and their indentation in `session_prompt`.
 CODE = {
-    "session/prompt": (0, "async with session.turn() as turn:"),
+    "session/prompt": (0, "async with session.turn(request.prompt) as turn:"),
     "agent_message_chunk": (1, 'await turn.say("I\'ll add a line.")'),
     "tool_call": (1, 'async with turn.tool_call("Edit poem.txt") as call:'),
     "session/request_permission": (2, "await call.ask()"),

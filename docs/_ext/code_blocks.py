@@ -1,4 +1,4 @@
-"""Code on pages: lines wrap on a phone, and in a guide's program those that every program has are grey.
+"""Code on pages: long messages wrap, and in a guide's program the lines that every program has are grey.
 
 A program of a guide runs as pasted, so it begins with imports and ends with `asyncio.run(main())`. Such statements and
 methods are found by their text: those in the program on the home page, and those that occur in several programs.

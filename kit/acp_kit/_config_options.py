@@ -18,10 +18,10 @@ def find_option(options: Sequence[SessionConfigOption], setting: str) -> Session
         ValueError: if several options have the category, with their ids.
     """
     by_id = [option for option in options if option.id == setting]
-    found = by_id or [option for option in options if option.category == setting]
-    if len(found) > 1:
-        raise ValueError(f"The agent has several options for {setting!r}. Pass an id: {_list(o.id for o in found)}.")
-    return found[0] if found else None
+    matching = by_id or [option for option in options if option.category == setting]
+    if len(matching) > 1:
+        raise ValueError(f"The agent has several options for {setting!r}. Pass an id: {_list(o.id for o in matching)}.")
+    return matching[0] if matching else None
 
 
 def check_value(option: SessionConfigOption, value: str | bool) -> None:
@@ -33,7 +33,7 @@ def check_value(option: SessionConfigOption, value: str | bool) -> None:
     if option.type == "boolean":
         if not isinstance(value, bool):
             raise ValueError(f"The option {printable(option.id)!r} is on or off: pass True or False, not {value!r}.")
-    elif value not in (values := [each.value for each in values_of(option)]):
+    elif value not in (values := [choice.value for choice in values_of(option)]):
         raise ValueError(f"The option {printable(option.id)!r} doesn't offer {value!r}, but {_list(values)}.")
 
 
@@ -56,8 +56,8 @@ def not_offered(setting: str, options: Sequence[SessionConfigOption], modes: Seq
 def values_of(option: SessionConfigOptionSelect) -> list[SessionConfigSelectOption]:
     """Return the values of an option, without their groups."""
     flat: list[SessionConfigSelectOption] = []
-    for each in option.options:
-        flat += getattr(each, "options", [each])
+    for choice in option.options:
+        flat += getattr(choice, "options", [choice])
     return flat
 
 

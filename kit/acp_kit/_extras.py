@@ -16,12 +16,12 @@ def require(part: str, extra: str, *modules: str) -> None:
     Raises:
         ImportError: one is missing. The message says how to install the extra.
     """
-    if module := missing(modules):
+    if module := first_missing(modules):
         install = f"pip install 'acp-bindings[{extra}]'"
         raise ImportError(f"{part} needs the package {module}, which you get with: {install}", name=module)
 
 
-def missing(modules: Iterable[str]) -> str | None:
+def first_missing(modules: Iterable[str]) -> str | None:
     """Return the first of these packages that isn't installed."""
     from importlib.util import find_spec  # every package of the kit would wait for it
 

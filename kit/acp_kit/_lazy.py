@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from acp_kit._extras import missing, require
+from acp_kit._extras import first_missing, require
 
 
 def lazy_exports(
@@ -33,6 +33,6 @@ def lazy_exports(
         return getattr(import_module(f".{home_of[name]}", package), name)
 
     def available() -> list[str]:
-        return sorted(name for name in home_of if not missing(extras.get(name, ())[1:]))
+        return sorted(name for name in home_of if not first_missing(extras.get(name, ())[1:]))
 
     return load, available, sorted(home_of)

@@ -24,8 +24,8 @@ def like(other: object, cls: type[T]) -> type[T]:
     return cls if profile is None else cast("type[T]", getattr(import_module(profile), cls.__name__))
 
 
-def converted(other: object, model: T) -> T:
-    """Return a model of `acp_bindings.v1`, converted to the profile of another object if that is another one.
+def convert(other: object, model: T) -> T:
+    """Return a model of `acp_bindings.v1`, converted to the profile that another object belongs to.
 
     Args:
         other: a proxy, or an instance of a model.
@@ -38,7 +38,7 @@ def converted(other: object, model: T) -> T:
 
 @cache
 def _profile(cls: Any) -> str | None:
-    """Return the module of the profile that a class or a base of it belongs to; None for v1 and for other classes."""
+    """Return the module of the profile that a class or one of its bases belongs to; None for v1 and other classes."""
     for base in cls.__mro__:
         package, _, rest = base.__module__.partition(".")
         name = rest.partition(".")[0]

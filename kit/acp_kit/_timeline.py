@@ -16,7 +16,7 @@ from acp_kit._updates import (
     Role,
     Says,
     Sets,
-    changed,
+    apply_change,
     given_fields,
     has_ended,
     latest,
@@ -239,12 +239,12 @@ class Timeline:
         self.end_message()
         replay.end_message()
         ours, theirs = [*self.entries.values()], [*replay.entries.values()]
-        entries = _merged_if_nothing_is_new(ours, theirs)
+        entries = _merge_if_nothing_is_new(ours, theirs)
         if entries is None:
             entries = list[Any]()
             for kind, *ends in SequenceMatcher(None, _identities(ours), _identities(theirs)).get_opcodes():
                 mine, other = ours[ends[0] : ends[1]], theirs[ends[2] : ends[3]]
-                entries += map(_completed, mine, other) if kind == "equal" else max(mine, other, key=_weight)
+                entries += map(_complete, mine, other) if kind == "equal" else max(mine, other, key=_weight)
         for known in (self.entries, self.tool_calls, self.places, self._questions):
             known.clear()
         for entry in entries:
@@ -264,7 +264,7 @@ class Timeline:
     def _change(self, effect: Changes, update: Any, *, is_question: bool) -> int:
         key = (effect.id, getattr(update, effect.id))
         place = self.places.get(key)
-        entry, is_new = changed(effect, None if place is None else self.entries[place], update)
+        entry, is_new = apply_change(effect, None if place is None else self.entries[place], update)
         if not is_question:
             self._questions.pop(key, None)
         elif is_new:
@@ -293,24 +293,24 @@ def key_of(entry: Any) -> tuple[str, str] | None:
     return (effect.id, getattr(entry, effect.id)) if isinstance(effect, Changes) else None
 
 
-def _merged_if_nothing_is_new(ours: Sequence[Any], theirs: Sequence[Any]) -> list[Any] | None:
+def _merge_if_nothing_is_new(ours: Sequence[Any], theirs: Sequence[Any]) -> list[Any] | None:
     """Return our entries with how they ended by a replay; None if the replay has a text or an entry that we lack.
 
     The newest ones are compared first, because an id may be used again.
     """
     for role in get_args(Role):
-        said = "".join(each.text for each in ours if isinstance(each, Message) and each.role == role)
+        said = "".join(message.text for message in ours if isinstance(message, Message) and message.role == role)
         end = len(said)
-        for each in reversed(theirs):
-            if isinstance(each, Message) and each.role == role and (end := said.rfind(each.text, 0, end)) < 0:
+        for entry in reversed(theirs):
+            if isinstance(entry, Message) and entry.role == role and (end := said.rfind(entry.text, 0, end)) < 0:
                 return None
     entries, place = [*ours], len(ours)
-    for each in reversed(theirs):
-        if not isinstance(each, Message):
-            place = next((place for place in range(place - 1, -1, -1) if key_of(ours[place]) == key_of(each)), -1)
+    for entry in reversed(theirs):
+        if not isinstance(entry, Message):
+            place = next((place for place in range(place - 1, -1, -1) if key_of(ours[place]) == key_of(entry)), -1)
             if place < 0:
                 return None
-            entries[place] = _completed(ours[place], each)
+            entries[place] = _complete(ours[place], entry)
     return entries
 
 
@@ -319,7 +319,7 @@ def _identities(entries: Sequence[Any]) -> list[object]:
     return [(entry.role, entry.text) if isinstance(entry, Message) else key_of(entry) for entry in entries]
 
 
-def _completed(ours: Any, theirs: Any) -> Any:
+def _complete(ours: Any, theirs: Any) -> Any:
     """Return an entry, unless it has ended with the status and what else only the same one in a replay has."""
     if isinstance(ours, Message) or has_ended(ours):
         return ours

@@ -14,7 +14,7 @@ _HURRIED = 0.5
 _running: set[asyncio.Task[Any]] = set()  # the event loop itself keeps no tasks alive
 
 
-async def uninterrupted(work: Coroutine[Any, Any, T], on_cancel: Callable[[], object] = lambda: None) -> T:
+async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], object] = lambda: None) -> T:
     """Run a coroutine to its end, and return its result or raise its error.
 
     Args:
@@ -38,17 +38,17 @@ async def uninterrupted(work: Coroutine[Any, Any, T], on_cancel: Callable[[], ob
     return result
 
 
-async def finished_soon(work: Coroutine[Any, Any, object], deadline: float) -> None:
+async def run_within(work: Coroutine[Any, Any, object], deadline: float) -> None:
     """Run a coroutine to its end, and raise its error, but wait for it at most `deadline` seconds.
 
-    After that, it goes on by itself, and an error of it is dropped.
+    After that, it continues in the background, and its error is dropped.
 
     Raises:
         CancelledError: at the end of the wait, if this task was cancelled meanwhile. That shortens the wait.
     """
     task = asyncio.create_task(work)
     _running.add(task)
-    task.add_done_callback(_ended)
+    task.add_done_callback(_forget)
     try:
         await asyncio.wait({task}, timeout=deadline)
     except asyncio.CancelledError:
@@ -58,7 +58,7 @@ async def finished_soon(work: Coroutine[Any, Any, object], deadline: float) -> N
         task.result()
 
 
-def _ended(task: asyncio.Task[Any]) -> None:
+def _forget(task: asyncio.Task[Any]) -> None:
     _running.discard(task)
     if not task.cancelled():
         task.exception()  # marks it as retrieved

@@ -30,7 +30,7 @@ class Changes:
 
     Attributes:
         id: the field with the id.
-        starts: whether it adds another one if that one has ended.
+        starts: whether it adds a new entry if the old one has ended.
         clears: whether null clears a field, instead of leaving it unchanged.
         adds_to: the field of the entry to which its content is added.
     """
@@ -106,7 +106,7 @@ def has_ended(entry: Any) -> bool:
     return entry.status in _ENDED
 
 
-def changed(effect: Changes, entry: Any, update: Any) -> tuple[Any, bool]:
+def apply_change(effect: Changes, entry: Any, update: Any) -> tuple[Any, bool]:
     """Return an entry after an update, and whether it is a new one.
 
     Args:
@@ -130,13 +130,13 @@ def changed(effect: Changes, entry: Any, update: Any) -> tuple[Any, bool]:
         if values.get("title") == "":
             del values["title"]
     else:
-        values = {effect.adds_to: _added(getattr(entry, effect.adds_to) or (), update)}
-    return _copied(entry, values), is_new
+        values = {effect.adds_to: _append(getattr(entry, effect.adds_to) or (), update)}
+    return _copy(entry, values), is_new
 
 
 def latest(effect: Sets, old: Any, new: Any) -> Any:
-    """Return the last update of a kind that sets values, after another one."""
-    return _copied(old, _given_values(new)) if effect.patches and old is not None else new
+    """Merge an update that sets values into the last one of its kind."""
+    return _copy(old, _given_values(new)) if effect.patches and old is not None else new
 
 
 def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,12 +145,12 @@ def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         settings: the last update of each kind, by tag.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for tag, update in settings.items():
         for name, field in cast("Sets", TABLE[tag]).fields.items():
             value: Any = getattr(update, field) if field else update
-            found[name] = tuple(value) if value.__class__ is list else value
-    return found
+            values[name] = tuple(value) if value.__class__ is list else value
+    return values
 
 
 def plain_text(chunk: Any) -> str | None:
@@ -183,12 +183,12 @@ def _given_values(update: Model) -> dict[str, Any]:
     return unknown | {name: value for name, value in given_fields(update).items() if name not in _IDENTIFYING}
 
 
-def _copied(entry: Any, values: dict[str, Any]) -> Any:
+def _copy(entry: Any, values: dict[str, Any]) -> Any:
     # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
     return BaseModel.model_copy(entry, update=values) if values else entry
 
 
-def _added(blocks: Sequence[Any], chunk: Any) -> list[Any]:
+def _append(blocks: Sequence[Any], chunk: Any) -> list[Any]:
     """Return blocks of content with that of a chunk. Adjacent plain texts are one block."""
     last, text = blocks[-1] if blocks else None, plain_text(chunk)
     if text is None or last is None or last.__pydantic_fields_set__ != _TEXT:

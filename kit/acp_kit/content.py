@@ -8,7 +8,7 @@ from mimetypes import guess_type
 from pathlib import Path
 
 from acp_bindings import v1
-from acp_kit._profiles import converted
+from acp_kit._profiles import convert
 
 _UNKNOWN = "application/octet-stream"
 
@@ -41,7 +41,7 @@ def image(source: str | Path | bytes, mime_type: str | None = None) -> v1.Conten
         OSError: if the file can't be read.
         ValueError: if the type is not known from the name.
     """
-    return v1.ContentBlockImage(data=_encoded(source), mime_type=mime_type or _media_type(source, "image"))
+    return v1.ContentBlockImage(data=_encode(source), mime_type=mime_type or _media_type(source, "image"))
 
 
 def audio(source: str | Path | bytes, mime_type: str | None = None) -> v1.ContentBlockAudio:
@@ -55,7 +55,7 @@ def audio(source: str | Path | bytes, mime_type: str | None = None) -> v1.Conten
         OSError: if the file can't be read.
         ValueError: if the type is not known from the name.
     """
-    return v1.ContentBlockAudio(data=_encoded(source), mime_type=mime_type or _media_type(source, "audio"))
+    return v1.ContentBlockAudio(data=_encode(source), mime_type=mime_type or _media_type(source, "audio"))
 
 
 def resource(path: str | Path, mime_type: str | None = None) -> v1.ContentBlockResource:
@@ -65,7 +65,7 @@ def resource(path: str | Path, mime_type: str | None = None) -> v1.ContentBlockR
         OSError: if the file can't be read.
     """
     file = Path(path).absolute()
-    data, kind = file.read_bytes(), mime_type or _guessed_type(file)
+    data, kind = file.read_bytes(), mime_type or _guess_type(file)
     try:
         decoded = None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
@@ -87,7 +87,7 @@ def link(path: str | Path, name: str | None = None) -> v1.ContentBlockResourceLi
         name: what the user sees; without it, the name of the file.
     """
     file = Path(path).absolute()
-    kind = _guessed_type(file)
+    kind = _guess_type(file)
     size = file.stat().st_size if file.is_file() else None
     return v1.ContentBlockResourceLink(
         uri=file.as_uri(), name=name or file.name or str(file), mime_type=kind, size=size
@@ -120,17 +120,17 @@ def prompt_for(agent: v1.RemoteAgent, blocks: Iterable[v1.ContentBlock]) -> list
     Raises:
         UnsupportedContent: if it can't. The message says which and why; `link` always works.
     """
-    found = [converted(agent, block) for block in blocks]
+    sent = [convert(agent, block) for block in blocks]
     able = (agent.capabilities and agent.capabilities.prompt_capabilities) or v1.PromptCapabilities()
     taken = {"image": able.image, "audio": able.audio, "resource": able.embedded_context}
-    refused = [block for block in found if not taken.get(block.type, True)]
+    refused = [block for block in sent if not taken.get(block.type, True)]
     if refused:
         kinds = ", ".join(dict.fromkeys(block.type for block in refused))
         raise UnsupportedContent(
             refused,
             f"This agent takes no blocks of the kind {kinds} in a prompt. It takes text and links to resources.",
         )
-    return found
+    return sent
 
 
 def _as_text(block: v1.ContentBlock) -> str:
@@ -148,13 +148,13 @@ def _as_text(block: v1.ContentBlock) -> str:
     return f"[{block.mime_type}: {uri}]" if uri else f"[{block.mime_type}]"
 
 
-def _guessed_type(file: Path) -> str | None:
-    """Return the type that the name of a file tells; None for a compressed file, which is not what is inside of it."""
+def _guess_type(file: Path) -> str | None:
+    """Guess the type of a file by its name; None for a compressed file, whose name tells the type inside."""
     kind, compression = guess_type(file.name)
     return None if compression else kind
 
 
-def _encoded(source: str | Path | bytes) -> str:
+def _encode(source: str | Path | bytes) -> str:
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     return b64encode(data).decode()
 
@@ -162,7 +162,7 @@ def _encoded(source: str | Path | bytes) -> str:
 def _media_type(source: str | Path | bytes, kind: str) -> str:
     if isinstance(source, bytes):
         raise ValueError(f"Bytes have no name that tells their type. Pass mime_type='{kind}/...'.")
-    found = _guessed_type(Path(source))
-    if found is None or not found.startswith(f"{kind}/"):
+    guessed = _guess_type(Path(source))
+    if guessed is None or not guessed.startswith(f"{kind}/"):
         raise ValueError(f"{Path(source).name!r} doesn't tell which type it has. Pass mime_type='{kind}/...'.")
-    return found
+    return guessed

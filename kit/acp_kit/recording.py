@@ -61,7 +61,7 @@ def read_recording(path: str | Path) -> list[Recorded]:
             raise ValueError(f"{path}, line {number}: not an object with a direction and a message")
         entries.append((number, cast("dict[str, Any]", entry)))
     if has_text and not entries:
-        raise ValueError(f"{path} is not a recording: no line of it is a JSON object")
+        raise ValueError(f"{path} is not a recording: none of its lines is a JSON object")
     directions: dict[str, Direction] = {"c2a": "c2a", "a2c": "a2c", "stderr": "stderr"}
     directions |= _sides(entry for _, entry in entries)
     recording: list[Recorded] = []

@@ -68,11 +68,11 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
         return b'"%d bytes that are not JSON"' % len(line)
     unvisited: list[object] = [value]
     while unvisited:
-        each = unvisited.pop()
-        if isinstance(each, dict):
-            unvisited += _redact_members(cast("dict[str, Any]", each), to_share=to_share)
-        elif isinstance(each, list):
-            items = cast("list[object]", each)
+        node = unvisited.pop()
+        if isinstance(node, dict):
+            unvisited += _redact_members(cast("dict[str, Any]", node), to_share=to_share)
+        elif isinstance(node, list):
+            items = cast("list[object]", node)
             for place, item in enumerate(items[:-1]):
                 if isinstance(item, str) and isinstance(items[place + 1], str) and _SECRET_OPTION.fullmatch(item):
                     items[place + 1] = _REDACTED
@@ -99,7 +99,7 @@ def _redact_members(fields: dict[str, Any], *, to_share: bool) -> list[object]:
     is_header = str(fields.get("name")).lower() in _AUTHORIZATION
     for key, value in fields.items():
         if key.lower() in _SECRET or (is_header and key == "value"):
-            fields[key] = _redacted(value)
+            fields[key] = _redact_values(value)
         elif _names_secret(key) or (to_share and key == "_meta"):
             fields[key] = _without_texts(value)
         else:
@@ -123,14 +123,14 @@ def _redact_texts(line: bytes, *, to_share: bool) -> bytes:
     return line
 
 
-def _redacted(value: object) -> object:
+def _redact_values(value: object) -> object:
     """Redact variables or headers, given as an object or as a list of names and values. Names are kept."""
     if isinstance(value, list):
-        return [_redacted_item(each) for each in cast("list[object]", value)]
-    return _redacted_item(value)
+        return [_redact_fields(item) for item in cast("list[object]", value)]
+    return _redact_fields(value)
 
 
-def _redacted_item(value: object) -> object:
+def _redact_fields(value: object) -> object:
     if not isinstance(value, dict):
         return _REDACTED
     fields = cast("dict[str, Any]", value)

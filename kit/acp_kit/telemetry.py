@@ -167,9 +167,9 @@ def _takes_meta(message: InstrumentedMessage) -> bool:
 
 def _meta(params: Any) -> Mapping[str, Any]:
     """Return the `_meta` of params; empty if they have none."""
-    found: object = None
+    meta: object = None
     if isinstance(params, dict):
-        found = cast("dict[str, Any]", params).get("_meta")
+        meta = cast("dict[str, Any]", params).get("_meta")
     elif isinstance(params, BaseModel):
-        found = getattr(params, "meta", None) or (params.model_extra or {}).get("_meta")
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        meta = getattr(params, "meta", None) or (params.model_extra or {}).get("_meta")
+    return cast("dict[str, Any]", meta) if isinstance(meta, dict) else {}

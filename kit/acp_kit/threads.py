@@ -47,8 +47,8 @@ class FromThread:
         """Return a method of the proxy as one that blocks, and any other public attribute of the proxy as it is."""
         if name.startswith("_"):
             raise AttributeError(name)
-        found = getattr(self._proxy, name)
-        return partial(self, found) if iscoroutinefunction(found) else found
+        attribute = getattr(self._proxy, name)
+        return partial(self, attribute) if iscoroutinefunction(attribute) else attribute
 
     def __call__(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
         """Call a method of the proxy, or any other coroutine function for its event loop, and return its result.

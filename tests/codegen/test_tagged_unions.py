@@ -123,7 +123,7 @@ def package(generate_once: Generate) -> ModuleType:
     return generate_once(DEFINITIONS)
 
 
-def test_a_member_is_named_by_its_union_and_its_tag_and_derives_from_what_it_wraps(package: ModuleType) -> None:
+def test_a_member_has_the_name_of_its_union_and_tag(package: ModuleType) -> None:
     assert issubclass(package.BlockText, package.Text)
     assert issubclass(package.BlockResourceLink, package.Link)
 

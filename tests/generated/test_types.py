@@ -76,7 +76,7 @@ def test_a_field_of_a_definition_is_any_exactly_where_the_schema_has_no_type(pro
 
 
 @every_profile
-def test_a_field_of_a_union_member_is_any_only_where_the_schema_has_no_type(profile: str) -> None:
+def test_a_field_of_a_union_member_is_any_only_without_a_type(profile: str) -> None:
     counts = _untyped_by_key(profile)
     wrong = [
         f"{name}.{field}"

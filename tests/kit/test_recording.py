@@ -62,7 +62,7 @@ def test_note_of_a_log_about_a_line_that_is_not_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("hello\nworld\n", "no line of it is a JSON object"),
+        ("hello\nworld\n", "none of its lines is a JSON object"),
         ("[1]\n", "line 1: not an object"),
         ('\n{"direction": "up", "message": {}}\n', "line 2: `direction` is not c2a, a2c or stderr"),
         ('{"direction": "in", "message": {}}\n', "line 1: `direction`"),

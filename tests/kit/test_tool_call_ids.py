@@ -300,7 +300,7 @@ async def test_what_the_user_is_asked_about_is_in_the_state() -> None:
     assert contents == [[DIFF, DIFF]]
 
 
-def test_a_question_under_an_id_of_its_own_is_gone_at_the_end_of_the_turn() -> None:
+def test_a_question_with_its_own_id_is_gone_when_the_turn_ends() -> None:
     state = SessionState()
     for update in (
         Start(tool_call_id="1", title="earlier", status="completed"),

@@ -161,7 +161,7 @@ async def test_rule_26_the_first_message_chooses_the_version_and_the_params_fit_
         ),
     ],
 )
-async def test_rule_26_anything_else_is_answered_with_an_error_and_the_client_may_try_again(
+async def test_rule_26_anything_else_gets_an_error_and_the_client_may_try_again(
     served: tuple[str, ...], sent: Any, error: dict[str, Any]
 ) -> None:
     async with serving(*served) as (peer, _):

@@ -67,11 +67,11 @@ class Commands:
         if name in self._commands:
             raise ValueError(f"There is a command {name!r} already.")
 
-        def added(run: F) -> F:
+        def add_function(run: F) -> F:
             self._commands[name] = Command(name, description, run, hint)
             return run
 
-        return added
+        return add_function
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._commands.values())
@@ -84,20 +84,20 @@ class Commands:
         update = like(client, v1.SessionUpdateAvailableCommandsUpdate)(
             available_commands=[
                 available(
-                    name=each.name,
-                    description=each.description,
-                    input=ABSENT if each.hint is None else takes(hint=each.hint),
+                    name=command.name,
+                    description=command.description,
+                    input=ABSENT if command.hint is None else takes(hint=command.hint),
                 )
-                for each in self._commands.values()
+                for command in self._commands.values()
             ]
         )
         await client.session_update(session_id=session.id, update=update)
 
     def find(self, prompt: Sequence[v1.ContentBlock]) -> tuple[Command, str] | None:
-        """Return the command that a prompt begins with, and the text after its name; None if it is no command.
+        """Return the command that a prompt begins with, and the text after its name; None if it has no command.
 
-        Further blocks are part of that text, as `acp_kit.content.to_text` writes them. A slash with another name is no
-        command, so `/etc/hosts` reaches the model.
+        Further blocks are part of that text, as `acp_kit.content.to_text` writes them. Other
+        words with a slash aren't commands, so `/etc/hosts` reaches the model.
         """
         word, *rest = to_text(prompt).split(maxsplit=1) or [""]
         command = self._commands.get(word[1:]) if word.startswith("/") else None
@@ -109,6 +109,6 @@ class Commands:
         Returns:
             Whether it was a command.
         """
-        if (found := self.find(prompt)) is not None:
-            await found[0].run(turn, found[1])
-        return found is not None
+        if (match := self.find(prompt)) is not None:
+            await match[0].run(turn, match[1])
+        return match is not None

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from acp_bindings.v1 import ElicitationSchema, RemoteClient
-from acp_kit._profiles import converted
-from acp_kit.agent.forms import checked, shown
+from acp_kit._profiles import convert
+from acp_kit.agent.forms import form_schema, read_values
 from acp_runtime import ABSENT, InvalidResponse
 from acp_runtime.escaping import printable
 
@@ -80,15 +80,17 @@ async def elicit(
         mode="form",
         session_id=session_id,
         message=message,
-        requested_schema=converted(client, shown(form)),
+        requested_schema=convert(client, form_schema(form)),
         tool_call_id=ABSENT if tool_call_id is None else tool_call_id,
     )
     if response.action != "accept":
         return ElicitationResult(response.action, None)
     try:
-        return ElicitationResult("accept", checked(form, getattr(response, "content", None) or {}))
+        return ElicitationResult("accept", read_values(form, getattr(response, "content", None) or {}))
     except ValidationError as error:
-        reasons = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_input=False)]
+        reasons = [
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors(include_input=False)
+        ]
         raise InvalidResponse("elicitation/create", printable("; ".join(reasons))) from None
     except PydanticSerializationError as error:  # a text with half a character, which JSON can escape
         raise InvalidResponse("elicitation/create", str(error)) from None

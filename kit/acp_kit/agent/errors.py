@@ -36,7 +36,7 @@ class TurnCancelled(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what to tell of an error, or of the first one in a group."""
+    """Return the reason to show for an error, or for the first one in a group."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, Rejected):
@@ -50,5 +50,5 @@ def is_only(error: BaseException | None, condition: Callable[[BaseException], bo
     """Whether an error meets a condition, or is a group of errors that all do, as a task group raises it."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
-        return all(is_only(each, condition) for each in group.exceptions)
+        return all(is_only(member, condition) for member in group.exceptions)
     return error is not None and condition(error)

@@ -20,7 +20,7 @@ class SessionFiles:
     """The text files of a session.
 
     A client that serves files gives what the user sees in the editor, unsaved changes included. For any other client,
-    files are read from and written to the disk, and only inside of the session's roots.
+    files are read from and written to the disk, and only inside the session's roots.
     """
 
     def __init__(self, client: v1.RemoteClient, session_id: str, roots: Sequence[Path]) -> None:
@@ -37,9 +37,9 @@ class SessionFiles:
             limit: how many lines.
 
         Raises:
-            ResourceNotFound: if it doesn't exist. Clients answer a missing file with all kinds of errors, so after any
-                error the disk is asked.
-            InvalidParams: if it is outside of the roots, is no text, or is too large.
+            ResourceNotFound: if it doesn't exist. Clients report a missing file by many kinds of errors, so the disk is
+                checked after any error.
+            InvalidParams: if it is outside the roots, isn't text, or is too large.
             RemoteError: if the client answers with an error. It is also one of those above if that is its code.
         """
         file = self._absolute(path)
@@ -93,7 +93,7 @@ class SessionFiles:
             content: its text.
 
         Raises:
-            InvalidParams: if it is outside of the roots, or no file.
+            InvalidParams: if it is outside the roots, or isn't a file.
             RemoteError: if the client answers with an error.
         """
         file = self._absolute(path)

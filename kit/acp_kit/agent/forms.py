@@ -12,31 +12,35 @@ from pydantic_core import CoreSchema, SchemaError, SchemaValidator, core_schema,
 from acp_bindings import v1
 
 
-def shown(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any]) -> v1.ElicitationSchema:
+def form_schema(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any]) -> v1.ElicitationSchema:
     """Return what the client gets of a form.
 
     Raises:
-        ValueError: It is no form, or it has a field that a form of the protocol can't have.
+        ValueError: It isn't a form, or has a field that the protocol's forms can't have.
     """
     schema: Any = _flat(form) if isinstance(form, type) else form
     if isinstance(schema, Mapping) and (kind := cast("Any", schema).get("type", "object")) != "object":
         raise ValueError(f"This is no form, which is an object with named fields, but of the type {kind!r}.")
     try:
-        found = v1.ElicitationSchema.model_validate(schema)
+        fields = v1.ElicitationSchema.model_validate(schema)
     except ValidationError as error:
-        names = {each["loc"][1] for each in error.errors() if each["loc"][0] == "properties" and len(each["loc"]) > 1}
+        names = {
+            problem["loc"][1]
+            for problem in error.errors()
+            if problem["loc"][0] == "properties" and len(problem["loc"]) > 1
+        }
         if names:
             raise _refusal(names.pop()) from None
         raise ValueError(f"This is no form: {error}") from None
-    for name, field in found.properties.items():
+    for name, field in fields.properties.items():
         try:
-            SchemaValidator(_checked(field, name))
+            SchemaValidator(_validator(field, name))
         except SchemaError as error:  # the pattern is not for the regular expressions of pydantic
             raise ValueError(f"The field {name!r} of the form can't be checked: {error}") from None
-    return found
+    return fields
 
 
-def checked(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+def read_values(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any], values: Mapping[str, Any]) -> Any:
     """Return the values of a form: as a model if it is one, else as a dict.
 
     Raises:
@@ -44,10 +48,10 @@ def checked(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any], va
     """
     if isinstance(form, type):
         return form.model_validate_json(to_json(values))
-    schema = shown(form)
+    schema = form_schema(form)
     required = schema.required or ()
     fields = {
-        name: core_schema.typed_dict_field(_checked(field, name), required=name in required)
+        name: core_schema.typed_dict_field(_validator(field, name), required=name in required)
         for name, field in schema.properties.items()
     }
     return SchemaValidator(core_schema.typed_dict_schema(fields)).validate_python(dict(values))
@@ -60,59 +64,59 @@ def _flat(model: type[BaseModel]) -> dict[str, Any]:
     except PydanticInvalidForJsonSchema as error:
         raise ValueError(f"The form {model.__name__} has a field that can't be in a form: {error.message}") from None
     definitions = schema.pop("$defs", {})
-    schema = _resolved(schema, definitions)  # a model that refers to itself is a reference
-    fields = {name: _resolved(field, definitions) for name, field in schema.get("properties", {}).items()}
+    schema = _resolve(schema, definitions)  # a model that refers to itself is a reference
+    fields = {name: _resolve(field, definitions) for name, field in schema.get("properties", {}).items()}
     for name, field in fields.items():
         if "enum" in field and field.get("type") != "string":
             raise _refusal(name)
     return {**schema, "properties": fields}
 
 
-def _resolved(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(field)
-    choices = [each for each in found.get("anyOf", ()) if each != {"type": "null"}]
+def _resolve(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    resolved = dict(field)
+    choices = [choice for choice in resolved.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
-        del found["anyOf"]
-        found = {**choices[0], **found}
-    if "$ref" in found:
-        definition = definitions[found.pop("$ref").rpartition("/")[2]]
+        del resolved["anyOf"]
+        resolved = {**choices[0], **resolved}
+    if "$ref" in resolved:
+        definition = definitions[resolved.pop("$ref").rpartition("/")[2]]
         about_the_class = ("title", "description")
-        found = {**{key: value for key, value in definition.items() if key not in about_the_class}, **found}
-    if "const" in found:
-        found["enum"] = [found.pop("const")]
-    if "items" in found:
-        found["items"] = _resolved(found["items"], definitions)
-    if found.get("default", ...) is None:
-        del found["default"]
-    return found
+        resolved = {**{key: value for key, value in definition.items() if key not in about_the_class}, **resolved}
+    if "const" in resolved:
+        resolved["enum"] = [resolved.pop("const")]
+    if "items" in resolved:
+        resolved["items"] = _resolve(resolved["items"], definitions)
+    if resolved.get("default", ...) is None:
+        del resolved["default"]
+    return resolved
 
 
-def _checked(field: object, name: str) -> CoreSchema:
+def _validator(field: object, name: str) -> CoreSchema:
     """Return what checks the value of a field."""
-    checked: CoreSchema | None = None
+    schema: CoreSchema | None = None
     match field:
         case v1.ElicitationPropertySchemaString():
-            checked = _text(field)
+            schema = _text(field)
         case v1.ElicitationPropertySchemaNumber(minimum=low, maximum=high):
-            checked = core_schema.float_schema(allow_inf_nan=False, ge=low, le=high)
+            schema = core_schema.float_schema(allow_inf_nan=False, ge=low, le=high)
         case v1.ElicitationPropertySchemaInteger(minimum=low, maximum=high):
-            checked = core_schema.int_schema(ge=low, le=high)
+            schema = core_schema.int_schema(ge=low, le=high)
         case v1.ElicitationPropertySchemaBoolean():
-            checked = core_schema.bool_schema()
+            schema = core_schema.bool_schema()
         case v1.ElicitationPropertySchemaArray():
-            checked = _several(field)
+            schema = _several(field)
         case _:
             pass
-    if checked is None:
+    if schema is None:
         raise _refusal(name)
-    return checked
+    return schema
 
 
 def _text(field: v1.ElicitationPropertySchemaString) -> CoreSchema:
     if field.enum is not None:
         return core_schema.literal_schema([*field.enum])
     if field.one_of is not None:
-        return core_schema.literal_schema([each.const for each in field.one_of])
+        return core_schema.literal_schema([option.const for option in field.one_of])
     return core_schema.str_schema(min_length=field.min_length, max_length=field.max_length, pattern=field.pattern)
 
 
@@ -121,7 +125,7 @@ def _several(field: v1.ElicitationPropertySchemaArray) -> CoreSchema | None:
         case v1.MultiSelectItemsString(enum=choices):
             pass
         case v1.TitledMultiSelectItems(any_of=options):
-            choices = [each.const for each in options]
+            choices = [option.const for option in options]
         case _:
             return None
     choice = core_schema.literal_schema([*choices])

@@ -103,7 +103,7 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         Raises:
             mcp's own errors, if a server answers with an error or has gone.
         """
-        lists = await asyncio.gather(*(_all_tools(each.session) for each in self._connections.values()))
+        lists = await asyncio.gather(*(_all_tools(connection.session) for connection in self._connections.values()))
         return [(name, tool) for name, tools in zip(self._connections, lists, strict=True) for tool in tools]
 
     def __getitem__(self, name: str) -> mcp.ClientSession:
@@ -177,11 +177,11 @@ class _Connection:
                 self._session.set_result(session)
                 await self._end.wait()
         except asyncio.CancelledError as error:
-            self._failed(error, "it was closed")
+            self._report_failure(error, "it was closed")
         except Exception as error:
-            self._failed(error, reason_of(error))
+            self._report_failure(error, reason_of(error))
 
-    def _failed(self, error: BaseException, why: str) -> None:
+    def _report_failure(self, error: BaseException, why: str) -> None:
         """Report why the server can't be used. When it is in use, its session reports errors itself."""
         if not self._session.done():
             name = self._server.name

@@ -15,7 +15,7 @@ async def call_tool(
 ) -> Any:
     """Call the function of a tool with the arguments that a model gave for it.
 
-    Models name tools that don't exist, and send arguments that are no JSON, too few or too many. Call this in the block
+    Models name tools that don't exist, and send arguments that aren't JSON, too few or too many. Call this in the block
     of the tool call, so that it ends as failed and the model reads what was wrong:
 
         async with turn.tool_call(name, tool=name, raw_input=arguments, tool_call_id=id) as call:

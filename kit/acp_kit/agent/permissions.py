@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from acp_bindings import v1
-from acp_kit._profiles import converted, like
+from acp_kit._profiles import convert, like
 from acp_kit.agent.errors import TurnCancelled
 
 _NAMES: Mapping[v1.PermissionOptionKind, str] = {
@@ -48,7 +48,7 @@ class PermissionMemory(dict[str, bool]):
         """Decide for the rest of the session."""
         self[tool] = allowed
 
-    def asking(self, tool: str | None) -> asyncio.Lock:
+    def lock_for(self, tool: str | None) -> asyncio.Lock:
         """Return the lock to hold while the user is asked, so that "always" also holds for parallel calls of a tool."""
         return asyncio.Lock() if tool is None else self._locks.setdefault(tool, asyncio.Lock())
 
@@ -90,7 +90,7 @@ async def ask(
         TurnCancelled: The user cancelled the turn, or closed the dialog without an answer.
         ValueError: Two options have the same id.
     """
-    async with memory.asking(tool):
+    async with memory.lock_for(tool):
         return await decide(client, session_id, tool_call, tool, memory, options)
 
 
@@ -102,11 +102,11 @@ async def decide(
     memory: PermissionMemory,
     options: Sequence[v1.PermissionOption] | None,
 ) -> Decision:
-    """Do what `ask` does, for callers that hold `memory.asking(tool)`."""
+    """Do what `ask` does, for callers that hold `memory.lock_for(tool)`."""
     remembered = None if tool is None else memory.get(tool)
     if remembered is not None:
         return Decision(remembered, None)
-    offered = default_options(client) if options is None else [converted(client, option) for option in options]
+    offered = default_options(client) if options is None else [convert(client, option) for option in options]
     for index, option in enumerate(offered):
         if option.option_id in [earlier.option_id for earlier in offered[:index]]:
             raise ValueError(f"Two options have the id {option.option_id!r}")

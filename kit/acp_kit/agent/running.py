@@ -1,4 +1,4 @@
-"""Runs a command to its end: in a terminal of the client where it serves one, else as a process of the agent."""
+"""Runs a command: in a terminal of the client if it offers terminals, otherwise as a process of the agent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CommandRun:
     output_byte_limit: int
 
     async def run(self, session: SessionBase, call: ToolCall | None) -> TerminalResult:
-        """Run it to its end. Descendants of it that still run are ended with it."""
+        """Run it until it exits. Its descendants that still run are ended, too."""
         command, args = in_shell(self.command, self.args) if self.shell else (self.command, self.args)
         if session.client.supports("terminal/create"):
             return await self._in_terminal(session, command, args, call)
@@ -68,5 +68,5 @@ class CommandRun:
             except TimeoutError:
                 timed_out = True
                 await terminals.terminal_kill(v1.KillTerminalRequest(session_id=session_id, terminal_id=id))
-            found = await terminals.terminal_output(v1.TerminalOutputRequest(session_id=session_id, terminal_id=id))
-        return TerminalResult.of(found.exit_status, found, timed_out=timed_out)
+            output = await terminals.terminal_output(v1.TerminalOutputRequest(session_id=session_id, terminal_id=id))
+        return TerminalResult.of(output.exit_status, output, timed_out=timed_out)

@@ -1,4 +1,4 @@
-"""What the turns and the tool calls of a session use of it."""
+"""What turns and tool calls need from their session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 
 
 class SessionBase:
-    """A session as its turns have it: a `Session` without the method that begins one."""
+    """A session as its turns see it: a `Session` without the method that begins a turn."""
 
     def __init__(
         self,

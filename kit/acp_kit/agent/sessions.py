@@ -36,7 +36,7 @@ class Session(SessionBase):
 class Sessions(dict[str, Session]):
     """The sessions of an agent, by id.
 
-    Getting an id that is unknown raises `ResourceNotFound`, which is what the client should be told.
+    Looking up an unknown id raises `ResourceNotFound`, which is the error that the client should get.
     """
 
     def __init__(self, *, record: Record | None = None) -> None:
@@ -77,7 +77,7 @@ class Sessions(dict[str, Session]):
         return session
 
     def remove(self, session_id: str) -> None:
-        """Forget a session. An id that is unknown is no error."""
+        """Forget a session. Unknown ids are ignored."""
         self.pop(session_id, None)
 
     def __missing__(self, session_id: str) -> Session:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_bindings import v1
 from acp_kit._config_options import check_value, values_of
-from acp_kit._profiles import converted, like
+from acp_kit._profiles import convert, like
 from acp_runtime import ABSENT, InvalidParams
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def select(
         id: its id.
         name: what the user sees.
         values: the name of each value, by the value's id; or the values with their descriptions.
-        current: the value at the beginning; without it, the first.
+        current: the initial value; without it, the first.
         category: what it is about. The option with the category `mode` is also offered as the session's modes.
         description: more for the user.
 
@@ -61,12 +61,12 @@ def toggle(
     category: v1.SessionConfigOptionCategory | None = None,
     description: str | None = None,
 ) -> v1.SessionConfigOptionBoolean:
-    """Return an option that is on or off. Clients that don't know such options are not told of it.
+    """Return an option that is on or off. It is hidden from clients that don't support such options.
 
     Args:
         id: its id.
         name: what the user sees.
-        current: whether it is on at the beginning.
+        current: whether it is initially on.
         category: what it is about.
         description: more for the user.
     """
@@ -101,19 +101,19 @@ class Settings:
 
         Args:
             session: the session.
-            current: the values of an earlier time, for a session that is loaded. Those that are not offered any more
-                are left out.
-            options: the options with the values at the beginning, such as `select(...)` and `toggle(...)` return.
+            current: the values from before, for a session that is loaded. Values that no longer exist are
+                ignored.
+            options: the options with their initial values, such as `select(...)` and `toggle(...)` return.
 
         Raises:
-            ValueError: if two options have the same id, or a value is not one of the option's own.
+            ValueError: if two options have the same id, or an option doesn't have the given value.
         """
         self.session: SessionBase = session
         self._options: dict[str, v1.SessionConfigOption] = {}
         for option in options:
             if option.id in self._options:
                 raise ValueError(f"Two options have the id {option.id!r}")
-            self._options[option.id] = converted(session.client, option)
+            self._options[option.id] = convert(session.client, option)
             self._check(option.id, option.current_value)
         for config_id, value in (current or {}).items():
             with suppress(ValueError):
@@ -143,7 +143,8 @@ class Settings:
         return like(client, v1.SessionModeState)(
             current_mode_id=option.current_value,
             available_modes=[
-                mode(id=each.value, name=each.name, description=_given(each.description)) for each in values_of(option)
+                mode(id=value.value, name=value.name, description=_given(value.description))
+                for value in values_of(option)
             ],
         )
 
@@ -153,10 +154,10 @@ class Settings:
         return [option for option in self._options.values() if option.type == "select" or self._knows_booleans()]
 
     async def set(self, config_id: str, value: str | bool) -> None:
-        """Change an option on the agent's own initiative, and tell the client.
+        """Change an option without a request from the client, and tell the client.
 
         Raises:
-            ValueError: if there is no such option, or the value is not one of its own.
+            ValueError: if there is no such option, or it doesn't have that value.
         """
         self._change(config_id, value)
         await self.session.send(self._options_update())
@@ -181,7 +182,7 @@ class Settings:
         """Answer `session/set_config_option`.
 
         Raises:
-            InvalidParams: There is no such option, or the value is not one of its own.
+            InvalidParams: There is no such option, or it doesn't have that value.
         """
         self._change_for_client(request.config_id, request.value, {"configId": request.config_id})
         if self._is_mode(request.config_id):

@@ -12,11 +12,11 @@ from typing import TypeAlias
 from acp_bindings import v1
 from acp_kit._profiles import like
 from acp_kit._sequences import not_a_text
-from acp_kit._uninterrupted import finished_soon
+from acp_kit._uninterrupted import run_within
 from acp_runtime import ABSENT
 
-# How long the client may take, in seconds: to end a command whose time is over; and at the end of a block to release
-# the terminal, or to create it if the turn was cancelled before it did.
+# How long the client may take, in seconds, to kill a command after a timeout; and at the end of a block to release the
+# terminal, or to create it first if the turn was cancelled meanwhile.
 _DEADLINE = 5.0
 
 
@@ -30,7 +30,7 @@ class TerminalResult:
     Attributes:
         exit_code: its exit code; None if a signal ended it, or if it is not known.
         signal: the signal that ended it, such as `SIGKILL`; None if it exited by itself, or if it is not known.
-        output: what it wrote, or the end of that.
+        output: what it wrote, or the end of it.
         truncated: whether the beginning of the output is missing.
         timed_out: whether it was killed because the time was over.
     """
@@ -52,11 +52,11 @@ class Terminal:
     """A command in a terminal of the client. Use it as an async context manager.
 
     The block releases the terminal in every case, which kills a command that still runs. It waits a few seconds for the
-    client's response, so that a turn can end although the client doesn't answer. To keep its output in front of
+    client's response, so that a turn ends even if the client doesn't answer. To keep its output in front of
     the user, add the terminal to a tool call (`call.output(terminal.content)`) before the block ends.
 
     Attributes:
-        terminal_id: the client's id of it. Set when the block is entered.
+        terminal_id: its id. Set when the block is entered.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Terminal:
             self.terminal_id = await asyncio.shield(creating)
         except asyncio.CancelledError:
             with suppress(Exception):
-                await finished_soon(self._release_late(creating), _DEADLINE)
+                await run_within(self._release_late(creating), _DEADLINE)
             raise
         return self
 
@@ -92,7 +92,7 @@ class Terminal:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            await finished_soon(self._release(self.terminal_id), _DEADLINE)
+            await run_within(self._release(self.terminal_id), _DEADLINE)
         except Exception as failure:
             if error is None:
                 raise
@@ -104,33 +104,33 @@ class Terminal:
         return like(self._client, v1.ToolCallContentTerminal)(terminal_id=self.terminal_id)
 
     async def wait(self, timeout: float | None = None) -> TerminalResult:
-        """Wait until the command has exited. Kill it when the time is over.
+        """Wait until the command has exited. Kill it on a timeout.
 
-        If the client doesn't say within a few seconds that the killed command has exited, how it ended is not known.
+        If the client doesn't report the exit of the killed command within a few seconds, the exit status is unknown.
 
         Args:
             timeout: in seconds; without it, as long as it takes.
         """
-        exited = await self._exited(timeout)
+        exited = await self._wait_for_exit(timeout)
         timed_out = exited is None
         if exited is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DEADLINE):
                     await self.kill()
-                    exited = await self._exited(None)
+                    exited = await self._wait_for_exit(None)
         output = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return TerminalResult.of(exited, output, timed_out=timed_out)
 
     async def output(self) -> str:
-        """Return what the command has written so far, or the end of that."""
-        found = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
-        return found.output
+        """Return what the command has written so far, or the end of it."""
+        response = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
+        return response.output
 
     async def kill(self) -> None:
         """Kill the command. Its output stays, and `wait` returns."""
         await self._client.terminal_kill(session_id=self._session_id, terminal_id=self.terminal_id)
 
-    async def _exited(self, timeout: float | None) -> v1.WaitForTerminalExitResponse | None:
+    async def _wait_for_exit(self, timeout: float | None) -> v1.WaitForTerminalExitResponse | None:
         """Wait for the exit; return None if the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):

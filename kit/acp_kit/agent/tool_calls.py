@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from acp_bindings import v1
-from acp_kit._profiles import converted, like
+from acp_kit._profiles import convert, like
 from acp_kit._sequences import not_a_text
-from acp_kit._uninterrupted import uninterrupted
+from acp_kit._uninterrupted import run_to_end
 from acp_kit.agent.errors import Rejected, TurnCancelled, is_only, reason_of
 from acp_kit.agent.permissions import decide
 from acp_runtime import RequestError
@@ -73,7 +73,7 @@ class ToolCall:
         self._about: dict[str, Any] = {
             "title": title,
             "kind": kind,
-            **({"locations": self._located(locations)} if locations else {}),
+            **({"locations": self._locate(locations)} if locations else {}),
             **({} if raw_input is None else {"raw_input": raw_input}),
             **({} if tool is None else {"name": tool}),
         }
@@ -119,7 +119,7 @@ class ToolCall:
             return False
         self.output(reason_of(error))
         ids = None, self.id, self.given_id
-        if is_only(error, lambda each: isinstance(each, Rejected) and each.tool_call_id in ids):
+        if is_only(error, lambda raised: isinstance(raised, Rejected) and raised.tool_call_id in ids):
             self.rejected = True
             await self._end("failed", **self._result)
             return True
@@ -149,9 +149,9 @@ class ToolCall:
             ValueError: Two options have the same id.
         """
         self._refuse_before_start()
-        session, tool = self._turn.session, self._remembered_for(remember)
+        session, tool = self._turn.session, self._memory_key(remember)
         shown = like(self._client, v1.ToolCallUpdate)(tool_call_id=self.id, status="pending", **self._shown_so_far())
-        async with session.permissions.asking(tool):
+        async with session.permissions.lock_for(tool):
             self._check()
             try:
                 decision = await decide(self._client, session.id, shown, tool, session.permissions, options)
@@ -177,7 +177,7 @@ class ToolCall:
             RuntimeError: The tool call has ended.
         """
         self._refuse_after_end()
-        self._content += [self._shown(each) for each in content]
+        self._content += [self._content_of(part) for part in content]
         if raw is not None:
             self._result["raw_output"] = raw
 
@@ -229,7 +229,7 @@ class ToolCall:
         """
         self._refuse_before_start()
         self._check()
-        located = None if locations is None else self._located(locations)
+        located = None if locations is None else self._locate(locations)
         given = {"title": title, "kind": kind, "locations": located, "raw_input": raw_input}
         changes = {name: value for name, value in given.items() if value is not None}
         self._about |= changes
@@ -254,7 +254,7 @@ class ToolCall:
         if self._has_ended:
             raise RuntimeError(f"The tool call {self.title!r} has ended. Use it inside of its block only.")
 
-    def _remembered_for(self, remember: str | bool) -> str | None:
+    def _memory_key(self, remember: str | bool) -> str | None:
         if isinstance(remember, str):
             return remember
         return (self._tool or self.title) if remember else None
@@ -262,15 +262,15 @@ class ToolCall:
     async def _end(self, status: v1.ToolCallStatus, **fields: Any) -> None:
         """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""
         self._has_ended = True
-        self._turn.unfinished[:] = [each for each in self._turn.unfinished if each is not self]
-        await uninterrupted(self._send_end(self._update(status=status, **fields)))
+        self._turn.unfinished[:] = [call for call in self._turn.unfinished if call is not self]
+        await run_to_end(self._send_end(self._update(status=status, **fields)))
 
     async def _send_end(self, update: v1.SessionUpdate) -> None:
         session = self._turn.session
         try:
             await session.send(update)
         except Exception as error:  # the history failed, or the output is not JSON or too large
-            self._content = [self._shown(reason_of(error))]
+            self._content = [self._content_of(reason_of(error))]
             with suppress(Exception):
                 await self._client.session_update(session_id=session.id, update=self._update(status="failed"))
             raise
@@ -283,22 +283,22 @@ class ToolCall:
             fields["content"] = [*self._content]
         return like(self._client, v1.SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
 
-    def _located(self, locations: Sequence[str | Path | v1.ToolCallLocation]) -> list[v1.ToolCallLocation]:
+    def _locate(self, locations: Sequence[str | Path | v1.ToolCallLocation]) -> list[v1.ToolCallLocation]:
         not_a_text("locations", locations)
         location = like(self._client, v1.ToolCallLocation)
         return [
-            location(path=self._absolute(each)) if isinstance(each, (str, Path)) else converted(self._client, each)
-            for each in locations
+            location(path=self._absolute(place)) if isinstance(place, (str, Path)) else convert(self._client, place)
+            for place in locations
         ]
 
     def _absolute(self, path: str | Path) -> str:
         return str(self._turn.session.cwd / path)
 
-    def _shown(self, content: Output) -> v1.ToolCallContent:
+    def _content_of(self, content: Output) -> v1.ToolCallContent:
         if isinstance(content, str):
             content = like(self._client, v1.ContentBlockText)(text=content)
         else:
-            content = converted(self._client, content)
+            content = convert(self._client, content)
         # Type checkers follow single comparisons only.
         if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
             return content

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
 from acp_bindings import v1
-from acp_kit._profiles import converted, like
+from acp_kit._profiles import convert, like
 from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.tool_calls import Output, ToolCall
 from acp_runtime import current_request
@@ -29,12 +29,12 @@ class Turn:
     """One turn. Use it as an async context manager, and return its `response` after the block.
 
     When the user cancels, the handler's task is cancelled as usual: the block is left with `CancelledError`, and the
-    runtime answers `cancelled`. If the block swallows that, `response` says `cancelled` all the same. When the user
+    runtime answers `cancelled`. If the block suppresses the error, `response` still says `cancelled`. When the user
     closes a permission dialog without an answer, the block ends, and `response` says `cancelled`.
 
     Attributes:
         session: the session of the turn.
-        stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` if that is so.
+        stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` where that applies.
         unfinished: the tool calls that `ToolCall.start` began and that have not ended. The end of the block ends them
             as failed.
     """
@@ -61,7 +61,7 @@ class Turn:
     def open_calls(self) -> Mapping[str, ToolCall]:
         """The tool calls of `unfinished` by the ids that were passed to `tool_call`, and by their own.
 
-        Of several with an id it is the first one, because results come in the order of the calls.
+        If several have the same id, it is the first one, because results come in the order of the calls.
         """
         return {id: call for call in reversed(self.unfinished) for id in (call.given_id, call.id) if id is not None}
 
@@ -77,22 +77,22 @@ class Turn:
     ) -> bool:
         request = current_request()
         if request is not None and request.turn_cancelled:
-            self.stop_reason = "cancelled"  # also if the block has swallowed that
+            self.stop_reason = "cancelled"  # even if the block has suppressed the error
         self._has_ended = True
         try:
-            for each in self._runs:
-                each.cancel()
+            for command in self._runs:
+                command.cancel()
             if self._runs:
                 await asyncio.wait(self._runs)
         finally:
             await self._end_unfinished(error)
-        if is_only(error, lambda each: isinstance(each, TurnCancelled)):
+        if is_only(error, lambda raised: isinstance(raised, TurnCancelled)):
             self.stop_reason = "cancelled"
             return True
         return False
 
     async def _end_unfinished(self, error: BaseException | None) -> None:
-        """End the tool calls that `ToolCall.start` began, each of them also if the end of another one fails."""
+        """End the tool calls that `ToolCall.start` began, even if ending one of them fails."""
         failure: BaseException | None = None
         for call in [*self.unfinished]:
             try:
@@ -122,7 +122,7 @@ class Turn:
     async def plan(self, *entries: v1.PlanEntry) -> None:
         """Send the plan. It replaces the earlier one, so pass all entries each time."""
         client = self.session.client
-        await self.send(like(client, v1.SessionUpdatePlan)(entries=[converted(client, entry) for entry in entries]))
+        await self.send(like(client, v1.SessionUpdatePlan)(entries=[convert(client, entry) for entry in entries]))
 
     async def send(self, update: v1.SessionUpdate) -> None:
         """Send any update. What the agent says afterwards is a new message.
@@ -133,10 +133,10 @@ class Turn:
         """
         self.check()
         self._speaking = None
-        await self.session.send(converted(self.session.client, update))
+        await self.session.send(convert(self.session.client, update))
 
     def check(self) -> None:
-        """Refuse to send anything if the turn is over. All methods that send something call this.
+        """Raise if the turn is over. All methods that send something call this.
 
         Raises:
             TurnCancelled: The turn was cancelled.
@@ -176,7 +176,7 @@ class Turn:
     async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
         """Return the text of a file: through the client if it serves files, else from the disk.
 
-        The arguments and errors are those of `SessionFiles.read`.
+        Arguments and errors are those of `SessionFiles.read`.
         """
         self.check()
         return await self.session.files.read(path, line=line, limit=limit)
@@ -226,17 +226,17 @@ class Turn:
         output_byte_limit: int = 50_000,
         call: ToolCall | None = None,
     ) -> TerminalResult:
-        """Run a command to its end: in a terminal of the client if it serves them, else as a process of the agent.
+        """Run a command: in a terminal of the client if it offers terminals, otherwise as a process of the agent.
 
-        Nothing of it is left running: the command and its descendants end with the call and with the turn. A process
-        of the agent also ends if the agent is killed. Descendants that leave its process group, as `setsid` lets them,
-        are not ended.
+        Nothing is left running: the command and its descendants end with the call and with the turn. A process of the
+        agent also ends if the agent is killed. Descendants that leave its process group, as with `setsid`, are not
+        ended.
 
         Args:
             command: the program; with `shell`, a line of shell. Models write such lines.
             *args: its arguments. With `shell`, they are quoted.
             shell: whether it runs in a shell (`/bin/sh`, or `%COMSPEC%` on Windows).
-            timeout: after how many seconds it is killed; without it, it may take as long as it wants.
+            timeout: after how many seconds it is killed; without it, never.
             cwd: its working directory, absolute or relative to the session's; without it, the session's.
             env: environment variables in addition to those of the client or, as a process of the agent, the agent's.
             output_byte_limit: how many bytes of output to keep, from the end.
@@ -306,5 +306,5 @@ class Turn:
         else:
             message_id = uuid4().hex
             self._speaking, self._message_id = kind, message_id
-        block = self._text(text=content) if isinstance(content, str) else converted(self.session.client, content)
+        block = self._text(text=content) if isinstance(content, str) else convert(self.session.client, content)
         await self.session.send(kind(content=block, message_id=message_id))

@@ -63,7 +63,7 @@ class Client:
         messages: what the client has sent, as far as it is JSON objects.
         results: what its requests are answered with at once, by method. Those that begin the steps of a conversation
             wait for the scenario if they are not here; others get an error.
-        process: its process. Whoever starts it sets this.
+        process: its process, set by the caller after starting it.
     """
 
     process: Process

@@ -75,7 +75,7 @@ class PermissionHandlers:
         """Return the decision.
 
         If the class has `UpdateHandlers` and the session is open, its state gets the tool call, and the rules and the
-        user see what the state knows of it.
+        user see everything known about it.
         """
         agent: v1.RemoteAgent | None = getattr(self, "agent", None)
         if agent is not None and (session := sessions_of(agent).get(request.session_id)) is not None:

@@ -1,4 +1,4 @@
-"""The open sessions of an agent, which hang at its proxy, and the handlers through which they get their updates."""
+"""The open sessions of an agent, which are kept on its proxy, and the handlers that pass updates to them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def count_unknown(agent: v1.RemoteAgent, method: str, params: Any) -> None:
 
 
 def forget(session: OpenSession) -> None:
-    """Remove a session, unless another one has its place."""
+    """Remove a session, unless its id belongs to another one by now."""
     sessions = sessions_of(session.agent)
     if sessions.get(session.id) is session:
         del sessions[session.id]

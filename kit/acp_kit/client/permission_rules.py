@@ -1,6 +1,6 @@
 """Rules that answer a permission request by the kind of the tool call and the paths that it names.
 
-A rule goes by what the agent says about its tool call. It spares the user questions, but is no sandbox: an agent that
+Rules trust what the agent says about its tool call. They save the user questions, but aren't a sandbox: an agent that
 lies about its kinds or paths gets the permission of what it says.
 """
 
@@ -58,7 +58,7 @@ class Rule:
         inside = (_is_inside(path, root) for path in paths)  # no more than needed: an agent may name any number
         if self.decision == "allow":
             return next(inside, False) is True and all(inside)
-        return any(each is not False for each in inside)
+        return any(verdict is not False for verdict in inside)
 
 
 def allow(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None, always: bool = False) -> Rule:

@@ -56,7 +56,7 @@ def choose_option(
     for kind in kinds:
         for option in request.options:
             if option.kind == kind:
-                return _selected(request, option)
+                return _select(request, option)
     return like(request, v1.RequestPermissionResponse)(outcome=like(request, v1.RequestPermissionOutcomeCancelled)())
 
 
@@ -133,7 +133,7 @@ class PermissionPolicy:
         else:
             rule = self._first_match(request.tool_call)
         if rule is None or rule.decision == "ask":
-            return await self._asked(request, _tool(request.tool_call), rule)
+            return await self._ask_user(request, _tool(request.tool_call), rule)
         if rule.decision == "reject":
             return choose_option(request, *_REJECT)
         is_always = rule.always and rule.under is None and self._all_allow
@@ -142,7 +142,7 @@ class PermissionPolicy:
     def _first_match(self, call: v1.ToolCallUpdate) -> Rule | None:
         return next((rule for rule in self._rules if rule.matches(call)), None)
 
-    async def _asked(
+    async def _ask_user(
         self, request: v1.RequestPermissionRequest, tool: str | None, rule: Rule | None
     ) -> v1.RequestPermissionResponse:
         if self._ask is None:
@@ -169,7 +169,7 @@ class PermissionPolicy:
             except Exception:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
                 return choose_option(request, *_REJECT)
-            return self._answered(request, chosen, remembered)
+            return self._answer(request, chosen, remembered)
 
     def _log_rejection(self, call: v1.ToolCallUpdate) -> None:
         """Log, once for each kind of tool, that a tool call is rejected because nothing decides about it."""
@@ -178,7 +178,7 @@ class PermissionPolicy:
             what = printable(f"{call.title} (kind {call.kind})")
             _logger.warning("Rejected %s: no rule of the PermissionPolicy matches it, and it has no `ask`", what)
 
-    def _answered(
+    def _answer(
         self, request: v1.RequestPermissionRequest, chosen: str | None, remembered: str | None
     ) -> v1.RequestPermissionResponse:
         """Answer with the option that the user chose, and remember "always"."""
@@ -197,7 +197,7 @@ class PermissionPolicy:
             return choose_option(request, *_REJECT)
         if remembered is not None and option.kind in ("allow_always", "reject_always"):
             self.remember(request.session_id, remembered, allowed=option.kind == "allow_always")
-        return _selected(request, answer)
+        return _select(request, answer)
 
 
 def _tool(call: v1.ToolCallUpdate) -> str | None:
@@ -211,10 +211,10 @@ def _once(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> 
     """Return an option that doesn't stop the agent from asking; None if it isn't clear which one is meant."""
     if option.kind != "allow_always":
         return option
-    once = [each for each in request.options if each.kind == "allow_once"]
+    once = [option for option in request.options if option.kind == "allow_once"]
     return once[0] if len(once) == 1 else None
 
 
-def _selected(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> v1.RequestPermissionResponse:
+def _select(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> v1.RequestPermissionResponse:
     outcome = like(request, v1.RequestPermissionOutcomeSelected)(option_id=option.option_id)
     return like(request, v1.RequestPermissionResponse)(outcome=outcome)

@@ -16,7 +16,7 @@ from acp_kit._sequences import not_a_text
 from acp_kit.client.deadlines import answered_within
 from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
-from acp_kit.client.turns import Turn, finished_text
+from acp_kit.client.turns import Turn, require_text
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
 # How long an agent may take to close a session.
@@ -101,7 +101,7 @@ class ClientSession:
         """
         async with self.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle) as turn:
             await turn.wait()
-        return finished_text(turn)
+        return require_text(turn)
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.
@@ -139,7 +139,8 @@ class ClientSession:
         For example: `await session.choose("model", "opus")`.
 
         Args:
-            setting: the id of an option, or its category if no other one has it; "mode" is the mode where no option is.
+            setting: the id of an option, or its category if no other option has that; "mode" is the session's mode if
+                no option is called so.
             value: the id of the value; for a toggle, whether it is on.
 
         Raises:
@@ -188,8 +189,8 @@ class ClientSession:
             )
         chunks = [like(self.agent, v1.SessionUpdateUserMessageChunk)(content=block) for block in turn.blocks]
         self._turn = turn
-        for each in chunks:
-            self.state.apply(each)
+        for chunk in chunks:
+            self.state.apply(chunk)
         self.state.end_message()
 
     def end(self) -> None:
@@ -273,7 +274,7 @@ async def open_session(
     try:
         method = "session/new" if known_id is None else "session/resume" if load is None else "session/load"
         async with answered_within(timeout, agent, method):
-            response = await _opened(session, method)
+            response = await _finish_opening(session, method)
         if isinstance(response, like(agent, v1.NewSessionResponse)):
             # Without an await since the response, so before the first update is handled.
             if response.session_id in sessions:
@@ -319,7 +320,7 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
         with session.state.replayed() if is_loaded else nullcontext():
             method = "session/load" if is_loaded else "session/resume"
             async with answered_within(timeout, agent, method):
-                response = await _opened(again, method)
+                response = await _finish_opening(again, method)
         session.state.opened(response)
         session.state.end_message()
         if session.is_closed:
@@ -330,7 +331,7 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
         forget(again)
 
 
-async def _opened(
+async def _finish_opening(
     session: ClientSession, method: str
 ) -> v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse:
     if method == "session/load":
@@ -341,7 +342,7 @@ async def _opened(
 
 
 async def _close(session: ClientSession) -> None:
-    """Close a session if the agent can. That it fails, or that the agent has gone, is no error at this point."""
+    """Close a session if the agent can. Failures are ignored; the session is going away."""
     try:
         if session.agent.supports("session/close"):
             async with asyncio.timeout(_CLOSE_SECONDS):

@@ -59,7 +59,7 @@ class Snapshot(Shown):
         usage: how much of the context is used, and the cost; None if unknown.
         title: the title of the session.
         updated_at: when the session was last active, as the agent wrote it (ISO 8601).
-        notices: the notices for the user, the oldest first. They are no part of the session's history.
+        notices: the notices for the user, the oldest first. They aren't part of the session's history.
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:

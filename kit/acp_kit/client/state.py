@@ -1,4 +1,4 @@
-"""Merges the updates of a session into what can be shown of it."""
+"""Merges the updates of a session into what a client can show."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SessionState(Shown):
     Applying an update takes time proportional to the size of the update, however long the session is. All attributes
     that a `Snapshot` has can also be read here.
 
-    A tool call that is started while it runs gets what the start says of it. One that is started after its end is
+    A tool call that is started while it runs gets what the new start says. One that is started after its end is
     another tool call, and later updates with its id are for that: models use ids again, and so do agents.
 
     Attributes:
@@ -82,7 +82,7 @@ class SessionState(Shown):
         """Merge the tool call of a permission request, as `PermissionHandlers` does. It may come before its start.
 
         Returns:
-            The tool call with all that is known of it. Many agents send only its id with the request.
+            The tool call with everything known about it. Many agents send only its id with the request.
         """
         self.apply(update)
         known = given_fields(self.tool_calls[update.tool_call_id]).items()
@@ -90,7 +90,7 @@ class SessionState(Shown):
         return update.model_copy(update={name: value for name, value in known if name in fields and value != ""})
 
     def count_unknown(self, tag: str) -> None:
-        """Count an update for which there is no class, if its tag isn't known here."""
+        """Count an update that has no class, if its tag is unknown here, too."""
         if tag not in TABLE:
             self.unknown += 1
 
@@ -153,11 +153,11 @@ class SessionState(Shown):
         return self._snapshot
 
     def _tool_calls_now(self) -> _ToolCalls:
-        found = None if self._tool_calls is None else self._tool_calls()
-        if found is None:
-            found = _ToolCalls(self._timeline.tool_calls)
-            self._tool_calls = ref(found)
-        return found
+        calls = None if self._tool_calls is None else self._tool_calls()
+        if calls is None:
+            calls = _ToolCalls(self._timeline.tool_calls)
+            self._tool_calls = ref(calls)
+        return calls
 
     def _before_change(self) -> None:
         self._snapshot = None

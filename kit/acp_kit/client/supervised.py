@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from acp_bindings.v1 import McpServer, RemoteAgent
-from acp_kit._uninterrupted import uninterrupted
+from acp_kit._uninterrupted import run_to_end
 from acp_kit.client.deadlines import limited
 from acp_kit.client.sessions import ClientSession, open_session, reopen_session
 from acp_runtime import ConnectionClosed
@@ -73,9 +73,9 @@ class Supervised:
             `initialize`. It is called for each process, and so is the factory of the client that it passes to
             `spawn_agent`.
         delays: how many seconds to wait before each attempt.
-        stable_after: an agent that ran for so many seconds before it ended has all attempts again.
-        start_deadline: an agent that can't be used after so many seconds has failed to start; None for no limit.
-        reopen_deadline: a session that the agent hasn't opened again after so many seconds is lost.
+        stable_after: the uptime in seconds after which the count of attempts begins again.
+        start_deadline: how long the agent may take to become usable, in seconds; None for no limit.
+        reopen_deadline: how long the agent may take to open a session again, in seconds, before the session is lost.
         on_change: called with each change. What it raises is logged.
     """
 
@@ -126,7 +126,7 @@ class Supervised:
             self._end = ConnectionClosed("The agent was ended by this side.")
             self._notify()
         task.cancel()
-        await uninterrupted(asyncio.wait({task}), task.cancel)
+        await run_to_end(asyncio.wait({task}), task.cancel)
 
     async def agent(self) -> RemoteAgent:
         """Return the proxy of the agent. Waits while the agent is being started again.

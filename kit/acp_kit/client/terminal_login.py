@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from acp_bindings.v1 import AuthMethodTerminal
-from acp_kit._uninterrupted import finished_soon
+from acp_kit._uninterrupted import run_within
 from acp_runtime.processes import environment, find_program, start_errors
 
 # How long a login may take to end after SIGTERM, in seconds.
@@ -67,7 +67,7 @@ async def log_in_from_terminal(
         with suppress(ProcessLookupError):
             process.terminate()
             try:
-                await finished_soon(process.wait(), _TERMINATE_DEADLINE)
+                await run_within(process.wait(), _TERMINATE_DEADLINE)
             finally:
                 process.kill()
                 await process.wait()

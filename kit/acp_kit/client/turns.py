@@ -89,7 +89,7 @@ class Turn:
 
     @property
     def cancelled(self) -> bool:
-        """Whether this side has cancelled the turn, whoever did it, and whatever the agent has answered."""
+        """Whether this side has cancelled the turn, regardless of what the agent has answered."""
         if self._has_ended:
             return self._was_cancelled
         return self._is_withdrawn or (self._is_sent() and self._session.agent.has_cancelled_turn(self._session.id))
@@ -230,11 +230,11 @@ class Turn:
                 await asyncio.wait({prompt})
 
 
-def finished_text(turn: Turn) -> str:
-    """Return the text of a turn that the agent has ended by itself.
+def require_text(turn: Turn) -> str:
+    """Return the text of a turn, which the agent must have ended by itself.
 
     Raises:
-        UnfinishedTurn: if the stop reason is another one than `end_turn`, or this side has cancelled the turn.
+        UnfinishedTurn: if the stop reason isn't `end_turn`, or this side has cancelled the turn.
     """
     stop_reason = "cancelled" if turn.cancelled else turn.stop_reason
     if stop_reason is not None and stop_reason != "end_turn":

@@ -47,5 +47,5 @@ class Unread:
             self._changed.clear()
             await self._changed.wait()
         update, texts = self._updates.popleft()
-        found: SessionUpdate = with_text(update, "".join(texts)) if len(texts) > 1 else update
-        return found
+        joined: SessionUpdate = with_text(update, "".join(texts)) if len(texts) > 1 else update
+        return joined

@@ -33,7 +33,7 @@ class SessionExists(HistoryError):
 
 
 class UnknownSession(HistoryError, ResourceNotFound):
-    """There is no session with an id. If a handler lets it propagate, the request is answered with -32002.
+    """No session has the given id. If a handler lets it propagate, the request is answered with -32002.
 
     Attributes:
         session_id: the id.

@@ -30,10 +30,10 @@ def read_cursor(cursor: str) -> tuple[str, str]:
         InvalidParams: the cursor was not made by `cursor_after`.
     """
     try:
-        found: Any = json.loads(urlsafe_b64decode(cursor.encode("ascii")))
+        decoded: Any = json.loads(urlsafe_b64decode(cursor.encode("ascii")))
     except (ValueError, RecursionError):
-        found = None
-    match found:
+        decoded = None
+    match decoded:
         case [str(updated_at), str(session_id)] if is_storable(updated_at) and is_storable(session_id):
             return updated_at, session_id
         case _:
@@ -49,7 +49,7 @@ def is_storable(text: str) -> bool:
     return "\0" not in text
 
 
-def checked_limit(limit: int) -> int:
+def check_limit(limit: int) -> int:
     """Return how many sessions to list at most, as a number that databases can take.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_kit._sequences import not_a_text
 from acp_kit._timeline import Timeline
 from acp_kit.history.errors import SessionExists, UnknownSession
-from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
+from acp_kit.history.listing import check_limit, check_new_id, cursor_after, now, read_cursor
 from acp_kit.history.store import HistoryStore
 from acp_runtime import ABSENT
 
@@ -68,9 +68,9 @@ class MemoryHistory(HistoryStore):
         """See `HistoryStore.list`."""
         from acp_bindings.v1 import ListSessionsResponse
 
-        limit = checked_limit(limit)
+        limit = check_limit(limit)
         before = None if cursor is None else read_cursor(cursor)
-        every = ((each.updated_at, name) for name, each in self._sessions.items() if cwd in (None, each.cwd))
+        every = ((session.updated_at, name) for name, session in self._sessions.items() if cwd in (None, session.cwd))
         keys = sorted((key for key in every if before is None or key < before), reverse=True)
         sessions = [await self.info(session_id) for _, session_id in keys[:limit]]
         next_cursor = cursor_after(*keys[limit - 1]) if len(keys) > limit else ABSENT

@@ -46,7 +46,7 @@ def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[
     Returns:
         Dicts of plain JSON. A system prompt and the next message of the user are for you to add.
     """
-    return [message for each in _messages(updates, images) for message in _openai(each)]
+    return [message for part in _messages(updates, images) for message in _openai(part)]
 
 
 def to_anthropic(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
@@ -67,15 +67,15 @@ def to_anthropic(updates: Iterable[SessionUpdate], *, images: bool = True) -> li
     Returns:
         Dicts of plain JSON. The next message of the user is for you to add.
     """
-    found: list[Any] = []
-    for message in chain.from_iterable(_anthropic(each, images) for each in _messages(updates, images)):
-        if found and found[-1]["role"] == message["role"]:
-            found[-1]["content"] += message["content"]
+    merged: list[Any] = []
+    for message in chain.from_iterable(_anthropic(part, images) for part in _messages(updates, images)):
+        if merged and merged[-1]["role"] == message["role"]:
+            merged[-1]["content"] += message["content"]
         else:
-            found.append(message)
-    if found and found[0]["role"] == "assistant":
-        found.insert(0, {"role": "user", "content": [{"type": "text", "text": "(The assistant spoke first.)"}]})
-    return found
+            merged.append(message)
+    if merged and merged[0]["role"] == "assistant":
+        merged.insert(0, {"role": "user", "content": [{"type": "text", "text": "(The assistant spoke first.)"}]})
+    return merged
 
 
 @dataclass
@@ -95,7 +95,7 @@ class _Message:
 
 
 def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
-    timeline, found = Timeline(), list[_Message]()
+    timeline, messages = Timeline(), list[_Message]()
     for update in updates:
         timeline.apply(update)
     timeline.refresh()
@@ -103,19 +103,19 @@ def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
     for entry in timeline.entries.values():
         role = _ROLES.get(entry.role) if isinstance(entry, Message) else None
         if role is not None:
-            _say(found, role, _parts(entry.content, images=images and role == "user"))
+            _say(messages, role, _parts(entry.content, images=images and role == "user"))
         elif not isinstance(entry, Message) and entry.session_update == "tool_call":
-            if not found or found[-1].role == "user" or found[-1].call is not None:
-                found.append(_Message("assistant", []))
-            found[-1].call, found[-1].call_id = entry, _new_id(entry.tool_call_id, ids)
-    return found
+            if not messages or messages[-1].role == "user" or messages[-1].call is not None:
+                messages.append(_Message("assistant", []))
+            messages[-1].call, messages[-1].call_id = entry, _new_id(entry.tool_call_id, ids)
+    return messages
 
 
-def _say(found: list[_Message], role: Literal["user", "assistant"], parts: list[Any]) -> None:
-    if parts and found and found[-1].role == role and found[-1].call is None:
-        found[-1].parts = _joined([*found[-1].parts, *parts])
+def _say(messages: list[_Message], role: Literal["user", "assistant"], parts: list[Any]) -> None:
+    if parts and messages and messages[-1].role == role and messages[-1].call is None:
+        messages[-1].parts = _join([*messages[-1].parts, *parts])
     elif parts:
-        found.append(_Message(role, parts))
+        messages.append(_Message(role, parts))
 
 
 def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:
@@ -128,14 +128,14 @@ def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:
             parts.append("".join(block.text for block in group))
         else:
             parts += [block if images and _is_taken(block) else to_text([block]) for block in group]
-    return _joined(parts)
+    return _join(parts)
 
 
 def _is_taken(block: Any) -> bool:
     return block.type == "image" and block.mime_type in _IMAGES and bool(block.data)
 
 
-def _joined(parts: Iterable[Any]) -> list[Any]:
+def _join(parts: Iterable[Any]) -> list[Any]:
     """Join adjacent texts as lines. Drop texts of white space only, which endpoints refuse."""
     joined: list[Any] = []
     for part in map(_in_utf8, parts):
@@ -156,16 +156,16 @@ def _in_utf8(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, dict):
-        return {_in_utf8(name): _in_utf8(each) for name, each in cast("dict[str, Any]", value).items()}
+        return {_in_utf8(name): _in_utf8(member) for name, member in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_in_utf8(each) for each in cast("list[object]", value)]
+        return [_in_utf8(item) for item in cast("list[object]", value)]
     return value
 
 
 def _new_id(wanted: str, ids: set[str]) -> str:
-    """Return the id of a tool call if endpoints take it, otherwise another one that is new. Remember it."""
+    """Return the id of a tool call if endpoints accept it, otherwise a new one, and remember it."""
     if not _ID.fullmatch(wanted) or wanted in ids:
-        wanted = next(each for number in count(1) if (each := f"call-{number}") not in ids)
+        wanted = next(id for number in count(1) if (id := f"call-{number}") not in ids)
     ids.add(wanted)
     return wanted
 
@@ -183,17 +183,17 @@ def _arguments(call: Any) -> dict[str, Any]:
 
 def _result(call: Any, *, images: bool) -> list[Any]:
     """Return the result of a tool call as texts and images. There is at least one."""
-    blocks = [each.content for each in call.content if each.type == "content"]
+    blocks = [block.content for block in call.content if block.type == "content"]
     parts = [part for block in blocks for part in _parts([block], images=images)]
     output = call.raw_output
     if output is None and call.status == "completed":
-        parts += [f"Changed {each.path}" for each in call.content if each.type == "diff"]
+        parts += [f"Changed {block.path}" for block in call.content if block.type == "diff"]
     elif output is not None:
         text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
         parts = [text, *(part for part in parts if not isinstance(part, str))]
     if call.status not in _WITHOUT_OUTPUT:
         parts.append(_NOT_FINISHED)
-    return _joined(parts) or [_WITHOUT_OUTPUT[call.status]]
+    return _join(parts) or [_WITHOUT_OUTPUT[call.status]]
 
 
 def _openai(message: _Message) -> Iterator[Any]:
@@ -201,15 +201,15 @@ def _openai(message: _Message) -> Iterator[Any]:
         texts = [part for part in message.parts if isinstance(part, str)]
         yield {"role": "user", "content": texts[0] if texts == message.parts else [*map(_openai_part, message.parts)]}
         return
-    found: dict[str, Any] = {"role": "assistant"}
+    answer: dict[str, Any] = {"role": "assistant"}
     if message.parts:
-        found["content"] = message.parts[0].rstrip()
+        answer["content"] = message.parts[0].rstrip()
     if message.call is None:
-        yield found
+        yield answer
         return
     arguments = json.dumps(_arguments(message.call), ensure_ascii=False)
     function = {"name": _name(message.call), "arguments": arguments}
-    yield {**found, "tool_calls": [{"id": message.call_id, "type": "function", "function": function}]}
+    yield {**answer, "tool_calls": [{"id": message.call_id, "type": "function", "function": function}]}
     (result,) = _result(message.call, images=False)
     yield {"role": "tool", "tool_call_id": message.call_id, "content": result}
 

@@ -26,10 +26,10 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
     """
     async with aclosing(store.read(session_id)) as updates:
         async for update in updates:
-            await client.session_update(session_id=session_id, update=_finished(update))
+            await client.session_update(session_id=session_id, update=_finish(update))
 
 
-def _finished(update: Any) -> Any:
+def _finish(update: Any) -> Any:
     if update.session_update != "tool_call" or update.status in ("completed", "failed"):
         return update
     return update.model_copy(update={"status": "failed"})

@@ -16,14 +16,14 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from acp_kit._sequences import not_a_text
-from acp_kit._uninterrupted import uninterrupted
+from acp_kit._uninterrupted import run_to_end
 from acp_kit.history import sqlite
 from acp_kit.history.bodies import Bodies
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
-from acp_kit.history.listing import check_new_id, checked_limit, cursor_after, now, read_cursor
+from acp_kit.history.listing import check_limit, check_new_id, cursor_after, now, read_cursor
 from acp_kit.history.store import HistoryStore
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
-from acp_kit.history.writer import SessionWriter, check_id, locked
+from acp_kit.history.writer import SessionWriter, check_id, lock_session
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class SqlHistory(HistoryStore):
         self._writing = asyncio.Lock()
 
     async def __aenter__(self) -> SqlHistory:
-        await self._opened()
+        await self._get_engine()
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -75,7 +75,7 @@ class SqlHistory(HistoryStore):
 
     async def close(self) -> None:
         """Close all connections. The next use opens the database again."""
-        await uninterrupted(self._close())
+        await run_to_end(self._close())
 
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
         """See `HistoryStore.create`."""
@@ -87,15 +87,15 @@ class SqlHistory(HistoryStore):
             async with self._write() as connection:
                 await _add_session(connection, {**row, "updated_at": now(), "next_position": 0})
 
-        await uninterrupted(write())
+        await run_to_end(write())
 
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:
         """See `HistoryStore.append`. If the caller is cancelled, the updates are appended first."""
-        await uninterrupted(self._append(session_id, updates))
+        await run_to_end(self._append(session_id, updates))
 
     async def read(self, session_id: str) -> AsyncGenerator[SessionUpdate, None]:
         """See `HistoryStore.read`."""
-        await uninterrupted(self._merge_message(session_id))
+        await run_to_end(self._merge_message(session_id))
         end: int = (await self._session(session_id))["next_position"]
         columns = select(ENTRIES.c.position, ENTRIES.c.body).order_by(ENTRIES.c.position).limit(_PAGE)
         last = -1
@@ -120,9 +120,9 @@ class SqlHistory(HistoryStore):
         """See `HistoryStore.list`."""
         from acp_bindings.v1 import ListSessionsResponse
 
-        limit = checked_limit(limit)
+        limit = check_limit(limit)
         key = (SESSIONS.c.updated_at, SESSIONS.c.session_id)
-        query = select(SESSIONS).order_by(*(each.desc() for each in key)).limit(limit + 1)
+        query = select(SESSIONS).order_by(*(column.desc() for column in key)).limit(limit + 1)
         if cwd is not None:
             query = query.where(SESSIONS.c.cwd == json.dumps(cwd))
         if cursor is not None:
@@ -136,12 +136,12 @@ class SqlHistory(HistoryStore):
         """See `HistoryStore.delete`."""
         with suppress(UnknownSession):
             check_id(session_id)
-            await uninterrupted(self._delete(session_id))
+            await run_to_end(self._delete(session_id))
 
     async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
         """See `HistoryStore.fork`."""
         check_new_id(new_session_id)
-        await uninterrupted(self._fork(session_id, new_session_id, cwd))
+        await run_to_end(self._fork(session_id, new_session_id, cwd))
 
     async def _close(self) -> None:
         async with self._writing:
@@ -153,7 +153,7 @@ class SqlHistory(HistoryStore):
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
         rows = len(updates) + len(batches)  # each may take a place more for the message that it continues
         async with self._write() as connection:
-            session = await locked(connection, session_id, rows)
+            session = await lock_session(connection, session_id, rows)
             writer = SessionWriter(connection, session, self._bodies, session["next_position"] - rows)
             for batch in batches:
                 await writer.append(batch)
@@ -164,7 +164,7 @@ class SqlHistory(HistoryStore):
         if (await self._session(session_id))["open_key"] is None:
             return
         async with self._write() as connection:
-            session = await locked(connection, session_id)
+            session = await lock_session(connection, session_id)
             writer = SessionWriter(connection, session, self._bodies, session["next_position"])
             await writer.merge_message()
             await writer.save()
@@ -176,12 +176,12 @@ class SqlHistory(HistoryStore):
 
     async def _fork(self, session_id: str, new_session_id: str, cwd: str | None) -> None:
         async with self._write() as connection:
-            session = await locked(connection, session_id)
+            session = await lock_session(connection, session_id)
             changed = {"session_id": new_session_id, "updated_at": now()}
             changed |= {} if cwd is None else {"cwd": json.dumps(cwd)}
             await _add_session(connection, {**session, **changed})
             for table in (ENTRIES, SETTINGS):
-                names = [each.name for each in table.columns if each.name != "session_id"]
+                names = [column.name for column in table.columns if column.name != "session_id"]
                 copied = select(literal(new_session_id), *(table.c[name] for name in names))
                 copied = copied.where(table.c.session_id == session_id)
                 await connection.execute(insert(table).from_select(["session_id", *names], copied))
@@ -208,8 +208,8 @@ class SqlHistory(HistoryStore):
             raise HistoryDamaged(f"{self._name} is damaged: the row of a session is invalid") from error
 
     async def _fetch(self, query: Any) -> Sequence[RowMapping]:
-        engine = await self._opened()
-        with self._explained():
+        engine = await self._get_engine()
+        with self._explain_errors():
             async with engine.connect() as connection:
                 return (await connection.execute(query)).mappings().all()
 
@@ -217,26 +217,26 @@ class SqlHistory(HistoryStore):
     async def _write(self) -> AsyncGenerator[AsyncConnection, None]:
         """Return a connection in a transaction that ends with the block, when it is this task's turn to write."""
         async with self._writing:
-            engine = await self._opened()
-            with self._explained():
+            engine = await self._get_engine()
+            with self._explain_errors():
                 async with engine.begin() as connection:
                     yield connection
 
     @contextmanager
-    def _explained(self) -> Generator[None, None, None]:
+    def _explain_errors(self) -> Generator[None, None, None]:
         """Turn errors of the database into `HistoryError`."""
         try:
             yield
         except (SQLAlchemyError, OSError) as error:  # OSError: a server can't be reached
             cause = getattr(error, "orig", None) or error
             if isinstance(self._place, Path):
-                raise sqlite.explained(self._place, cause) from error
+                raise sqlite.explain(self._place, cause) from error
             raise HistoryError(f"{self._name} can't be used: {cause}") from error
 
-    async def _opened(self) -> AsyncEngine:
+    async def _get_engine(self) -> AsyncEngine:
         async with self._opening:
             if self._engine is None:
-                self._engine = await uninterrupted(self._open())
+                self._engine = await run_to_end(self._open())
             return self._engine
 
     async def _open(self) -> AsyncEngine:
@@ -247,7 +247,7 @@ class SqlHistory(HistoryStore):
             # Connections that the server has closed meanwhile, such as by a restart, are replaced.
             engine = create_async_engine(self._place, pool_pre_ping=True)
         try:
-            with self._explained():
+            with self._explain_errors():
                 try:
                     await self._create_tables(engine)
                 except DBAPIError:  # another process may have created them at the same time

@@ -29,7 +29,7 @@ def engine_for(path: Path) -> AsyncEngine:
     url = URL.create("sqlite+aiosqlite", database=str(path))
     options = {"timeout": _PATIENCE, "isolation_level": "IMMEDIATE"}
     engine = create_async_engine(url, connect_args=options, pool_reset_on_return=None)
-    event.listen(engine.sync_engine, "connect", _connected)
+    event.listen(engine.sync_engine, "connect", _set_up)
     return engine
 
 
@@ -54,19 +54,19 @@ def prepare_file(path: Path) -> None:
         with closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
             file.execute("PRAGMA journal_mode=WAL").fetchone()
     except sqlite3.Error as error:
-        raise explained(path, error) from error
+        raise explain(path, error) from error
     except OSError as error:
         raise HistoryError(f"The history {path} can't be opened: {error.strerror}") from error
 
 
 def _check(uri: str, path: Path) -> None:
     with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as file:
-        (found,) = file.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise HistoryDamaged(f"The history {path} is damaged: {' '.join(found.split())}")
+        (result,) = file.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise HistoryDamaged(f"The history {path} is damaged: {' '.join(result.split())}")
 
 
-def explained(path: Path, error: BaseException) -> HistoryError:
+def explain(path: Path, error: BaseException) -> HistoryError:
     """Return the exception for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "Could not decode" in str(error):
@@ -74,7 +74,7 @@ def explained(path: Path, error: BaseException) -> HistoryError:
     return HistoryError(f"The history {path} can't be used: {error}")
 
 
-def _connected(connection: Any, _record: Any) -> None:
+def _set_up(connection: Any, _record: Any) -> None:
     """Prepare a connection. A commit is with the system when it returns, so it survives the end of the process."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=NORMAL")

@@ -15,7 +15,7 @@ class HistoryStore(Protocol):
 
     Reading a session gives what shows the same as all updates that were appended: the chunks of a message are merged,
     each tool call is one update with its last state, and of settings, such as the plan or the mode, the last one is
-    given at the end. Notices are not kept, because they are no part of a session's history.
+    given at the end. Notices are not kept, because they aren't part of a session's history.
     """
 
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
@@ -94,12 +94,12 @@ class HistoryStore(Protocol):
         ...
 
     async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
-        """Create a session with the history of another one, as it is now.
+        """Copy a session with its history so far.
 
         Args:
             session_id: the session to copy.
             new_session_id: the id of the copy.
-            cwd: the working directory of the copy, if it is another one.
+            cwd: the working directory of the copy, if it differs.
 
         Raises:
             UnknownSession: there is no session to copy.

@@ -73,8 +73,8 @@ def create_tables(connection: Connection, name: str) -> None:
     """
     sqlite.lock(connection)
     if inspect(connection).has_table(SCHEMA.name):
-        found = connection.execute(select(SCHEMA.c.version)).scalars().all()
-        if len(found) != 1 or not isinstance(version := found[0], int):
+        versions = connection.execute(select(SCHEMA.c.version)).scalars().all()
+        if len(versions) != 1 or not isinstance(version := versions[0], int):
             raise HistoryDamaged(f"{name} is damaged: the version of its tables is missing")
         if version > VERSION:
             raise HistoryTooNew(

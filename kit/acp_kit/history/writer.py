@@ -29,7 +29,7 @@ class SessionWriter:
 
     Args:
         connection: the connection, in a transaction.
-        session: the session's row, from `locked`.
+        session: the session's row, from `lock_session`.
         bodies: reads updates from rows.
         next_position: the position of the next entry.
     """
@@ -54,14 +54,14 @@ class SessionWriter:
         if self._open_key is not None:
             timeline.open_message(*json.loads(self._open_key))
         continued = timeline.open_place
-        for each in updates:
-            timeline.apply(each)
+        for change in updates:
+            timeline.apply(change)
         timeline.refresh()
         self._next = timeline.next_place
         for place, entry in timeline.entries.items():
             if place not in known:
-                for position, each in enumerate(updates_of(entry), place):
-                    self._add_row(each, position)
+                for position, change in enumerate(updates_of(entry), place):
+                    self._add_row(change, position)
             elif entry is not known[place]:
                 row = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == place)
                 await self._connection.execute(update(ENTRIES).where(*row).values(body=dump(entry)))
@@ -79,8 +79,8 @@ class SessionWriter:
             return
         await self._insert_new_rows()
         rows = self._rows().where(ENTRIES.c.position >= self._open_from)
-        found = (await self._connection.execute(rows.order_by(ENTRIES.c.position))).mappings()
-        chunks = [self._bodies.load(row["body"]) for row in found]
+        stored = (await self._connection.execute(rows.order_by(ENTRIES.c.position))).mappings()
+        chunks = [self._bodies.load(row["body"]) for row in stored]
         if None in chunks:
             return
         few = Pieces(chunks).chunks(len(chunks))
@@ -89,8 +89,8 @@ class SessionWriter:
         await self._connection.execute(
             delete(ENTRIES).where(ENTRIES.c.session_id == self._session_id, ENTRIES.c.position >= self._open_from)
         )
-        for position, each in enumerate(few, self._open_from):
-            self._add_row(each, position)
+        for position, change in enumerate(few, self._open_from):
+            self._add_row(change, position)
 
     async def save(self) -> None:
         """Write what is left to write. Call it at the end of the transaction."""
@@ -101,25 +101,25 @@ class SessionWriter:
 
     async def _load_entries(self, updates: Sequence[Any]) -> dict[int, Any]:
         """Return the newest entries with the ids in updates, by position."""
-        ids = {_stored_key(key) for each in updates if (key := key_of(each)) is not None}
+        ids = {_stored_key(key) for change in updates if (key := key_of(change)) is not None}
         if not ids:
             return {}
         id_column = ENTRIES.c.tool_call_id
         newest = select(func.max(ENTRIES.c.position)).where(ENTRIES.c.session_id == self._session_id)
         newest = newest.where(id_column.in_(ids)).group_by(id_column)
         rows = self._rows().where(ENTRIES.c.position.in_(newest)).order_by(ENTRIES.c.position)
-        found = (await self._connection.execute(rows)).mappings()
-        entries = {row["position"]: self._bodies.load(row["body"]) for row in found}
+        stored = (await self._connection.execute(rows)).mappings()
+        entries = {row["position"]: self._bodies.load(row["body"]) for row in stored}
         return {position: entry for position, entry in entries.items() if entry is not None}
 
     async def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
         """Return the last updates of the kinds that set values and are in updates, by tag."""
-        tags = {tag for each in updates if isinstance(TABLE.get(tag := tag_of(each)), Sets)}
+        tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), Sets)}
         if not tags:
             return {}
         rows = select(SETTINGS).where(SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag.in_(tags))
-        found = (await self._connection.execute(rows)).mappings()
-        return {row["tag"]: self._bodies.load(row["body"]) for row in found}
+        stored = (await self._connection.execute(rows)).mappings()
+        return {row["tag"]: self._bodies.load(row["body"]) for row in stored}
 
     async def _save_settings(self, known: dict[str, Any], settings: dict[str, Any]) -> None:
         for tag, value in settings.items():
@@ -163,7 +163,7 @@ def check_id(session_id: str) -> None:
         raise UnknownSession(session_id)
 
 
-async def locked(connection: AsyncConnection, session_id: str, new_rows: int = 0) -> RowMapping:
+async def lock_session(connection: AsyncConnection, session_id: str, new_rows: int = 0) -> RowMapping:
     """Change the row of a session so that nobody else can until the transaction ends, and return it.
 
     Args:

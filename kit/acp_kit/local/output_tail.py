@@ -1,4 +1,4 @@
-"""The end of a command's output, as text of at most so many bytes."""
+"""The last N bytes of a command's output, cut at a character."""
 
 from __future__ import annotations
 

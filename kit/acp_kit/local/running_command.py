@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import DEVNULL, STDOUT
 from typing import cast
 
-from acp_kit._uninterrupted import uninterrupted
+from acp_kit._uninterrupted import run_to_end
 from acp_kit.local.orphan_guard import OrphanGuard
 from acp_kit.local.output_tail import OutputTail
 from acp_runtime.processes import ProcessGroup, start
@@ -106,7 +106,7 @@ class RunningCommand:
             grace: how many seconds they have between the two signals.
         """
         hurry = asyncio.Event()
-        await uninterrupted(_end([each._group for each in commands], grace, hurry), on_cancel=hurry.set)
+        await run_to_end(_end([command._group for command in commands], grace, hurry), on_cancel=hurry.set)
 
     def close(self) -> None:
         """Release its pipe, and let those that wait continue, after `end`."""
@@ -132,13 +132,13 @@ class RunningCommand:
 
 
 async def _end(groups: Collection[ProcessGroup], grace: float, hurry: asyncio.Event) -> None:
-    for each in groups:
-        each.signal("SIGTERM")
-    if not await _until(lambda: all(each.is_gone() for each in groups), grace, hurry):
+    for group in groups:
+        group.signal("SIGTERM")
+    if not await _until(lambda: all(group.is_gone() for group in groups), grace, hurry):
         await _until(lambda: _kill(groups), _KILL_DEADLINE)
-    for each in groups:
-        each.end_now()  # returns at once, unless the system couldn't end a process in time
-        await asyncio.wait({each.exited}, timeout=_READ_DEADLINE)
+    for group in groups:
+        group.end_now()  # returns at once, unless the system couldn't end a process in time
+        await asyncio.wait({group.exited}, timeout=_READ_DEADLINE)
 
 
 async def _until(condition: Callable[[], bool], deadline: float, hurry: asyncio.Event | None = None) -> bool:
@@ -155,9 +155,9 @@ async def _until(condition: Callable[[], bool], deadline: float, hurry: asyncio.
 def _kill(groups: Iterable[ProcessGroup]) -> bool:
     """Kill all processes that are left, and return whether none was. Some may have been started since the last time."""
     are_gone = True
-    for each in groups:
-        each.signal("SIGKILL")
-        are_gone = each.is_gone() and are_gone
+    for group in groups:
+        group.signal("SIGKILL")
+        are_gone = group.is_gone() and are_gone
     return are_gone
 
 

@@ -144,7 +144,7 @@ class Terminals:
         command, args = request.command, tuple(request.args)
         if self._shell:
             command, args = in_shell(command, args)
-        env = environment({each.name: each.value for each in request.env}, self._inherit_env)
+        env = environment({variable.name: variable.value for variable in request.env}, self._inherit_env)
         limit = self._max_output_bytes
         if request.output_byte_limit is not None:
             limit = min(limit, request.output_byte_limit)
@@ -274,7 +274,7 @@ def _status(cls: type[S], status: ExitStatus) -> S:
 
 
 def in_shell(command: str, args: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the command that runs another one in a shell. Arguments are quoted, the command itself is not."""
+    """Return the command that runs the given one in a shell. Arguments are quoted, the command itself is not."""
     if sys.platform == "win32":
         from subprocess import list2cmdline
 

@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 
 from acp_bindings import v1
 from acp_kit._profiles import like
-from acp_kit._uninterrupted import uninterrupted
+from acp_kit._uninterrupted import run_to_end
 from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.file_errors import answering_file_errors
 from acp_kit.local.text_format import MARK_BYTES, decode, encode
@@ -111,7 +111,7 @@ class Workspace:
         path, line, limit = request.path, request.line, request.limit
         with answering_file_errors(path):
             async with self._lock(path):
-                text = await self._unsaved(path)
+                text = await self._unsaved_text(path)
                 if text is not None:
                     content = _lines(text, line, limit)
                 else:
@@ -136,13 +136,13 @@ class Workspace:
             raise MethodNotFound("fs/write_text_file")
         with answering_file_errors(request.path):
             async with self._lock(request.path):
-                await uninterrupted(self._write(request.path, request.content))
+                await run_to_end(self._write(request.path, request.content))
         return like(request, v1.WriteTextFileResponse)()
 
     def _lock(self, path: str) -> asyncio.Lock:
         return self._locks.setdefault(path, asyncio.Lock())
 
-    async def _unsaved(self, path: str) -> str | None:
+    async def _unsaved_text(self, path: str) -> str | None:
         if self._read_buffer is None:
             return None
         text = self._read_buffer(await asyncio.to_thread(self._files.resolve, path))

@@ -84,7 +84,7 @@ class Registry:
                     self._agents.append(agent)
                 case _:
                     continue  # nobody can ask for it
-        self.ids: Sequence[str] = tuple(dict.fromkeys(each["id"] for each in self._agents))
+        self.ids: Sequence[str] = tuple(dict.fromkeys(agent["id"] for agent in self._agents))
         self.snapshot_date = snapshot_date
 
     @classmethod
@@ -131,10 +131,10 @@ class Registry:
         else:
             advice = f"Get the one that load_registry().find_binary({agent_id!r}) names, and start its command."
             raise BinaryOnly(f"The agent {agent_id!r} is published only as an archive with a program. {advice}")
-        unsafe = [each for each in args if FOR_CMD_EXE.intersection(each)]
+        unsafe = [argument for argument in args if FOR_CMD_EXE.intersection(argument)]
         if unsafe and sys.platform == "win32":
             raise _invalid(agent_id, f"the argument '{shown(unsafe[0])}' can't be passed to {command} on Windows.")
-        return Launch(command=command, args=args, env=_allowed(agent_id, env, allow_env), version=entry.version)
+        return Launch(command=command, args=args, env=_allow(agent_id, env, allow_env), version=entry.version)
 
     def find_binary(self, agent_id: str, platform: str | None = None, *, allow_env: Collection[str] = ()) -> Binary:
         """Return the archive of an agent that is published as one. Nothing is downloaded.
@@ -157,27 +157,27 @@ class Registry:
         if archive is None:
             platforms = ", ".join(entry.distribution.binary) or "no platform"
             raise _invalid(agent_id, f"it has no archive for {shown(platform)}, only for {shown(platforms)}.")
-        _allowed(agent_id, archive.env, allow_env)
+        _allow(agent_id, archive.env, allow_env)
         return Binary(**dict(archive), version=entry.version)
 
     def _entry(self, agent_id: str) -> Entry:
-        found = [each for each in self._agents if each["id"] == agent_id]
-        if not found and self.snapshot_date is not None:
+        matching = [agent for agent in self._agents if agent["id"] == agent_id]
+        if not matching and self.snapshot_date is not None:
             without = f"the snapshot of {self.snapshot_date} doesn't have '{shown(agent_id)}'"
             raise RegistryUnavailable(f"The registry can't be fetched, and {without}.")
-        if not found:
+        if not matching:
             similar = " or ".join(map(repr, get_close_matches(agent_id[:100].lower(), self.ids)))
             hint = f" Did you mean {similar}?" if similar else ""
             raise UnknownAgent(f"The registry has no agent with the id '{shown(agent_id)}'.{hint}")
-        if len(found) > 1:
-            raise _invalid(agent_id, f"there are {len(found)} entries with this id.")
+        if len(matching) > 1:
+            raise _invalid(agent_id, f"there are {len(matching)} entries with this id.")
         try:
-            return Entry.model_validate(found[0])
+            return Entry.model_validate(matching[0])
         except ValidationError as error:
             raise _invalid(agent_id, _reason(error)) from error
 
 
-def _allowed(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:
+def _allow(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:
     """Return variables. Raise InvalidEntry if an entry must not set one of them."""
     allowed = {*_VARIABLES, *not_a_text("allow_env", allow_env)}
     for name in env:

@@ -1,4 +1,4 @@
-"""Why there is no command for an agent."""
+"""Errors that say why an agent can't be started."""
 
 from __future__ import annotations
 

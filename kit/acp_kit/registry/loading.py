@@ -89,7 +89,7 @@ def load_registry(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent) as folder:
-            # Replaced at once, so that no other process reads half of it.
+            # Replaced atomically, so that no other process reads half a file.
             Path(folder, "registry.json").write_bytes(document)
             Path(folder, "registry.json").replace(path)
     except OSError as error:

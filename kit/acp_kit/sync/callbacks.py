@@ -53,10 +53,10 @@ def in_waiting_thread(function: Callable[[RequestT], R]) -> Callable[[RequestT],
     """
 
     async def call(request: RequestT) -> R:
-        found = _of_session.get(asyncio.get_running_loop(), {}).get(request.session_id)
-        if found is None:
+        callbacks = _of_session.get(asyncio.get_running_loop(), {}).get(request.session_id)
+        if callbacks is None:
             raise RuntimeError(f"The session {request.session_id!r} was not opened with `open_session` of this agent.")
-        return await found.call(function, request)
+        return await callbacks.call(function, request)
 
     return call
 
@@ -105,11 +105,11 @@ class Callbacks:
         end = None if timeout is None else monotonic() + timeout
         while True:
             rest = None if end is None else max(0, end - monotonic())
-            found = thread.call(self._result_or_callback, method, rest)
-            if not isinstance(found, _Callback):
-                return found[0]
-            if self._take(found):
-                found.run()
+            outcome = thread.call(self._result_or_callback, method, rest)
+            if not isinstance(outcome, _Callback):
+                return outcome[0]
+            if self._take(outcome):
+                outcome.run()
 
     async def _result_or_callback(
         self, method: Callable[[], Awaitable[R]], timeout: float | None

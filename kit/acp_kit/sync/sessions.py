@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_kit.client import ClientSession, Snapshot
 from acp_kit.client.sessions import Prompt
-from acp_kit.client.turns import finished_text
+from acp_kit.client.turns import require_text
 from acp_kit.sync.callbacks import Callbacks
 from acp_kit.sync.event_loop import EventLoopThread
 from acp_kit.sync.turns import SyncTurn
@@ -94,7 +94,7 @@ class SyncSession:
         turn = self._opened.session.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle)
         with SyncTurn(self._thread, self._opened.callbacks, turn) as waiting:
             waiting.wait(timeout)
-        return self._thread.read(lambda: finished_text(turn))
+        return self._thread.read(lambda: require_text(turn))
 
     def prompt(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> SyncTurn:
         """Send a prompt: `with session.prompt("hello") as turn`.
@@ -139,7 +139,8 @@ class SyncSession:
         For example: `session.choose("model", "opus")`.
 
         Args:
-            setting: the id of an option, or its category if no other one has it; "mode" is the mode where no option is.
+            setting: the id of an option, or its category if no other option has that; "mode" is the session's mode if
+                no option is called so.
             value: the id of the value; for a toggle, whether it is on.
 
         Raises:

@@ -47,7 +47,7 @@ class SyncTurn:
 
     @property
     def cancelled(self) -> bool:
-        """Whether this side has cancelled the turn, whoever did it, and whatever the agent has answered."""
+        """Whether this side has cancelled the turn, regardless of what the agent has answered."""
         return self._thread.read(lambda: self._turn.cancelled)
 
     @property

@@ -29,7 +29,7 @@ def add_tap(parser: ArgumentParser) -> None:
 def add_show(parser: ArgumentParser) -> None:
     """Add the arguments of `show`, and what runs it."""
     add = parser.add_argument
-    add("file", type=_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
+    add("file", type=_read_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     add("--method", metavar="NAME", help="only this method, such as session/update")
     add("--session", default="", metavar="ID", help="only the session whose id begins so")
     add("--errors", action="store_true", help="only what is wrong or failed; exit code 1 if there is any")
@@ -43,7 +43,7 @@ def add_redact(parser: ArgumentParser) -> None:
         "Copy a recording without its secrets: the values of env and headers, tokens, passwords and parameters in "
         "URLs, and texts in _meta. What people and models have written stays, so read it before you share it."
     )
-    parser.add_argument("file", type=_recording, metavar="FILE", help="the recording")
+    parser.add_argument("file", type=_read_recording, metavar="FILE", help="the recording")
     parser.add_argument("--to", type=Path, metavar="COPY", help="where to (default: stdout)")
     parser.set_defaults(run=_redact)
 
@@ -86,7 +86,7 @@ def _redact(options: Namespace) -> int:
     return 0
 
 
-def _recording(path: str) -> tuple[str, list[Recorded]]:
+def _read_recording(path: str) -> tuple[str, list[Recorded]]:
     """Return the name of a recording, and what it holds."""
     try:
         return Path(path).name, read_recording(path)

@@ -88,7 +88,7 @@ class _Stream(Thread):
     """Passes on the bytes of one direction.
 
     At the end of the source, the target is closed. If nobody reads the target any more, the source is closed, so that
-    whoever writes to it gets the error that it would get without the tap.
+    its writer gets the same error as without the tap.
     """
 
     def __init__(self, recorder: Recorder, direction: Direction, source: IO[bytes], target: IO[bytes]) -> None:

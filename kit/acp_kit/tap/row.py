@@ -12,11 +12,11 @@ Kind = Literal["turn", "call", "notification", "message", "tool", "state", "text
 
 @dataclass(eq=False)
 class Row:
-    """A call with its answer, a notification, what several updates amount to, or text that is no message.
+    """A call with its answer, a notification, the result of several updates, or text that isn't a message.
 
     Attributes:
         kind: "turn" is a call, too. "message", "tool" and "state" are made of updates.
-        direction: who sent the first line of it.
+        direction: who sent its first line.
         method: the method; "" if there is none.
         title: what it is about.
         session: the session it belongs to; "" if to none.

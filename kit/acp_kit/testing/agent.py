@@ -64,12 +64,12 @@ class ScriptedAgent:
         await v1.serve(lambda client: _Agent(self, client, wire), wire, options=options)
 
     async def begun(self, number: int) -> None:
-        """Wait until so many prompts have reached the script. One that is cancelled at once may never do so."""
+        """Wait until `number` prompts have reached the script. One that is cancelled at once may never reach it."""
         while len(self.prompts) < number:
             await self._has_begun.wait()
 
     def assert_done(self) -> None:
-        """Check that each prompt of the script was sent and played up to its last step, and no other one was sent.
+        """Check that every prompt of the script was sent and played to its last step, and no other was sent.
 
         Raises:
             AssertionError: with what is missing.

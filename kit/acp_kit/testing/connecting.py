@@ -48,7 +48,7 @@ async def connect(
 
     Args:
         agent: a `ScriptedAgent`, the class of an agent or another factory, or the arguments of a command that starts
-            one. An agent that is no command runs in this process, with real messages over a socket.
+            one. Unless the agent is a command, it runs in this process, with real messages over a socket.
         client: a `ScriptedClient`, or the class of a client or another factory. The session has updates if the class
             has `UpdateHandlers`.
         cwd: the working directory of the session, absolute.

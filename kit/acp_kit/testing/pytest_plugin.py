@@ -1,7 +1,7 @@
 """The option `--acp-record DIR` of pytest: keeps what passes between the sides of each `connect`, as recordings.
 
-Name it in `conftest.py`, `pytest_plugins = ["acp_kit.testing.pytest_plugin"]`, or with `pytest -p`. Without it, tests
-use `acp_kit.testing` all the same.
+Name it in `conftest.py`, `pytest_plugins = ["acp_kit.testing.pytest_plugin"]`, or with `pytest -p`. Tests can use
+`acp_kit.testing` without it.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Replay:
             ValueError: if it isn't a recording.
         """
         self.problems: list[str] = []
-        self._entries = _played(read_recording(file))
+        self._entries = _entries_to_play(read_recording(file))
         theirs = [entry for entry in self._entries if entry.direction == "c2a"]
         self._asked = [entry for entry in theirs if "method" in entry.message]
         self._answers = {_what(entry.message): [entry] for entry in theirs if "method" not in entry.message}
@@ -104,10 +104,10 @@ class Replay:
             return
 
         def distance(entry: Recorded) -> tuple[bool, int, bool]:
-            return _what(entry.message) != what, len(self._differing(entry, values)), entry.number in self._matched
+            return _what(entry.message) != what, len(self._differences(entry, values)), entry.number in self._matched
 
         nearest = min(theirs, key=distance)
-        differing = self._differing(nearest, values)[:_SHOWN]
+        differing = self._differences(nearest, values)[:_SHOWN]
         if not differing and nearest.number not in self._matched:
             self._matched.add(nearest.number)
             if message.keys() >= {"id", "method"}:
@@ -122,14 +122,14 @@ class Replay:
         elif "id" in message:
             await _send(transport, id=message["id"], error={"code": -32603, "message": self.problems[-1]})
 
-    def _differing(self, entry: Recorded, values: dict[str, Any]) -> list[str]:
+    def _differences(self, entry: Recorded, values: dict[str, Any]) -> list[str]:
         """Return what a message of the client has otherwise than one of the recording."""
         recorded = _values_of(_rename(entry.message, self._names))
         paths = [path for path in {**recorded, **values} if recorded.get(path) != values.get(path)]
         return [f"{path} is {values.get(path)!r:.60}, recorded is {recorded.get(path)!r:.60}" for path in paths]
 
 
-def _played(recording: list[Recorded]) -> list[Recorded]:
+def _entries_to_play(recording: list[Recorded]) -> list[Recorded]:
     """Return what is played. Requests and their answers have the line of the request as their id."""
     entries: list[Recorded] = []
     asked: dict[tuple[str, str], int] = {}
@@ -196,7 +196,7 @@ def _rename(message: Any, names: Mapping[str, str]) -> Any:
     # Whole names only, as /work is not part of /workspace, and the longest of several. They may begin behind an escape.
     known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     pattern = rf"(?:(?<![\w.-])|(?<=[^\\]\\[nrt]))(?:{known})(?![\w.-])"
-    return json.loads(re.sub(pattern, lambda found: names[found[0]], json.dumps(message, ensure_ascii=False)))
+    return json.loads(re.sub(pattern, lambda match: names[match[0]], json.dumps(message, ensure_ascii=False)))
 
 
 async def _send(transport: Transport, **message: Any) -> None:

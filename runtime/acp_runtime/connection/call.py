@@ -236,7 +236,7 @@ class Calls:
             session.deliver(Outcome(call.resolve, result, error))
 
     def _forget_abandoned(self, id: Any) -> bool:
-        """Forget an abandoned call: its late response is here, or they are too many. Return whether there was one."""
+        """Forget an abandoned call: its late response is here, or there are too many. Return whether it was one."""
         call = self.abandoned.pop(id, None) if type(id) is int else None
         if call is None or call.forgotten is None:
             return False

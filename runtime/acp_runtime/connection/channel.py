@@ -66,7 +66,7 @@ class Channel:
             GuardError: if the protocol forbids it now; nothing was sent.
             RemoteError: if the response is an error.
             InvalidResponse: if the response is malformed.
-            ConnectionClosed: if there will be no response.
+            ConnectionClosed: if the connection ends before the response.
             ProtocolVersionMismatch: if the peer answered with another version of the protocol.
             RuntimeError: if the connection belongs to another event loop; nothing was sent.
             TypeError: if the params of an extension method have another type; nothing was sent.

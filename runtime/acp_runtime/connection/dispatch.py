@@ -64,7 +64,7 @@ class Dispatch:
         self._default = self.requests.cancel_by_default
         self._decode = decoder_of(side).decode
         self._log = ThrottledLogger(_logger)
-        # What an agent has printed to stdout before its first message; None after that, and for a client.
+        # What an agent has printed to stdout before its first message; None after that, and on the agent's side.
         self._banner = "" if side.role == "client" else None
         # How many requests that open the connection are being handled, and the messages that are held until they are
         # answered, with their lines and the memory that they take (rule 25).

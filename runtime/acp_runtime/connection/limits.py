@@ -6,7 +6,7 @@
   come behind the queued messages.
 * It goes on, too, if no handler ends for `handler_deadline`: the end of the peer may come next, or what the application
   waits for. Each time that happens, twice as much may be queued, until the queue is short again.
-* All messages that are not handled to the end count as a flood, above `flood_factor` times `high_water_bytes`.
+* All messages whose handling has not ended count as a flood, above `flood_factor` times `high_water_bytes`.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from collections.abc import Callable
 from acp_runtime.jsonrpc import framing
 from acp_runtime.options import Options
 
-# While no more bytes are in flight, nobody looks what their lines contain: at the worst, they take 40 MB of memory.
+# While fewer bytes are in flight, the contents of lines aren't inspected: at worst, they take 40 MB of memory.
 _LITTLE = 256 * 1024
 
 
 class Limits:
-    """Counts the messages that are not handled to the end, and says when that are too many.
+    """Counts the messages whose handling has not ended, and says when there are too many.
 
     Args:
         options: the limits.
 
     Attributes:
         on_room: called when reading was paused and may go on; the reader sets it.
-        messages, bytes: all messages that are not handled to the end, and answers that the peer doesn't read.
-        queued, queued_bytes: those of them whose handlers have not begun.
+        messages, bytes: all messages whose handling has not ended, and answers that the peer doesn't read.
+        queued, queued_bytes: the ones whose handlers have not begun.
         blocked: the handlers that wait for the peer, and the calls that create a session.
-        ended: how many messages were handled to the end until now.
+        ended: how many messages have been handled so far.
         is_paused: whether reading has to pause.
     """
 
@@ -75,7 +75,7 @@ class Limits:
         self.bytes += size
 
     def remove(self, size: int) -> None:
-        """Stop counting what was handled to the end, or read."""
+        """Stop counting a message that was handled, or an answer that was read."""
         self.messages -= 1
         self.bytes -= size
         self.ended += 1
@@ -104,11 +104,11 @@ class Limits:
 
     @property
     def is_flooded(self) -> bool:
-        """Whether the peer sent so much that the connection has to end. One message alone is no flood."""
+        """Whether the peer sent so much that the connection has to end. A single message never counts as a flood."""
         return self.bytes >= self._flood_bytes and self.messages > 1
 
     def exceeds(self, share: float) -> bool:
-        """Whether as much is queued as this share of the marks, regardless of who waits for whom."""
+        """Whether the queue exceeds this share of the high-water marks, regardless of waiting handlers."""
         return self.queued >= self._max_messages * share or self.queued_bytes >= self._max_bytes * share
 
     def _maybe_resume(self) -> None:

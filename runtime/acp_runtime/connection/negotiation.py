@@ -19,7 +19,7 @@ _HIGHEST_VERSION = 2**16 - 1
 
 
 class Negotiation:
-    """Answers a request for another version, and refuses the answer with another one.
+    """Answers a request for another version, and refuses an answer that has another version.
 
     Args:
         profile: has the version that this side speaks.

@@ -31,7 +31,7 @@ class Reader:
             `on_frame` sees each line.
 
     Attributes:
-        receive: handles each line, and never raises. Set before `start`; whoever handles a line may replace it.
+        receive: handles each line, and never raises. Set before `start`; it may be replaced while a line is handled.
         lines: those that were read and not passed on.
         reason: why no more lines come; None while they may.
         finished: done when no more lines come and all were passed on, with the reason.
@@ -58,7 +58,7 @@ class Reader:
         self._source.start(self)
 
     def held(self) -> int:
-        """Return how many bytes the messages take that are not handled to the end."""
+        """Return how many bytes the messages take whose handling has not ended."""
         return self._limits.bytes
 
     def received(self, data: bytes, /) -> None:

@@ -110,7 +110,7 @@ class SessionQueue:
         del sessions.by_id[self.id]
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """If the task ended early, because a handler was cancelled, start another one."""
+        """Restart the task if it ended early because a handler was cancelled."""
         if self.task is task:
             self.task = None
             if self.queue:

@@ -29,7 +29,7 @@ class Writer:
         options: a send waits while more bytes than `write_high_water_bytes` are unwritten; `on_frame` sees each line.
         limits: count the answers that the peer doesn't read.
         tasks: for the tasks that wait until it reads them.
-        peer_left: done when the peer has closed its side. From then on a failure and unread answers don't matter.
+        peer_left: done when the peer has closed its side. After that, failures and unread answers don't matter.
         stop: ends the connection, because writing has failed.
         broken: whether writing has failed; nothing more is written.
     """
@@ -76,7 +76,7 @@ class Writer:
         self._write(line)
 
     def answer(self, line: bytes, *, flush: bool = False) -> None:
-        """Write an answer. Those that the peer doesn't read count as a flood at last."""
+        """Write an answer. Unread answers count toward the flood limit."""
         self.send(line, flush=flush)
         if self.is_full() and not self.peer_left.done():
             self.limits.add(size := len(line) + MODEL_BYTES)

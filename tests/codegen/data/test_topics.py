@@ -53,7 +53,7 @@ def pinned() -> dict[str, Schema]:
 # Where definitions are
 
 
-def test_a_topic_has_what_it_lists_and_what_that_consists_of_unless_an_earlier_one_has_it() -> None:
+def test_a_topic_has_what_it_lists_with_its_parts() -> None:
     found = placed(DEFINITIONS)
     own = {topic: [name for name in DEFINITIONS if found[name] == topic] for topic in ("low", "high")}
     assert own == {"low": ["Size"], "high": ["Box", "Label"]}

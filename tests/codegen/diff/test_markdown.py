@@ -94,7 +94,7 @@ def test_git_keeps_every_line_in_a_commit_message(report: Callable[[], Report]) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [6, 30])
-def test_a_report_that_is_too_long_is_cut_at_the_end_and_says_how_many_lines_are_left_out(count: int) -> None:
+def test_a_report_that_is_too_long_is_cut_and_says_so(count: int) -> None:
     report = longer(count)
     text = markdown(report)
     note = re.search(r"\n\n> Left out for length: \d+ lines\. `make diff BASE=<the same base> FORMAT=json` .*\n$", text)
@@ -145,7 +145,7 @@ def test_changed_descriptions_are_counted() -> None:
 # User code
 
 
-def test_a_failure_is_in_the_item_of_its_finding_and_unpredicted_ones_come_before_the_counts() -> None:
+def test_a_failure_is_in_its_findings_item_or_before_the_counts() -> None:
     report = failing(1, 2)
     text = markdown(report)
     first, _ = text.split("| Profile |")

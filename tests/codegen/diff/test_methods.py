@@ -55,7 +55,7 @@ def test_a_breaking_finding_about_a_method_has_a_message_of_that_method(case: Me
         assert not message or json.loads(message).get("method", finding.methods[0]) in finding.methods
 
 
-def test_the_message_of_a_renamed_method_has_the_name_that_the_peer_does_not_know() -> None:
+def test_a_renamed_method_is_reported_by_the_name_unknown_to_peers() -> None:
     old, new = (request(wire, "Mode", model(["id"], id=STRING)) for wire in ("session/mode", "session/set_mode"))
     (finding,) = findings_between(stable(old), stable(new))
     messages = [{"method": wire, "params": {"id": "x"}} for wire in ("session/set_mode", "session/mode")]
@@ -90,7 +90,7 @@ def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> N
     assert [each.rule for each in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
-def test_a_renamed_method_without_an_entry_has_the_rank_of_its_old_name_and_no_changed_facts() -> None:
+def test_a_renamed_method_without_an_entry_keeps_its_rank_and_facts() -> None:
     wires = ("session/prompt", "session/ask")
     old, new = (stable(request(each, "Ask", model(cwd=STRING, label=STRING))) for each in wires)
     (found,) = findings_between(old, new)

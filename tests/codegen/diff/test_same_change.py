@@ -57,7 +57,7 @@ def test_new_definitions_are_findings_of_their_own() -> None:
     assert [each.subject for each in found] == ["One", "Two"]
 
 
-def test_a_definition_is_not_split_if_its_parts_are_too_few_or_in_one_definition() -> None:
+def test_a_definition_is_not_split_into_too_few_parts() -> None:
     whole = model(**dict.fromkeys("abcdef", STRING), m=STRING)
     for parts in (["ab"], ["ab", "c"], ["ab", "xy"]):
         after = {f"Part{each}": model(**dict.fromkeys(each, STRING)) for each in parts}

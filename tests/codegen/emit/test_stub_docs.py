@@ -34,7 +34,7 @@ def described(definitions: Schema) -> Schema:
     return schema
 
 
-def test_a_stub_has_the_description_of_the_method_and_the_model_that_of_the_params(generate: Generate) -> None:
+def test_a_stub_describes_the_method_and_the_model_the_params(generate: Generate) -> None:
     package = generate(described(DEFINITIONS))
     for stub in (package.Agent.session_new, package.RemoteAgent.session_new):
         assert "Starts a session." in stub.__doc__

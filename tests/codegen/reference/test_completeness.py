@@ -65,7 +65,7 @@ def test_no_page_has_two_headings_with_the_same_anchor() -> None:
     assert {name: found for name, found in twice.items() if found} == {}
 
 
-def test_the_property_that_tells_the_members_of_a_union_apart_is_named_as_on_the_wire() -> None:
+def test_the_tag_property_of_a_union_is_named_as_on_the_wire() -> None:
     found = set(re.findall(r"^One of these, by the property `(.+)`:$", "\n".join(pages().values()), re.MULTILINE))
     assert "sessionUpdate" in found
     assert found <= {field.wire for name in _models() for field in schema().fields(name)}

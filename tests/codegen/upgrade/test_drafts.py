@@ -51,9 +51,7 @@ def upgraded(repository: Repository, source: Path, *options: str) -> str:
     return done.out
 
 
-def test_a_draft_without_a_rule_is_held_back_alone_and_the_report_says_so_first(
-    repository: Repository, tmp_path: Path
-) -> None:
+def test_a_draft_without_a_rule_is_held_back_alone(repository: Repository, tmp_path: Path) -> None:
     source = repository.package("1.1.0", NEW, v2_draft=UNKNOWN_DRAFT, v2_draft_unstable=NEW_DRAFT)
     out = upgraded(repository, source, "--report", str(tmp_path))
     assert " ".join(out.split()).startswith(HELD)

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field, RootModel, SecretStr
 
-from acp_kit.agent.forms import checked, shown
+from acp_kit.agent.forms import form_schema, read_values
 from acp_kit.client import ClientSession
 from tests.support.kit.turn_agent import FORMS, Asked, Order, Size, act, opened
 
@@ -72,7 +72,7 @@ async def test_a_model_is_shown_as_a_form_and_returned_with_the_values(tmp_path:
 async def test_a_json_schema_gives_a_dict(tmp_path: Path) -> None:
     values = {"name": "ada", "to-go": True, "size": "l", "cups": 2, "tip": 3, "extras": ["c"]}
     async with with_forms(tmp_path, User(values, {"name": "ada"})) as session:
-        assert await session.ask(act("elicit", "schema")) == f"accept {checked(FORMS['schema'], values)!r}"
+        assert await session.ask(act("elicit", "schema")) == f"accept {read_values(FORMS['schema'], values)!r}"
         assert await session.ask(act("elicit", "schema")) == "accept {'name': 'ada'}"
 
 
@@ -149,10 +149,10 @@ async def test_a_mode_that_the_client_does_not_know_is_refused(tmp_path: Path) -
 
 
 async def test_a_cancelled_turn_closes_the_form(tmp_path: Path) -> None:
-    shown, closed = asyncio.Event(), asyncio.Event()
+    form_schema, closed = asyncio.Event(), asyncio.Event()
 
     async def fill_in(request: Any) -> Any:
-        shown.set()
+        form_schema.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -160,7 +160,7 @@ async def test_a_cancelled_turn_closes_the_form(tmp_path: Path) -> None:
 
     async with opened(tmp_path, lambda agent: Asked(agent, fill_in=fill_in)) as session:
         async with session.prompt(act("elicit", "order")) as turn:
-            await shown.wait()
+            await form_schema.wait()
         await closed.wait()
         assert turn.stop_reason == "cancelled"
 
@@ -175,7 +175,7 @@ class Unusual(BaseModel):
 
 
 def test_references_null_and_constants_are_written_as_forms_have_them() -> None:
-    found = shown(Unusual)
+    found = form_schema(Unusual)
     assert found.model_dump()["properties"] == {
         "color": {"type": "string", "description": "Of the cup", "enum": ["small", "large"]},
         "sizes": {
@@ -188,7 +188,7 @@ def test_references_null_and_constants_are_written_as_forms_have_them() -> None:
         "since": {"type": "string", "title": "Since", "format": "date-time"},
     }
     values = {"color": "small", "sizes": ["large"], "only-one": "this", "since": "2026-01-02T03:04:05Z"}
-    model = checked(Unusual, values)
+    model = read_values(Unusual, values)
     assert (model.color, model.sizes, model.only, model.since.year) == (Size.SMALL, [Size.LARGE], "this", 2026)
 
 
@@ -202,7 +202,7 @@ class Number(Enum):
 def test_a_field_that_a_form_can_not_have_is_refused(field: Any) -> None:
     model = type("Form", (BaseModel,), {"__annotations__": {"field": field}})
     with pytest.raises(ValueError, match="field"):
-        shown(model)
+        form_schema(model)
 
 
 class Folder(BaseModel):
@@ -217,11 +217,11 @@ class Folder(BaseModel):
 )
 def test_what_is_no_form_is_refused_and_not_shown_as_an_empty_one(form: Any) -> None:
     with pytest.raises(ValueError, match=r"no form|'parent'"):
-        shown(form)
+        form_schema(form)
 
 
 def test_a_model_may_wrap_a_form() -> None:
-    assert shown(RootModel[Order]).properties == shown(Order).properties
+    assert form_schema(RootModel[Order]).properties == form_schema(Order).properties
 
 
 @pytest.mark.parametrize(
@@ -229,4 +229,4 @@ def test_a_model_may_wrap_a_form() -> None:
 )
 def test_a_field_of_a_json_schema_that_a_form_can_not_have_is_refused(field: Any) -> None:
     with pytest.raises(ValueError, match="colour"):
-        shown({"type": "object", "properties": {"colour": field}})
+        form_schema({"type": "object", "properties": {"colour": field}})

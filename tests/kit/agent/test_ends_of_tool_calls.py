@@ -38,7 +38,7 @@ def statuses(updates: list[Any]) -> list[str]:
     return [update.status for update in updates]
 
 
-async def test_an_end_that_can_not_be_sent_does_not_hide_the_error_of_the_block() -> None:
+async def test_an_end_that_can_not_be_sent_hides_no_error() -> None:
     client = RecordingClient()
 
     async def closed(update: Any) -> None:

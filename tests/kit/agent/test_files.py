@@ -238,7 +238,7 @@ async def test_nothing_outside_of_the_roots_is_read_or_written(tmp_path: Path, p
     assert (tmp_path / "outside.txt").read_text() == "secret"
 
 
-async def test_a_change_of_a_file_is_shown_as_a_diff_from_its_text_in_the_editor() -> None:
+async def test_a_change_is_shown_as_a_diff_from_the_editors_text() -> None:
     async def act(turn: Turn) -> None:
         async with turn.tool_call("Edit", kind="edit") as call:
             await call.change("notes.txt", "new")

@@ -42,7 +42,7 @@ async def test_the_user_sees_the_tool_call_and_four_options() -> None:
         assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
-async def test_an_allowed_tool_runs_and_a_rejected_one_ends_failed_and_the_turn_goes_on() -> None:
+async def test_an_allowed_tool_runs_and_a_rejected_one_ends_failed() -> None:
     results: list[bool] = []
     async with conversation() as talk:
         assert await talk.prompt(asking(results=results), "allow_once") == "end_turn"

@@ -142,7 +142,7 @@ async def test_a_cancelled_turn_ends_although_the_client_does_not_answer(
     assert client.answered == ["create", "release"], "a late terminal is released"
 
 
-async def test_a_terminal_that_can_not_be_released_does_not_hide_the_error_of_the_block() -> None:
+async def test_a_terminal_that_can_not_be_released_hides_no_error() -> None:
     with pytest.raises(ValueError, match="no") as raised:
         async with terminal(Client(refused=["release"])):
             raise ValueError("no")

@@ -93,6 +93,7 @@ def test_tool_calls_of_a_snapshot_can_be_read_while_the_session_goes_on() -> Non
 
 def test_a_tool_call_is_read_without_a_copy_of_the_others() -> None:
     state = state_of([v1.SessionUpdateToolCall(tool_call_id=str(each), title="t") for each in range(5000)])
+    state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id="1"))  # now its class has been built
     tracemalloc.start()
     for number in range(10):
         state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id="1", title=str(number)))

@@ -86,7 +86,7 @@ def said(session: ClientSession) -> list[str]:
     return [message.text.partition(" of ")[0] for message in session.state.messages]
 
 
-async def test_after_an_agent_was_killed_in_mid_turn_the_next_prompt_works_with_the_history(tmp_path: Path) -> None:
+async def test_the_next_prompt_after_a_killed_agent_has_the_history(tmp_path: Path) -> None:
     changes = Changes()
     async with (
         Supervised(starting(tmp_path, "load"), delays=[0], on_change=changes) as agents,

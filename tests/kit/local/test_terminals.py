@@ -143,7 +143,7 @@ async def test_variables_are_added_to_the_inherited_ones(monkeypatch: pytest.Mon
         Terminals(inherit_env="PATH")
 
 
-async def test_a_command_starts_in_the_first_root_or_in_a_folder_inside_of_the_roots(tmp_path: Path) -> None:
+async def test_a_command_starts_in_the_first_root_or_below_a_root(tmp_path: Path) -> None:
     for name in ("a", "b", "b/inner", "c"):
         (tmp_path / name).mkdir()
     (tmp_path / "b" / "link").symlink_to(tmp_path / "c")

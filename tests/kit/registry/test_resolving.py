@@ -166,7 +166,7 @@ def test_on_windows_an_argument_that_cmd_exe_interprets_is_refused(arg: str, mon
         *("AGENT_MODE", "fast_agent_model"),
     ],
 )
-def test_a_variable_that_agents_were_not_known_to_set_is_refused_unless_the_user_allows_it(name: str) -> None:
+def test_an_unknown_variable_is_refused_unless_the_user_allows_it(name: str) -> None:
     env = {"FAST_AGENT_MODEL": "small", name: "secret value"}
     found = registry(entry(uvx={"package": "agent", "env": env}, binary={"linux-x86_64": {**ARCHIVE, "env": env}}))
     for call in (found.resolve, partial(found.find_binary, platform="linux-x86_64")):
@@ -217,7 +217,7 @@ def test_a_document_that_is_no_registry_is_refused(document: str | bytes) -> Non
         Registry.parse(document)
 
 
-def test_an_agent_that_is_only_an_archive_is_an_error_that_says_what_to_do() -> None:
+def test_an_agent_that_is_only_an_archive_is_refused_with_advice() -> None:
     with pytest.raises(BinaryOnly, match=r"load_registry\(\)\.find_binary\('agent'\)"):
         command(binary={"linux-x86_64": ARCHIVE})
 
@@ -268,7 +268,7 @@ def test_what_a_registry_says_is_bounded_and_writes_no_escapes_into_an_error(dis
     assert len(str(raised.value)) < 600
 
 
-def test_an_id_that_upstream_does_not_allow_is_ignored_and_what_is_asked_for_is_bounded() -> None:
+def test_an_id_that_upstream_does_not_allow_is_ignored() -> None:
     found = registry(*(entry(each) for each in (TEXT, "x" * 101, "Agent", "agent")))
     assert found.ids == ("agent",)
     with pytest.raises(UnknownAgent, match=r"^The registry has no agent with the id '\\x1b\[2Jx{100,300}'\.$"):

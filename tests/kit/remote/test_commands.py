@@ -187,7 +187,7 @@ def _initialize(address: str, version: int) -> tuple[str, Any]:
         (["serve", "agents:v1"], "not a class derived from an Agent"),
         (["serve", "agents:unannotated"], "annotated"),
         (["serve", "agents:One", "--host", "0.0.0.0"], "--allow-host"),
-        (["serve", "agents:One", "--allow-host", "example.org:8000"], "'example.org:8000' is no name of a host"),
+        (["serve", "agents:One", "--allow-host", "example.org:8000"], "'example.org:8000' is not a host name"),
         (["serve", "agents:One", "--path", "acp"], "a path that begins with /"),
         (["serve", "agents:One", "--path", "/{acp}"], "a path that begins with /"),
         (["serve", "agents:One", "--token-env", "ACP_UNSET"], "ACP_UNSET is not set"),

@@ -131,7 +131,7 @@ async def test_rule_18_responses_that_the_peer_does_not_read_are_a_flood_at_last
         assert answers < 100
 
 
-async def test_rule_18_a_call_returns_when_it_is_answered_even_if_the_pipe_is_full() -> None:
+async def test_rule_18_an_answered_call_returns_even_if_the_pipe_is_full() -> None:
     async with calling(LINKS["memory"], write_high_water_bytes=10) as (agent, peer):
         call = asyncio.create_task(agent.ext_request("_ping"))
         id = (await peer.receive())["id"]

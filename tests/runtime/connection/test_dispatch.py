@@ -195,7 +195,7 @@ async def test_rule_13_the_traceback_goes_to_the_local_log(link: Link, caplog: p
 
 
 @pytest.mark.parametrize("raised", [each for each in RAISED.values() if isinstance(each, RequestError)])
-async def test_rule_13_an_error_that_cannot_be_sent_is_logged_with_where_it_was_raised(
+async def test_rule_13_an_error_that_cannot_be_sent_is_logged_with_its_origin(
     link: Link, raised: RequestError, caplog: pytest.LogCaptureFixture
 ) -> None:
     await _error_of(link, raised)
@@ -206,7 +206,7 @@ async def test_rule_13_an_error_that_cannot_be_sent_is_logged_with_where_it_was_
     assert record.exc_info[1] is raised
 
 
-async def test_rule_13_an_update_that_is_not_json_raises_in_the_sender_and_is_not_sent(link: Link) -> None:
+async def test_rule_13_an_update_that_is_not_json_raises_in_its_sender(link: Link) -> None:
     class Broken(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
             changed = SessionUpdatePlan(entries=[])

@@ -86,7 +86,7 @@ async def test_rule_22_pending_calls_fail_after_all_updates_were_handled(link: L
             assert handled == numbers(100)
 
 
-async def test_rule_22_a_call_in_a_handler_of_an_update_fails_at_once_and_the_rest_is_handled(link: Link) -> None:
+async def test_rule_22_a_call_in_an_update_handler_fails_at_once(link: Link) -> None:
     class Asking(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             with pytest.raises(ConnectionClosed):
@@ -101,7 +101,7 @@ async def test_rule_22_a_call_in_a_handler_of_an_update_fails_at_once_and_the_re
         assert handled == numbers(100)
 
 
-async def test_rule_22_a_stuck_handler_is_abandoned_and_the_caller_gets_the_number_of_lost_updates(link: Link) -> None:
+async def test_rule_22_a_stuck_handler_is_abandoned_and_lost_updates_are_counted(link: Link) -> None:
     handled: list[str] = []
 
     async def stuck() -> None:
@@ -148,7 +148,7 @@ async def test_rule_22_a_slow_handler_gets_all_updates_of_an_agent_that_has_exit
         assert handled == numbers(total)
 
 
-async def test_rule_22_a_crash_is_reported_with_its_exit_code_after_the_updates_before_it() -> None:
+async def test_rule_22_a_crash_is_reported_after_the_updates_before_it() -> None:
     handled: list[str] = []
     client = recording(handled, lambda: asyncio.sleep(0.005))
     async with spawn_agent(client, sys.executable, "-S", "-c", CRASHES, str(100)) as agent:

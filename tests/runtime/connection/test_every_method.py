@@ -69,7 +69,7 @@ async def answer_to_none(method: str, params: Any) -> Any:
 
 
 @pytest.mark.parametrize("method", VOID)
-async def test_rule_10_none_is_sent_as_an_empty_object_if_the_result_has_no_fields(method: str) -> None:
+async def test_rule_10_none_is_sent_as_an_empty_object_without_result_fields(method: str) -> None:
     assert (await answer_to_none(method, VOID[method]))["result"] == {}
 
 

@@ -174,7 +174,7 @@ class RaisingTypeError(PlainAgent):
         return len(5)  # type: ignore[arg-type]
 
 
-async def test_rule_30_the_log_says_how_to_write_a_handler_that_is_not_asynchronous_or_takes_other_arguments(
+async def test_rule_30_the_log_says_how_to_write_a_handler_with_a_wrong_signature(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     said = "Handlers are `async def` methods with one argument"

@@ -49,7 +49,7 @@ WAYS = [_plainly, _wait_for, _nested_wait_for, _timeout, _gather, _task_group]
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("how", ["in one write", "in a later iteration", "before"])
-async def test_rule_16_updates_of_a_new_session_are_handled_after_its_caller_has_the_result(
+async def test_rule_16_updates_of_a_new_session_come_after_its_callers_result(
     link: Link, way: Callable[[Any], Awaitable[Any]], how: str
 ) -> None:
     class Recording(PlainClient):

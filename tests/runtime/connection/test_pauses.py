@@ -93,7 +93,7 @@ asyncio.run(serve_stdio(HangingAgent, options=Options(handler_deadline=0.2)))
 """
 
 
-def test_rule_18_an_agent_on_stdio_exits_when_its_client_goes_while_reading_is_paused() -> None:
+def test_rule_18_an_agent_whose_reading_is_paused_exits_with_its_client() -> None:
     initialize = line({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}})
     notes = line({"method": "_note", "params": {}}) * 5000
     command = [sys.executable, "-c", SERVING]
@@ -101,7 +101,7 @@ def test_rule_18_an_agent_on_stdio_exits_when_its_client_goes_while_reading_is_p
     assert (ended.returncode, ended.stdout.count(b"\n")) == (0, 1)
 
 
-async def test_rule_18_reading_goes_on_when_no_handler_ends_so_that_a_worker_gets_its_answer(link: Link) -> None:
+async def test_rule_18_reading_resumes_when_no_handler_ends(link: Link) -> None:
     queue = asyncio.Queue[str](1)
     worked: list[str] = []
 
@@ -127,7 +127,7 @@ async def test_rule_18_reading_goes_on_when_no_handler_ends_so_that_a_worker_get
         await asyncio.wait([worker])
 
 
-async def test_rule_18_a_pause_that_begins_when_a_handler_has_its_answer_has_an_exit(link: Link) -> None:
+async def test_rule_18_a_pause_after_a_handlers_answer_has_an_exit(link: Link) -> None:
     saved = asyncio.Event()
 
     class Waiting(PlainClient):

@@ -43,7 +43,7 @@ async def test_rule_26_a_result_with_an_invalid_version_is_an_invalid_response(l
 
 @pytest.mark.parametrize("version", [0, 2, 2.0, 65535])
 @pytest.mark.parametrize("rest", [{}, {"capabilities": 1, "agentCapabilities": [1], "authMethods": 7, "info": None}])
-async def test_rule_26_a_result_in_another_version_is_a_mismatch_even_if_the_rest_is_invalid(
+async def test_rule_26_another_version_is_a_mismatch_even_in_an_invalid_result(
     link: Link, version: int, rest: Any
 ) -> None:
     async with calling(link, ready=False) as (agent, peer):

@@ -52,7 +52,7 @@ def test_rule_11_a_long_method_is_echoed_in_part() -> None:
 
 
 @pytest.mark.parametrize("code", [*CLASSES, 7, -32099])
-async def test_rule_13_an_error_response_raises_a_remote_error_of_the_class_for_its_code(link: Link, code: int) -> None:
+async def test_rule_13_an_error_response_raises_the_remote_error_for_its_code(link: Link, code: int) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[]))
         error = {"code": code, "message": "m", "data": {"d": [1]}}
@@ -68,7 +68,7 @@ async def test_rule_13_an_error_response_raises_a_remote_error_of_the_class_for_
 
 
 @pytest.mark.parametrize("code", [*CLASSES, 7])
-async def test_rule_13_a_remote_error_that_a_handler_does_not_catch_is_an_internal_error(
+async def test_rule_13_a_remote_error_that_a_handler_leaks_is_an_internal_error(
     link: Link, code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Leaking(PlainAgent):

@@ -74,7 +74,7 @@ FRAMES: dict[str, tuple[dict[str, Any], type]] = {
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_rule_4_a_frame_without_a_method_is_a_response_or_is_refused_without_an_id(name: str) -> None:
+def test_rule_4_a_frame_without_a_method_is_a_response_or_is_refused(name: str) -> None:
     members, expected = FRAMES[name]
     for extra in ({}, {"x": "cut \ud83d"}):
         found = _agent().decode(message(**members, **extra))
@@ -93,7 +93,7 @@ NOT_A_MESSAGE = (
 )
 
 
-async def test_rule_4_json_that_is_not_a_message_is_refused_and_the_connection_stays_open(link: Link) -> None:
+async def test_rule_4_json_that_is_no_message_is_refused_without_closing(link: Link) -> None:
     refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
     async with serving(link) as peer:
         for each in NOT_A_MESSAGE:

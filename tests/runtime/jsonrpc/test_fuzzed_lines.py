@@ -13,7 +13,7 @@ from tests.support.scale import count
 
 
 @pytest.mark.slow
-def test_rule_3_every_kind_of_json_in_every_place_is_decoded_as_by_a_strict_parser() -> None:
+def test_rule_3_every_kind_of_json_is_decoded_as_by_a_strict_parser() -> None:
     for each in generated():
         check(each)
 

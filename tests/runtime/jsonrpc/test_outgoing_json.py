@@ -126,7 +126,7 @@ async def test_rule_3_nan_passed_by_a_caller_raises_and_nothing_is_sent(link: Li
         assert (await peer.receive())["method"] == "_last"
 
 
-def test_rule_30_the_error_for_a_value_that_cannot_be_dumped_does_not_contain_it() -> None:
+def test_rule_30_the_error_for_a_value_that_cannot_be_dumped_omits_it() -> None:
     changed = ContentBlockText(text="x")
     vars(changed)["text"] = {"secret": "hunter2"}
     for wrong in (changed, ContentBlockText.model_construct(text=["hunter2, input_type=", "hunter2"])):

@@ -59,7 +59,7 @@ def test_a_wrong_enum_value_is_one_error() -> None:
         (None, f"{UPDATES[-1]}, not NoneType"),
     ],
 )
-def test_a_value_that_is_not_an_update_is_reported_with_the_classes_it_may_have(value: Any, message: str) -> None:
+def test_a_value_that_is_no_update_is_reported_with_the_allowed_classes(value: Any, message: str) -> None:
     (error,) = errors_of(v1.SessionNotification, session_id="1", update=value)
     assert error[0] == ("update",)
     assert message in error[1]

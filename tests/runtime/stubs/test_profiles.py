@@ -19,7 +19,7 @@ def test_dir_of_a_profile_lists_its_names(profile: str) -> None:
     assert {*module.__all__, "__name__"} <= set(dir(module))
 
 
-def test_a_name_of_the_runtime_that_is_looked_for_in_a_profile_says_where_it_is() -> None:
+def test_a_name_of_the_runtime_looked_up_in_a_profile_says_where_it_is() -> None:
     module = import_module("acp_bindings.v1")
     with pytest.raises(AttributeError, match=r"no attribute 'RequestError'\. Import it from acp_runtime\."):
         module.RequestError  # noqa: B018
@@ -55,9 +55,7 @@ async def test_rule_27_the_guards_of_version_2_use_its_capabilities(profile: str
 
 
 @pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])
-async def test_a_wire_name_can_be_a_request_for_one_side_and_a_notification_for_the_other(
-    link: Link, profile: str
-) -> None:
+async def test_a_method_can_be_a_request_for_one_side_and_a_notification_for_another(link: Link, profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")
     done = asyncio.Event()
 

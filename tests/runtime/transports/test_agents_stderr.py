@@ -95,7 +95,7 @@ def test_rule_23_stderr_is_forwarded_completely_by_default() -> None:
     assert err == b"twenty characters...\n" * 100_000
 
 
-async def test_rule_23_a_callable_for_stderr_that_blocks_blocks_only_what_the_agent_writes_to_it() -> None:
+async def test_rule_23_a_blocking_callable_for_stderr_blocks_only_stderr() -> None:
     taken = threading.Event()
     async with spawned("dying", stderr=lambda _: taken.wait(60)) as agent:
         await opened(agent)

@@ -37,7 +37,7 @@ async def opened(
     return reader, asyncio.StreamWriter(outgoing, protocol, reader, loop), incoming, theirs_in, theirs_out
 
 
-async def test_rule_18_a_call_fails_when_its_full_pipe_breaks_even_if_the_other_pipe_stays_open() -> None:
+async def test_rule_18_a_call_fails_when_its_full_pipe_breaks() -> None:
     reader, writer, incoming, theirs_in, theirs_out = await opened()
     with pytest.raises(ConnectionClosed, match="Writing"):
         async with connect_streams(PlainClient, reader, writer, options=OPTIONS) as agent:

@@ -97,7 +97,7 @@ asyncio.run(main())
 """
 
 
-def test_rule_24_a_handler_of_the_application_gets_each_ctrl_c_and_is_put_back() -> None:
+def test_rule_24_the_applications_own_handler_gets_ctrl_c_and_is_restored() -> None:
     code, out, err = ran("-c", HANDLERS)
     assert (code, out) == (0, b"True\ncalled\ncalled\nTrue\n"), err.decode()
 
@@ -123,7 +123,7 @@ asyncio.run(main())
 """
 
 
-def test_rule_23_one_ctrl_c_while_closing_shortens_it_and_ends_the_program_as_it_would_elsewhere() -> None:
+def test_rule_23_one_ctrl_c_while_closing_shortens_it_and_ends_the_program() -> None:
     code, out, err = ran("-c", ONCE)
     assert (code, out) == (-signal.SIGINT, b"-15\n"), err.decode()
     assert b"KeyboardInterrupt" in err

@@ -38,7 +38,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-async def test_rule_23_an_agent_in_a_process_answers_a_prompt_and_ends_with_the_block() -> None:
+async def test_rule_23_an_agent_process_answers_a_prompt_and_ends_with_the_block() -> None:
     with no_new_children():
         async with spawned("echo") as agent:
             await opened(agent)
@@ -46,7 +46,7 @@ async def test_rule_23_an_agent_in_a_process_answers_a_prompt_and_ends_with_the_
             assert turn.stop_reason == "end_turn"
 
 
-async def test_rule_23_the_death_of_an_agent_is_reported_with_its_exit_code_and_stderr() -> None:
+async def test_rule_23_an_agents_death_is_reported_with_exit_code_and_stderr() -> None:
     async with spawned("dying") as agent:
         await opened(agent)
         with pytest.raises(ConnectionClosed) as caught:
@@ -149,9 +149,7 @@ async def test_rule_23_an_agent_may_take_some_seconds_to_exit(caplog: pytest.Log
     assert not caplog.records
 
 
-async def test_rule_23_an_agent_that_ignores_eof_and_sigterm_is_killed_and_each_signal_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_rule_23_an_agent_that_ignores_eof_and_sigterm_is_killed(caplog: pytest.LogCaptureFixture) -> None:
     async with spawned("deaf", **SHORT) as agent:
         with pytest.raises(RequestError):
             await agent.ext_request("_ready")
@@ -221,7 +219,7 @@ async def test_rule_22_calls_to_an_agent_that_has_closed_its_stdin_fail() -> Non
             await call
 
 
-async def test_rule_22_an_agent_that_closes_its_stdout_but_runs_on_is_reported_and_ended() -> None:
+async def test_rule_22_an_agent_that_only_closes_its_stdout_is_reported_and_ended() -> None:
     async with spawned("closing", **SHORT) as agent:
         pid = await agent.ext_request("_pid")
         with pytest.raises(ConnectionClosed, match="closed the connection") as caught:
@@ -261,7 +259,7 @@ async def test_rule_23_the_agent_has_its_own_process_group() -> None:
         assert os.getpgid(pid) == pid != os.getpgid(0)
 
 
-async def test_rule_23_the_death_of_an_agent_is_noticed_while_its_child_keeps_the_pipes_open() -> None:
+async def test_rule_23_an_agents_death_is_noticed_while_its_child_keeps_pipes_open() -> None:
     async with script("import os, signal; os._exit(3) if os.fork() else signal.pause()", **SHORT) as agent:
         with pytest.raises(ConnectionClosed) as caught:
             await agent.initialize(protocol_version=1)

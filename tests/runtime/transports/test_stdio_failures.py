@@ -66,7 +66,7 @@ def assert_ended_by_its_output(process: Forked, reason: bytes) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
-def test_rule_24_the_agent_exits_with_1_and_says_why_if_stdout_is_a_full_device() -> None:
+def test_rule_24_the_agent_exits_with_1_if_stdout_is_a_full_device() -> None:
     with Path("/dev/full").open("wb") as full:
         process = start("echo", stdout=full)
     say(process, OPENING)
@@ -74,7 +74,7 @@ def test_rule_24_the_agent_exits_with_1_and_says_why_if_stdout_is_a_full_device(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
-def test_rule_24_the_agent_exits_with_1_and_says_why_even_if_stdin_has_ended() -> None:
+def test_rule_24_the_agent_exits_with_1_even_if_stdin_has_ended() -> None:
     with Path("/dev/full").open("wb") as full:
         process = start("echo", stdout=full)
     _, err = process.communicate(OPENING, timeout=100)

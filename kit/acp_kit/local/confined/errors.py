@@ -64,7 +64,7 @@ class FileTooLarge(_Unusable):
 
 
 def not_regular(path: str, mode: int) -> NotARegularFile:
-    """Return the error for what is no file. The mode is its type and permissions, as `os.stat` gives them."""
+    """Return the error for something that isn't a file. The mode is its `st_mode`."""
     return NotARegularFile(EINVAL, f"is {_KINDS.get(stat.S_IFMT(mode), 'no regular file')}, not a file", path)
 
 

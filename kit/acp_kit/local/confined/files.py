@@ -1,4 +1,4 @@
-"""Reads and writes regular files inside of roots. All of it blocks; call it in a thread."""
+"""Reads and writes regular files inside roots. All calls block, so call them in a thread."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ConfinedFiles:
 
         Args:
             path: the absolute path.
-            first: return only so many bytes from the start. Files may have any size then.
+            first: how many bytes to return from the start. With it, files may have any size.
 
         Raises:
             InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
@@ -123,10 +123,10 @@ class ConfinedFiles:
         _check_regular(folder.status(name), path)
         fd = folder.open(name, os.O_RDONLY)
         try:
-            found = os.fstat(fd)
-            _check_regular(found, path)
+            status = os.fstat(fd)
+            _check_regular(status, path)
             limit = self.max_bytes if first is None else first
-            if first is None and found.st_size > limit:
+            if first is None and status.st_size > limit:
                 raise too_large(path, limit)
             data = _read_up_to(fd, limit + (first is None))
         finally:
@@ -136,11 +136,11 @@ class ConfinedFiles:
         return data
 
 
-def _check_regular(found: os.stat_result, path: str) -> None:
-    if stat.S_ISLNK(found.st_mode):  # it was none when the path was resolved
+def _check_regular(status: os.stat_result, path: str) -> None:
+    if stat.S_ISLNK(status.st_mode):  # it was none when the path was resolved
         raise OSError(ELOOP, os.strerror(ELOOP), path)
-    if not stat.S_ISREG(found.st_mode):
-        raise not_regular(path, found.st_mode)
+    if not stat.S_ISREG(status.st_mode):
+        raise not_regular(path, status.st_mode)
 
 
 def _read_up_to(fd: int, limit: int) -> bytes:
@@ -183,9 +183,9 @@ def _writable(folder: Folder, name: str, path: str) -> os.stat_result | None:
             return folder.status(name)
         raise
     try:
-        found = os.fstat(fd)
-        _check_regular(found, path)
-        return found
+        status = os.fstat(fd)
+        _check_regular(status, path)
+        return status
     finally:
         os.close(fd)
 

@@ -1,7 +1,7 @@
 """Reaches a folder below a root name by name, so that no symbolic link can be put in between.
 
 On POSIX, each folder is opened through the descriptor of the one that contains it, and a symbolic link is refused by
-the system. Whoever moves or replaces a folder meanwhile changes nothing for those that were opened. Windows offers no
+the system. Moving or replacing a folder meanwhile changes nothing for those already open. Windows offers no
 such calls: there, each path is resolved again after its use, and what was opened elsewhere is refused. A program that
 swaps folders at the right moment can then still make an empty temporary file appear outside.
 """
@@ -86,9 +86,9 @@ class Folder:
 
     def status(self, name: str) -> os.stat_result:
         """Return what a member is. Symbolic links are not followed."""
-        found = os.stat(self._member(name), dir_fd=self._fd, follow_symlinks=False)
+        status = os.stat(self._member(name), dir_fd=self._fd, follow_symlinks=False)
         self._check()
-        return found
+        return status
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
         """Open a file in it, and return the descriptor."""
@@ -106,7 +106,7 @@ class Folder:
         return fd
 
     def replace(self, name: str, by: str) -> None:
-        """Rename a file, over another one if that exists."""
+        """Rename a file, replacing any existing one."""
         self._check()
         os.replace(self._member(by), self._member(name), src_dir_fd=self._fd, dst_dir_fd=self._fd)
 

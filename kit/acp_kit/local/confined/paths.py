@@ -144,8 +144,8 @@ def _drive(path: str) -> str:
 def _same(folder: Path, roots: Sequence[Path]) -> Path | None:
     """Return the root that a folder is, by another spelling: file systems may ignore case, or the form of accents."""
     with suppress(OSError):
-        found = os.lstat(folder)
+        status = os.lstat(folder)
         for root in roots:
-            if stat.S_ISDIR(found.st_mode) and os.path.samestat(found, os.lstat(root)):
+            if stat.S_ISDIR(status.st_mode) and os.path.samestat(status, os.lstat(root)):
                 return root
     return None

@@ -106,10 +106,12 @@ class _Bridge:
     async def _receive(self, transport: Transport) -> None:
         """Write what is received to stdout, until everything is answered at the end. Raise OSError if that ends it."""
         while data := await transport.receive():
-            self._stdout.write(_CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data))
+            self._stdout.write(_CONTROLS.sub(lambda control: b"\\u%04x" % ord(control[0].decode()), data))
             await self._stdout.drain()
             for line in data.split(b"\n"):
-                self._pending -= {each.id for each in read_messages(line) if each.id is not None and not each.method}
+                self._pending -= {
+                    message.id for message in read_messages(line) if message.id is not None and not message.method
+                }
             if self._is_ending and not self._pending:
                 return
         raise OSError("The agent has ended the connection.")
@@ -124,16 +126,18 @@ class _Bridge:
                 lines = bytes(self._partial[:end])
                 del self._partial[:end]
                 if lines.strip():
-                    return self._noted(lines)
+                    return self._note(lines)
         self._chunks.put_nowait(b"")
         rest = bytes(self._partial)
         self._partial.clear()
-        return self._noted(rest)
+        return self._note(rest)
 
-    def _noted(self, lines: bytes) -> bytes:
+    def _note(self, lines: bytes) -> bytes:
         """Note the requests in lines. Return the lines, as a transport takes them."""
         # CR is white space between two tokens of JSON, but would end a line for a transport.
         messages = [line.replace(b"\r", b" ") for line in lines.split(b"\n") if line.strip()]
         for message in messages:
-            self._pending |= {each.id for each in read_messages(message) if each.id is not None and each.method}
+            self._pending |= {
+                request.id for request in read_messages(message) if request.id is not None and request.method
+            }
         return b"".join(message + b"\n" for message in messages)

@@ -54,8 +54,8 @@ def _pair(separator: str, what: str, read: Callable[[str], str]) -> Callable[[st
     """Return the `type` of an argument that is a header's name and what its value is read from."""
 
     def split(argument: str) -> tuple[str, str]:
-        name, found, value = argument.partition(separator)
-        if not found or not name:
+        name, separated, value = argument.partition(separator)
+        if not separated or not name:
             raise ArgumentTypeError(f"write {what}")
         return name.strip(), read(value).strip()
 

@@ -76,11 +76,13 @@ class HttpTransport:
 
     async def _send(self, line: bytes) -> None:
         messages = read_messages(line)
-        requests = {each.id: each for each in messages if each.id is not None and each.method is not None}
-        sessions = [self._session_of(each) for each in messages]
-        session = next((each for each in sessions if each), "")
-        if session and any(each.method not in ENDS_SESSION for each in requests.values()):
-            stream = await self._opened(session)
+        requests = {
+            message.id: message for message in messages if message.id is not None and message.method is not None
+        }
+        sessions = [self._session_of(message) for message in messages]
+        session = next(filter(None, sessions), "")
+        if session and any(request.method not in ENDS_SESSION for request in requests.values()):
+            stream = await self._wait_for_stream(session)
             if stream.error is not None:
                 self._fail(requests, stream.error)
                 return
@@ -118,23 +120,23 @@ class HttpTransport:
         if len(body) > self._max_message_bytes:
             raise OSError(f"The agent answered with more than {self._max_message_bytes} bytes.")
         if not is_connected:
-            await self._connected(response, body)
+            await self._finish_connecting(response, body)
         elif response.headers.get("content-type", "").startswith("application/json") and body:
             self._take([body])
 
-    async def _connected(self, response: httpx2.Response, body: bytes) -> None:
+    async def _finish_connecting(self, response: httpx2.Response, body: bytes) -> None:
         """Handle the answer to `initialize`."""
         answers = read_messages(body)
         id = response.headers.get(CONNECTION_ID, "")
         id = id if len(id) <= _MAX_ID and is_header_value(id) else ""
-        if not id and not any(each.is_error for each in answers):
+        if not id and not any(answer.is_error for answer in answers):
             raise self._requests.unusable(response, f"its answer to initialize has no usable {CONNECTION_ID}")
         self._take([body])
         if id:
             self._requests.headers[CONNECTION_ID] = id
-            for version in (each.version for each in answers if each.version is not None):
+            for version in (answer.version for answer in answers if answer.version is not None):
                 self._requests.headers[PROTOCOL_VERSION] = str(version)
-            await self._opened("")
+            await self._wait_for_stream("")
 
     def _session_of(self, message: Message) -> str:
         """Return the session that a message to the agent belongs to."""
@@ -150,7 +152,7 @@ class HttpTransport:
             self._streams[session] = stream
         return stream
 
-    async def _opened(self, session: str) -> Stream:
+    async def _wait_for_stream(self, session: str) -> Stream:
         """Return the stream of a session when the agent has answered GET, or hasn't for some time."""
         stream = self._open(session)
         with suppress(TimeoutError):
@@ -166,8 +168,8 @@ class HttpTransport:
     def _take(self, messages: list[bytes]) -> None:
         self._received.put_nowait(b"".join(message.replace(b"\n", b" ") + b"\n" for message in messages))
         for message in messages:
-            for each in read_messages(message):
-                self._note(each)
+            for part in read_messages(message):
+                self._note(part)
 
     def _note(self, message: Message) -> None:
         """Remember the session of a request from the agent; open the streams of the sessions that an answer names."""
@@ -199,11 +201,11 @@ class HttpTransport:
         """Handle the end of a stream."""
         if not stream.session and stream.error is None:
             self._is_ending = True
-            others = [each for each in self._streams.values() if each is not stream]
-            for each in others:
-                each.reopens = False
+            others = [other for other in self._streams.values() if other is not stream]
+            for other in others:
+                other.reopens = False
             if others:
-                await asyncio.wait([each.task for each in others], timeout=_LAST_EVENTS)
+                await asyncio.wait([other.task for other in others], timeout=_LAST_EVENTS)
         if stream.is_fatal:
             self._finish(stream.error)
         elif stream.error is not None and not self._is_ending:

@@ -25,7 +25,7 @@ _TO_CHECK = {401: "the credentials", 403: "the path, the credentials and the all
 
 
 class RefusedError(OSError):
-    """The agent answered with another status than 2xx, or with something that is no answer.
+    """The agent answered with a status other than 2xx, or with an invalid response.
 
     Attributes:
         status: the status of HTTP.
@@ -115,7 +115,7 @@ class Requests:
 
 
 async def read_start(response: httpx2.Response, size: int) -> bytes:
-    """Return a body, or so many bytes of it and some more."""
+    """Return a body, or its beginning if it is larger than `size`."""
     body = bytearray()
     async for chunk in response.aiter_raw():
         await asyncio.sleep(0)  # there may be many small chunks
@@ -129,12 +129,12 @@ def refusal(request: str, status: int, reason: str, text: str | bytes, *, openin
     """Return a sentence about a response that can't be used, and what to check if a connection was to be opened."""
     redirect = " (redirects are not followed)" if status // 100 == 3 else ""
     advice = f" (check {_TO_CHECK.get(status, 'the URL' if status < 500 else 'its log')})" if opening else ""
-    return f"The agent answered {request} with HTTP {status} {printable(reason)}{redirect}{shortened(text)}{advice}"
+    return f"The agent answered {request} with HTTP {status} {printable(reason)}{redirect}{shorten(text)}{advice}"
 
 
 def failure(place: str, error: Exception | str) -> str:
     """Return a sentence about a connection that can't be opened, or broke."""
-    return f"The connection to the agent at {place} failed{shortened(str(error) or type(error).__name__)}"
+    return f"The connection to the agent at {place} failed{shorten(str(error) or type(error).__name__)}"
 
 
 def drop_unusable(cookies: CookieJar) -> None:
@@ -145,7 +145,7 @@ def drop_unusable(cookies: CookieJar) -> None:
             cookies.clear(cookie.domain, cookie.path, cookie.name)
 
 
-def shortened(text: str | bytes) -> str:
+def shorten(text: str | bytes) -> str:
     """Return the start of a text that the agent sent, printable, behind a colon; nothing if it is empty."""
     decoded = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
     shown = printable(" ".join(decoded[:_SHOWN_CHARACTERS].split()), _SHOWN_CHARACTERS)

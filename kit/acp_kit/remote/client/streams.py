@@ -19,7 +19,7 @@ _EARLY = 10.0  # seconds after it was opened
 
 
 class Stream:
-    """Reads the stream of a session, or the one of the connection.
+    """Reads the stream of a session or of the connection.
 
     The stream of a session is opened again when the agent, or a proxy, has ended it, unless nothing came on it, or it
     keeps ending early.

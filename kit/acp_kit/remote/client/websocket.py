@@ -17,7 +17,7 @@ import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus, InvalidURI, WebSocketException
 
-from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shortened, without_secrets
+from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shorten, without_secrets
 from acp_runtime import errors
 
 # At DEBUG, websockets logs the headers, of which `Authorization` is secret. So that takes setting this logger's level.
@@ -103,8 +103,8 @@ class WebSocketTransport:
         if self._socket.unread_pongs > _MAX_UNREAD_PONGS:
             return OSError("The agent sends pings, but doesn't read the answers.")
         if closed.rcvd is None:
-            return OSError("The WebSocket has closed" + shortened(str(closed)))
-        return OSError(f"The agent closed the WebSocket with code {closed.rcvd.code}{shortened(closed.rcvd.reason)}")
+            return OSError("The WebSocket has closed" + shorten(str(closed)))
+        return OSError(f"The agent closed the WebSocket with code {closed.rcvd.code}{shorten(closed.rcvd.reason)}")
 
 
 async def open_websocket(

@@ -73,7 +73,7 @@ class Account:
         return self.waiting > self._accounts.most // 2
 
     def set(self, source: object, size: int) -> None:
-        """Count so many bytes of one source, in place of those before. Abort connections with too many."""
+        """Set how many bytes of a source wait. Abort connections with too many."""
         before = self.waiting
         self._count(source, size)
         if self.waiting > before:
@@ -82,12 +82,12 @@ class Account:
             self._pool.enforce()
 
     def watch(self, held: Callable[[], int]) -> Callable[[], None]:
-        """Count what the agent holds. Return a function that counts it anew, and aborts connections with too much."""
+        """Count what the agent holds. Return a function that updates the count and may abort connections."""
         self._held = held
         return lambda: self.set("held", held())
 
     def recount(self) -> None:
-        """Count anew what the agent holds."""
+        """Update the count of what the agent holds."""
         self._count("held", self._held())
 
     def pass_on(self, message: bytes) -> bytes:
@@ -108,13 +108,13 @@ class Account:
             self._pool.enforce()
 
     def abort(self) -> None:
-        """End the connection at once, and count nothing of it any more."""
+        """End the connection at once, and stop counting."""
         if self.is_open:
             self.close()
             self._abort()
 
     def close(self) -> None:
-        """Count nothing any more: the connection has ended."""
+        """Stop counting: the connection has ended."""
         if self.is_open:
             self._leave()
 

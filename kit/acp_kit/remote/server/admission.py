@@ -64,10 +64,10 @@ class Admission:
         self._origins = {origin.lower() for origin in origins}
         for host in self._hosts:
             if not re.fullmatch(r"[\w.-]+|\[[\da-f:.]+\]", host):
-                raise ValueError(f"{host!r} is no name of a host: write it without a scheme, a port or wildcards.")
+                raise ValueError(f"{host!r} is not a host name: write it without a scheme, a port or wildcards.")
         for origin in self._origins:
             if not re.fullmatch(r"[a-z][\w+.-]*://[^\s/?#*]+|null", origin):
-                raise ValueError(f"{origin!r} is no origin: write one such as https://example.org, without a path.")
+                raise ValueError(f"{origin!r} is not an origin: write one such as https://example.org, without a path.")
         self._authenticate = authenticate
 
     async def admit(self, request: HTTPConnection, arrivals: Arrivals) -> Any:
@@ -75,7 +75,7 @@ class Admission:
 
         Args:
             request: its headers.
-            arrivals: what comes of it meanwhile.
+            arrivals: the rest of the request, as it arrives.
 
         Raises:
             HTTPException: The request is refused.
@@ -107,10 +107,10 @@ class Admission:
 
 
 class Arrivals:
-    """What comes of a request, in order, although `until_left` has looked at it before.
+    """The parts of a request, in order, including those that `until_left` has already seen.
 
     Args:
-        receive: returns the next part of it.
+        receive: returns the next part.
     """
 
     def __init__(self, receive: Receive) -> None:

@@ -11,7 +11,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """How much clients may cost a server. Whoever exceeds a bound is refused, or loses the connection.
+    """How much clients may cost a server. Beyond a bound, a request is refused or the connection ends.
 
     Attributes:
         message_bytes: The size of the largest message that is received, in bytes.

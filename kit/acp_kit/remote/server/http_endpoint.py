@@ -124,7 +124,7 @@ class HTTPEndpoint:
             raise Refused(415, "The body must not have a Content-Encoding.")
         header_session, account = self._session(request), transport.account
         transport.posts += 1
-        account.set(request, _buffered(request))
+        account.set(request, _buffer_size(request))
         try:
             async with transport.turn:
                 transport.abort_body = partial(_abort, request)
@@ -164,7 +164,7 @@ class HTTPEndpoint:
             async with asyncio.timeout(seconds):
                 async for chunk in request.stream():
                     size += len(chunk)
-                    # The rest is read all the same: over HTTP/2, servers close the whole connection otherwise.
+                    # Read the rest anyway: over HTTP/2, servers would close the whole connection.
                     body += chunk if size <= most else b""
                     account.set(request, len(body))
         except TimeoutError:
@@ -213,7 +213,7 @@ class HTTPEndpoint:
         return respond
 
 
-def _buffered(request: Request) -> int:
+def _buffer_size(request: Request) -> int:
     """Return how much of a body the server may hold while the message before it is handled."""
     length = header(request, "content-length")
     return min(int(length), _BUFFER) if length.isdecimal() else _BUFFER
@@ -226,5 +226,5 @@ def _abort(request: Request) -> None:
 
 def _accepts_events(request: Request) -> bool:
     accept = ",".join(request.headers.getlist("accept")) or "*/*"
-    ranges = {each.partition(";")[0].strip().lower() for each in accept.split(",")}
+    ranges = {media_range.partition(";")[0].strip().lower() for media_range in accept.split(",")}
     return not ranges.isdisjoint({"text/event-stream", "text/*", "*/*"})

@@ -58,7 +58,7 @@ class _Ending:
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)  # type: ignore[misc]
-        transport.set_write_buffer_limits(0)  # whoever sends waits until everything is sent
+        transport.set_write_buffer_limits(0)  # `drain` waits until everything is sent
         self.app_state = {**self.app_state, _KEY: self}
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -154,7 +154,7 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
         self.conn.max_message_size = message_bytes
 
     async def write(self, lines: list[bytes], seconds: float) -> None:
-        """Send messages. Raise TimeoutError if the client reads nothing for so many seconds."""
+        """Send messages. Raise TimeoutError if the client reads nothing for `seconds`."""
         if self.disconnected or self.conn.state is not State.OPEN:
             raise ConnectionError("The WebSocket is closed.")
         if self.conn.extensions:

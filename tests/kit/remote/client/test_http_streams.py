@@ -71,7 +71,7 @@ async def test_a_fork_opens_the_stream_of_the_new_session() -> None:
         await agent.stream("fork")
 
 
-async def test_a_session_that_the_agent_does_not_know_yet_gets_its_stream_after_the_answer() -> None:
+async def test_a_session_unknown_to_the_agent_gets_its_stream_after_the_answer() -> None:
     async with http_agent() as agent, connected(agent) as (client, stream):
         agent.answer("GET s", 404, "no such session")
         await client.send(LOAD)

@@ -179,11 +179,11 @@ async def test_ids_of_connections_can_not_be_guessed() -> None:
 
 @pytest.mark.parametrize("host", ["", "example.org:8000", "https://example.org", "*.example.org", "::1", "[::1]:8000"])
 def test_a_host_that_would_match_nothing_is_refused(host: str) -> None:
-    with pytest.raises(ValueError, match="is no name of a host: write it without a scheme, a port"):
+    with pytest.raises(ValueError, match="is not a host name: write it without a scheme, a port"):
         agent_app(echo, hosts=["localhost", host])
 
 
 @pytest.mark.parametrize("origin", ["", "example.org", "https://example.org/", "https://*.example.org", "https://"])
 def test_an_origin_that_would_match_nothing_is_refused(origin: str) -> None:
-    with pytest.raises(ValueError, match=r"is no origin: write one such as https://example\.org"):
+    with pytest.raises(ValueError, match=r"is not an origin: write one such as https://example\.org"):
         agent_app(echo, origins=["https://trusted.example", origin])

@@ -43,7 +43,7 @@ async def test_a_session_lives_on_two_streams(server: str) -> None:
         await session.close()
 
 
-async def test_replay_and_answer_of_a_load_take_the_stream_of_the_session_if_it_is_open() -> None:
+async def test_replay_and_answer_of_a_load_take_the_open_session_stream() -> None:
     async with serving(agent_app(echo)) as site:
         id = await site.initialize()
         connection, session = await site.stream(id), await site.stream(id, "old")

@@ -1,0 +1,24 @@
+"""The table of docs/which-sdk.md says what the SDKs do."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from benchmarks.behaviour import SDKS, measure, on_page, table
+from tests.support.third_party import UnavailableError, skip_without
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")
+@pytest.mark.parametrize("sdk", SDKS)
+def test_the_page_says_what_the_sdk_does(sdk: str) -> None:
+    try:
+        measured = table({sdk: measure(sdk)})
+    except UnavailableError as reason:
+        skip_without(f"{sdk} can't be installed", reason)
+    rows = [line.split(" | ") for line in on_page().splitlines()]
+    column = SDKS.index(sdk) + 1
+    on_the_page = [f"{row[0]} | {row[column].removesuffix(' |')} |" for row in rows]
+    assert on_the_page == measured.splitlines(), "Run `make which-sdk`."
