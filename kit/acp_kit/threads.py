@@ -7,9 +7,8 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
-from inspect import iscoroutinefunction
 from queue import Empty, SimpleQueue
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
 from acp_kit._blocking import refuse_event_loop
 from acp_runtime import Remote
@@ -32,23 +31,13 @@ class FromThread:
         def work(call: FromThread) -> None:
             call(client.session_update, session_id=session_id, update=update)
 
-    `call.session_update(session_id=session_id, update=update)` does the same, but type checkers don't see its types.
-
     A thread that waits is taken from its pool. If the called method itself needs a thread of that pool, as
     `Turn.read_text_file` does for files on the disk, leave one free, or run `work` in an executor of its own.
     """
 
     def __init__(self, proxy: Remote, start_deadline: float) -> None:
-        self._proxy = proxy
         self._loop = proxy.event_loop
         self._start_deadline = start_deadline
-
-    def __getattr__(self, name: str) -> Any:
-        """Return a method of the proxy as one that blocks, and any other public attribute of the proxy as it is."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        attribute = getattr(self._proxy, name)
-        return partial(self, attribute) if iscoroutinefunction(attribute) else attribute
 
     def __call__(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
         """Call a method of the proxy, or any other coroutine function for its event loop, and return its result.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from copy import copy
 from queue import SimpleQueue
 from typing import Any
 
@@ -50,23 +49,6 @@ async def test_a_thread_calls_methods_and_gets_their_results() -> None:
         await talk.prompt(in_thread(work), "yes")
         assert [update.content.text for update in talk.updates] == [*map(str, range(100)), "of the turn"]
         assert results == ["yes"]
-
-
-async def test_methods_of_the_proxy_can_be_called_by_their_names() -> None:
-    results: list[Any] = []
-
-    def work(turn: Turn, call: FromThread) -> None:
-        call.session_update(session_id=turn.session.id, update=chunk("hello"))
-        results.append(call.session_request_permission(**permission(turn)).outcome.option_id)
-        results.append(call.supports("terminal/create"))
-        with pytest.raises(AttributeError):
-            call.no_such_method()
-        assert copy(call).supports("terminal/create") is False
-
-    async with conversation() as talk:
-        await talk.prompt(in_thread(work), "yes")
-        assert [update.content.text for update in talk.updates] == ["hello"]
-        assert results == ["yes", False]
 
 
 async def test_an_error_of_the_call_is_raised_in_the_thread() -> None:
