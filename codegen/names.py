@@ -7,7 +7,7 @@ import re
 
 from pydantic import BaseModel
 
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # Names that pydantic's base class has, or that generated code uses in the scope of the attribute. `list` is not among

@@ -22,7 +22,7 @@ _PACKAGES = {
 # The folders and files of a package or folder. A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
-        {"escaping", "errors", "logs", "processes"},
+        {"escaping", "errors", "logs", "processes", "windows_jobs"},
         {"models"},
         {"stubs"},
         {"jsonrpc"},

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
 from codegen.data.topics import read_topics
 from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot

@@ -13,14 +13,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from errno import EINVAL, ENOENT
 from functools import cache
 from io import FileIO
 from pathlib import Path
 from threading import Thread
-from typing import cast
+from typing import Any, cast
 from weakref import finalize, ref
 
 # The variables that programs need to run and to find their user's files. None is likely to hold a secret.
@@ -30,6 +30,8 @@ _SAFE = (
     *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES"),
     *("SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"),
 )
+# In the arguments of a .cmd or .bat file, cmd.exe interprets these even in quotes. On Windows, `npx` is such a file.
+FOR_CMD_EXE = frozenset('"%&|<>^!\r\n')
 # Seconds to wait for the system to end a killed process.
 _KILL_DEADLINE = 2.0
 
@@ -39,7 +41,7 @@ class InvalidCommand(OSError, ValueError):
 
 
 class ProcessGroup:
-    """A subprocess and its descendants, except those that leave its group. On Windows, only the subprocess.
+    """A subprocess and its descendants, except those that leave its group. On Windows, a job takes the group's place.
 
     They are killed when this process exits, or when nothing refers to this object any more, for example because the
     event loop was abandoned.
@@ -49,21 +51,23 @@ class ProcessGroup:
         on_exit: called in another thread when the subprocess has exited.
 
     Attributes:
+        pid: the id of the subprocess, and of its group.
         exited: done when the subprocess itself has exited, whoever keeps its pipes open.
     """
 
     def __init__(self, popen: subprocess.Popen[bytes], on_exit: Callable[[], object]) -> None:
         self.popen = popen
-        self._end = finalize(self, _end, popen, os.getpid())
+        self.pid: int = popen.pid
+        self._job: Any = None
+        if sys.platform == "win32":
+            from acp_runtime.windows_jobs import open_job
+
+            self._job = open_job(popen.pid)
+        self._end = finalize(self, _end, popen, self._job, os.getpid())
         _ignore_ctrl_c_at_exit()
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
         Thread(target=_wait, args=(popen, ref(self), on_exit), name="acp-wait", daemon=True).start()
-
-    @property
-    def pid(self) -> int:
-        """The id of the subprocess, and of its group."""
-        return self.popen.pid
 
     @property
     def returncode(self) -> int | None:
@@ -72,14 +76,14 @@ class ProcessGroup:
 
     def is_gone(self) -> bool:
         """Return whether no process of the group is left."""
-        if self._end.alive and self.popen.returncode is not None and not _has_members(self.pid):
+        if self._end.alive and self.popen.returncode is not None and not _has_members(self.pid, self._job):
             self._end.detach()  # from now on, the system may use the id for others
         return not self._end.alive
 
     def signal(self, name: str) -> None:
         """Send "SIGTERM" or "SIGKILL" to all processes of the group."""
         if not self.is_gone():
-            _signal(self.popen, name)
+            _signal(self.popen, self._job, name)
 
     def end_now(self) -> None:
         """Kill all processes of the group, without an event loop."""
@@ -104,35 +108,34 @@ def _ignore_ctrl_c_at_exit() -> None:
 
 def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Callable[[], object]) -> None:
     popen.wait()
-    group = owner()
-    if group is not None:
+    if (group := owner()) is not None:
         group.note_exit()
     del group
     on_exit()
 
 
-def _end(popen: subprocess.Popen[bytes], process_id: int) -> None:
+def _end(popen: subprocess.Popen[bytes], job: Any, process_id: int) -> None:
     if os.getpid() == process_id:  # not at the exit of a forked child
-        _signal(popen, "SIGKILL")
+        _signal(popen, job, "SIGKILL")
         with suppress(subprocess.TimeoutExpired):
             popen.wait(_KILL_DEADLINE)
 
 
-def _signal(popen: subprocess.Popen[bytes], name: str) -> None:
-    """Send a signal to a process group."""
+def _signal(popen: subprocess.Popen[bytes], job: Any, name: str) -> None:
+    """Send a signal to a process group. Windows has none: any signal ends the processes at once."""
     if sys.platform != "win32":
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(popen.pid, getattr(signal, name))
-    elif name == "SIGTERM":
-        popen.terminate()
+    elif job is not None:
+        job.terminate()
     else:
         popen.kill()
 
 
-def _has_members(group: int) -> bool:
+def _has_members(group: int, job: Any) -> bool:
     """Return whether processes of a group run. A zombie doesn't; in some containers nobody ever reaps it."""
     if sys.platform == "win32":
-        return False
+        return job is not None and bool(job.has_members())
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
@@ -179,7 +182,7 @@ def start(
     if isinstance(cast("object", command), (list, tuple)):
         raise TypeError("The command must be text, not a list. Pass it and each of its arguments separately.")
     with start_errors(what, command, cwd, env):
-        program = command if sys.platform != "win32" else shutil.which(command, path=env.get("PATH")) or command
+        program = find_program(command, args, env)
         popen = subprocess.Popen(
             [program, *args],
             bufsize=0,
@@ -192,6 +195,31 @@ def start(
             creationflags=0x200 if sys.platform == "win32" else 0,  # CREATE_NEW_PROCESS_GROUP
         )
     return ProcessGroup(popen, on_exit)
+
+
+def find_program(command: str, args: Iterable[str], env: Mapping[str, str]) -> str:
+    """Return the program that a command starts: on Windows, the file in the folders of PATH, with its extension.
+
+    Raises:
+        InvalidCommand: if it is a script of cmd.exe, which would interpret one of the arguments.
+    """
+    if sys.platform == "win32":
+        command = shutil.which(command, path=env.get("PATH")) or command
+        check_arguments(command, args)
+    return command
+
+
+def check_arguments(program: str, args: Iterable[str]) -> None:
+    """Check the arguments of a program, which may be a script of cmd.exe.
+
+    Raises:
+        InvalidCommand: if cmd.exe would interpret one of them.
+    """
+    special = " ".join(sorted(FOR_CMD_EXE.intersection("".join(map(str, args)))))
+    # In file names, Windows ignores dots and spaces at the end.
+    if special and program.rstrip(" .").lower().endswith((".cmd", ".bat")):
+        reason = f"cmd.exe runs {program!r}, and would interpret {special!r} in an argument. Start what it starts"
+        raise InvalidCommand(EINVAL, reason)
 
 
 @contextmanager

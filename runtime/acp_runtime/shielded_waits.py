@@ -6,24 +6,13 @@ Each cancellation shortens the deadlines of the waits that follow, so that press
 from __future__ import annotations
 
 import asyncio
-import asyncio.tasks
 from collections.abc import Callable
 from math import inf
 from typing import Any
 
-# A private name of CPython, as nothing public lets `asyncio.run` end before a task that ignores its cancellation. If it
-# is missing, `forget` does nothing.
-_unregister: Callable[[asyncio.Task[Any]], None] | None = getattr(asyncio.tasks, "_unregister_task", None)
-
 # The most seconds that a wait may take after no, one, two, and three or more cancellations.
 _MAX_SECONDS = (inf, 0.5, 0.1, 0.0)
 _FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.05
-
-
-def forget(task: asyncio.Task[Any]) -> None:
-    """Let `asyncio.run` end although a task ignores its cancellation."""
-    if _unregister is not None:
-        _unregister(task)
 
 
 class ShieldedWaits:

@@ -14,6 +14,7 @@ from tests.support.workflows import JOBS
 
 PAGE = (DOCS / "project" / "compatibility-promise.md").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PLATFORMS = JOBS["ci.yml: platforms"]["steps"]
 
 
 def row(name: str) -> str:
@@ -27,6 +28,18 @@ def test_every_supported_python_is_tested() -> None:
     assert JOBS["ci.yml: test"]["strategy"]["matrix"]["python"] == classifiers
     assert JOBS["release.yml: check"]["strategy"]["matrix"]["python"] == classifiers
     assert PROJECT["project"]["requires-python"] == f">={classifiers[0]}"
+
+
+def test_the_table_of_what_has_run_is_about_every_python_and_names_what_ci_runs() -> None:
+    classifiers = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
+    columns = [cell.strip() for cell in row("system").split("|")[2:-1]]
+    assert columns == classifiers
+    (python,) = (step["with"]["python-version"] for step in PLATFORMS if "setup-python" in step.get("uses", ""))
+    (tests,) = (step["run"] for step in PLATFORMS if "pytest" in step.get("run", ""))
+    for system in ("macOS", "Windows"):
+        cells = dict(zip(columns, row(system).split("|")[2:-1], strict=True))
+        assert [column for column, cell in cells.items() if "ci.yml" in cell] == [python]
+        assert re.findall(r"tests/\w+", cells[python]) == re.findall(r"tests/\w+", tests)
 
 
 def test_every_named_pydantic_is_tested() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from acp_bindings import v1
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
 from tests.support.models.agreement import differences
 from tests.support.models.lenient_corpus import Case, lenient_corpus
 from tests.support.models.oracle import EmptyFallback, Oracle

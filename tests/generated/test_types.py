@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
 from tests.support.models.modules import PROFILES, aliases, classes, fields, names, raw_schema
 
 VARIANTS = ("anyOf", "oneOf", "allOf")

@@ -230,7 +230,7 @@ class Turn:
 
         Nothing is left running: the command and its descendants end with the call and with the turn. A process of the
         agent also ends if the agent is killed. Descendants that leave its process group, as with `setsid`, are not
-        ended; on Windows, no descendants are.
+        ended.
 
         Args:
             command: the program; with `shell`, a line of shell. Models write such lines.

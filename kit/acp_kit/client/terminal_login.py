@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sys
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from acp_bindings.v1 import AuthMethodTerminal
 from acp_kit._uninterrupted import run_within
-from acp_runtime.processes import environment, start_errors
+from acp_runtime.processes import environment, find_program, start_errors
 
 # How long a login may take to end after SIGTERM, in seconds.
 _TERMINATE_DEADLINE = 2.0
@@ -59,9 +57,10 @@ async def log_in_from_terminal(
             f"The login method {method.id!r} doesn't run in a terminal. Call `agent.authenticate` instead."
         )
     variables = environment({**(env or {}), **method.env}, inherit_env)
-    program = command if sys.platform != "win32" else shutil.which(command, path=variables.get("PATH")) or command
+    arguments = (*args, *method.args)
     with start_errors("the login ", command, cwd, variables):
-        process = await asyncio.create_subprocess_exec(program, *args, *method.args, cwd=cwd, env=variables)
+        program = find_program(command, arguments, variables)
+        process = await asyncio.create_subprocess_exec(program, *arguments, cwd=cwd, env=variables)
     try:
         return await process.wait()
     except asyncio.CancelledError:

@@ -16,7 +16,7 @@ class OrphanGuard:
     """A shell that waits for the end of this process, and then kills a process group.
 
     Without it, the group would outlive this process after a SIGKILL. Make it before the group, so that the group is
-    unguarded for a moment only. Does nothing on Windows, or where there is no `/bin/sh`.
+    unguarded for a moment only. Does nothing where there is no `/bin/sh`, or on Windows, where a job does the same.
     """
 
     def __init__(self) -> None:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from acp_kit._sequences import not_a_text
 from acp_kit.registry.entries import Entry
 from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent, shown
+from acp_runtime.processes import FOR_CMD_EXE
 
 # What agents of upstream's registry set: switches of their own. Any other variable may be one that a program or a
 # library of an agent obeys, and decide where keys are sent (`OPENAI_BASE_URL`) or what is loaded (`NODE_OPTIONS`).
@@ -25,8 +26,6 @@ _VARIABLES = (
     *("FAST_AGENT_MODEL", "VT_ACP_ENABLED", "VT_ACP_ZED_ENABLED"),
 )
 _ID = re.compile(r"[a-z][a-z0-9-]{0,99}")
-# On Windows, npx is a script, for which cmd.exe interprets these even in quotes.
-_FOR_CMD_EXE = frozenset('"%&|<>^!')
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 
@@ -132,7 +131,7 @@ class Registry:
         else:
             advice = f"Get the one that load_registry().find_binary({agent_id!r}) names, and start its command."
             raise BinaryOnly(f"The agent {agent_id!r} is published only as an archive with a program. {advice}")
-        unsafe = [argument for argument in args if _FOR_CMD_EXE & {*argument}]
+        unsafe = [argument for argument in args if FOR_CMD_EXE.intersection(argument)]
         if unsafe and sys.platform == "win32":
             raise _invalid(agent_id, f"the argument '{shown(unsafe[0])}' can't be passed to {command} on Windows.")
         return Launch(command=command, args=args, env=_allow(agent_id, env, allow_env), version=entry.version)

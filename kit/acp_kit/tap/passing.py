@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -44,8 +43,12 @@ def tap(command: Sequence[str], file: Path) -> int:
         OSError: if the recording can't be written.
     """
     recorder = Recorder(file)
-    program = (shutil.which(command[0]) if sys.platform == "win32" else None) or command[0]
+    program = command[0]
     try:
+        if sys.platform == "win32":
+            from acp_runtime.processes import find_program  # imported on use: it takes longer than the rest
+
+            program = find_program(program, command[1:], os.environ)
         agent = subprocess.Popen([program, *command[1:]], bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     except OSError as error:
         sys.stderr.write(f"acp-bindings tap: {command[0]} can't be started: {error}\n")

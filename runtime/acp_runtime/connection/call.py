@@ -29,7 +29,7 @@ from acp_runtime.jsonrpc.encoding import notification_line
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.results import build_result, parse_error, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
 from acp_runtime.options import Options
 from acp_runtime.stubs.methods import Notification, Request, session_of
 from acp_runtime.stubs.roles import ProcessInfo
@@ -137,9 +137,8 @@ class Calls:
         cancelled = {method.wire: method.cancelled[0] for method in proxy.requests.values() if method.cancelled}
         self.turns: dict[str, str] = {wire: by for wire, by in cancelled.items() if by in notifications}
         self.turn_cancellations: frozenset[str] = frozenset(self.turns.values())
-        self._cancels_by_id = [
-            (method.wire, wire_name(method.cancels)) for method in notifications.values() if method.cancels is not None
-        ]
+        by_id = {method.wire: method.cancels for method in notifications.values()}
+        self._cancels_by_id = [(wire, wire_name(field)) for wire, field in by_id.items() if field is not None]
         # The turns without a response, by session.
         self._turns_of: Groups[Call] = Groups()
         self.cancelled_sessions: RecentIds = RecentIds()

@@ -140,10 +140,8 @@ class Channel:
 
     def _check_loop(self) -> None:
         if get_running_loop() is not self.loop:
-            raise RuntimeError(
-                "This connection belongs to another event loop. To call it from another thread, use "
-                "`acp_kit.threads.from_thread`, or `asyncio.run_coroutine_threadsafe` with its loop."
-            )
+            advice = "From another thread, use `acp_kit.threads.from_thread` or `asyncio.run_coroutine_threadsafe`."
+            raise RuntimeError(f"This connection belongs to another event loop. {advice}")
 
     def _check_open(self) -> None:
         self._check_loop()

@@ -14,7 +14,7 @@ from typing import Any
 from acp_runtime.connection.connection import Connection
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
-from acp_runtime.shielded_waits import ShieldedWaits, forget
+from acp_runtime.shielded_waits import ShieldedWaits
 
 _logger = getLogger(__name__)
 
@@ -119,7 +119,8 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     await _wait(connection, _all(connection.tasks.running), connection.options.handler_deadline)
     for task in tuple(connection.tasks.running):
         log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
-        forget(task)  # otherwise `asyncio.run` would wait for it forever
+        # Otherwise `asyncio.run` would wait for it forever. asyncio documents this for tasks of other libraries.
+        asyncio._unregister_task(task)  # pyright: ignore[reportPrivateUsage]
 
 
 async def _wait(

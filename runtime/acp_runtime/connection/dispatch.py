@@ -21,16 +21,9 @@ from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
+from acp_runtime.jsonrpc import messages
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
-from acp_runtime.jsonrpc.messages import (
-    IncomingNotification,
-    IncomingRequest,
-    IncomingResponse,
-    InvalidNotification,
-    Message,
-    Refused,
-)
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage, Options
 from acp_runtime.stubs.methods import AnyMethod, session_of
@@ -76,27 +69,27 @@ class Dispatch:
         # How many requests that open the connection are being handled, and the messages that are held until they are
         # answered, with their lines and the memory that they take (rule 25).
         self._opening = 0
-        self._held: list[tuple[Message, bytes, int]] = []
+        self._held: list[tuple[messages.Message, bytes, int]] = []
 
-    def receive(self, line: bytes, message: Message | None = None) -> None:
+    def receive(self, line: bytes, message: messages.Message | None = None) -> None:
         """Pass a message on to the part that handles it, decoded now unless it was decoded before. Never raises."""
         if message is None:
             message = self._decode(line)
-            if self._banner is not None and not isinstance(message, Refused):
+            if self._banner is not None and not isinstance(message, messages.Refused):
                 self._banner = None
         if self._opening and self._must_wait(message):
             self._hold(message, line)
             return
         # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
-        if type(message) is IncomingNotification:
+        if type(message) is messages.IncomingNotification:
             self._notification(message, line)
-        elif type(message) is IncomingRequest:
+        elif type(message) is messages.IncomingRequest:
             self._request(message, line)
-        elif type(message) is IncomingResponse:
+        elif type(message) is messages.IncomingResponse:
             self.calls.received(message)
-        elif type(message) is Refused:
+        elif type(message) is messages.Refused:
             self._refuse(message, line)
-        elif type(message) is InvalidNotification:
+        elif type(message) is messages.InvalidNotification:
             self._invalid_notification(message, line)
         else:
             self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
@@ -111,10 +104,10 @@ class Dispatch:
     def refuse_held(self) -> None:
         """Answer the held requests with an error, because the connection ends."""
         for message, _, _ in self._take_held():
-            if isinstance(message, (IncomingRequest, Refused)):
+            if isinstance(message, (messages.IncomingRequest, messages.Refused)):
                 self.writer.answer(safe_error_line(message.id, RequestCancelled()))
 
-    def _take_held(self) -> list[tuple[Message, bytes, int]]:
+    def _take_held(self) -> list[tuple[messages.Message, bytes, int]]:
         held, self._held = self._held, []
         for _, _, size in held:
             self.limits.begin(size)
@@ -128,7 +121,7 @@ class Dispatch:
         text = f"{reason.reason} Before that it sent {self._banner}."
         return type(reason)(text, reason.exit_code, reason.stderr)
 
-    def _request(self, message: IncomingRequest, line: bytes) -> None:
+    def _request(self, message: messages.IncomingRequest, line: bytes) -> None:
         """Start the handler of a request, refuse it, or let it wait for `initialize`."""
         wire, params, on_end = message.method, message.params, None
         method = self._side.requests.get(wire)
@@ -156,7 +149,7 @@ class Dispatch:
         request = InFlightRequest(wire, handle, params, size, limits, default, message.id, method, session, on_end)
         self.requests.start(request)
 
-    def _notification(self, message: IncomingNotification, line: bytes) -> None:
+    def _notification(self, message: messages.IncomingNotification, line: bytes) -> None:
         """Put a notification into its session, after acting on a cancellation."""
         method = self._side.notifications.get(message.method)
         if method is None:
@@ -173,7 +166,7 @@ class Dispatch:
                     return
         self._put(message.method, method, handle, message.params, line)
 
-    def _invalid_notification(self, message: InvalidNotification, line: bytes) -> None:
+    def _invalid_notification(self, message: messages.InvalidNotification, line: bytes) -> None:
         """Log a notification with invalid params, and put it into its session for `invalid_notification`."""
         faults = summary(message.error.data, "params")
         self._log.log(WARNING, message.method, "The peer sent an invalid %s: %s", message.method, faults)
@@ -190,7 +183,7 @@ class Dispatch:
         notification = InFlightNotification(wire, handle, argument, size, self.limits, self._default)
         self.sessions.put(session, notification)
 
-    def _refuse(self, message: Refused, line: bytes) -> None:
+    def _refuse(self, message: messages.Refused, line: bytes) -> None:
         """Answer with an error. Text that an agent prints before its first message is reported once (a banner)."""
         if message.method:
             self._invalid_request(message, line)
@@ -207,28 +200,28 @@ class Dispatch:
             self._log.log(WARNING, "refused", "The peer sent %s", message.description)
         self.writer.answer(safe_error_line(message.id, message.error))
 
-    def _invalid_request(self, message: Refused, line: bytes) -> None:
+    def _invalid_request(self, message: messages.Refused, line: bytes) -> None:
         """Answer a request with invalid params with an error.
 
         A request that opens the connection in another version of the protocol is handled. One before `initialize` is
         answered with the error for that instead (rule 25).
         """
         method = self._side.requests[message.method]
-        read: IncomingRequest | RequestError | None = self.guards.refuse(method, None)
+        read: messages.IncomingRequest | RequestError | None = self.guards.refuse(method, None)
         if method.opens:
             read = self.negotiation.read_another_version(method, message.id, message.params)
-        if isinstance(read, IncomingRequest):
+        if isinstance(read, messages.IncomingRequest):
             self._request(read, line)
         else:
             self.writer.answer(safe_error_line(message.id, read or message.error))
 
-    def _must_wait(self, message: Message) -> bool:
+    def _must_wait(self, message: messages.Message) -> bool:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
         name = getattr(message, "method", "")
         method = self._side.requests.get(name) or self._side.notifications.get(name)
         return method is not None and not self.sides.is_open and not may_come_first(method)
 
-    def _hold(self, message: Message, line: bytes) -> None:
+    def _hold(self, message: messages.Message, line: bytes) -> None:
         size = self.limits.memory_of(line)
         self.limits.add_queued(size)
         self._held.append((message, line, size))

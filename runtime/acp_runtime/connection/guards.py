@@ -14,20 +14,11 @@ from typing import Any
 
 from pydantic.alias_generators import to_snake
 
+from acp_runtime import errors
 from acp_runtime.connection.both_sides import BothSides, Missing
 from acp_runtime.connection.ids import RecentIds
-from acp_runtime.errors import (
-    CapabilityError,
-    GuardError,
-    InvalidParams,
-    InvalidRequest,
-    NotInitialized,
-    RelativePath,
-    RequestError,
-)
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.models.json_values import as_array
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import as_array, wire_name
 from acp_runtime.options import Options
 from acp_runtime.stubs.methods import AnyMethod, Request
 
@@ -69,24 +60,23 @@ class Guards:
                 for attribute, needs in missing.items():
                     for tag in _tags_in(params, attribute):
                         if tag in needs:
-                            self._forbid(CapabilityError(*needs[tag]))
+                            self._forbid(errors.CapabilityError(*needs[tag]))
         elif not may_come_first(method):
-            self._forbid(
-                NotInitialized(f"{method.wire} was called before initialize was answered. Await initialize first.")
-            )
+            early = f"{method.wire} was called before initialize was answered. Await initialize first."
+            self._forbid(errors.NotInitialized(early))
         for field, path in relative_paths(method, params) if method.paths else ():
-            self._forbid(RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
+            self._forbid(errors.RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
 
-    def refuse(self, method: AnyMethod, params: Any) -> RequestError | None:
+    def refuse(self, method: AnyMethod, params: Any) -> errors.RequestError | None:
         """Return the error that answers a forbidden incoming message; None if it may be handled.
 
         Args:
             method: its method.
             params: its params; None if they are invalid.
         """
-        error: RequestError | None = None
+        error: errors.RequestError | None = None
         if not self._sides.is_open and not may_come_first(method):
-            error = InvalidRequest("The first request has to be initialize", {"method": method.wire})
+            error = errors.InvalidRequest("The first request has to be initialize", {"method": method.wire})
         elif method.paths and params is not None:
             error = _invalid_paths(method, params)
         if error is not None and self._mode == "warn":
@@ -116,7 +106,7 @@ class Guards:
                 missing.setdefault(to_snake(field), {})[tag] = (f"{method.wire} with {part}", capability)
         return missing
 
-    def _forbid(self, error: GuardError) -> None:
+    def _forbid(self, error: errors.GuardError) -> None:
         if self._mode == "raise":
             raise error
         self._log.log(WARNING, type(error).__name__, "%s", error)
@@ -129,11 +119,11 @@ def may_come_first(method: AnyMethod) -> bool:
     return method.side == "protocol" or (isinstance(method, Request) and method.opens)
 
 
-def _invalid_paths(method: AnyMethod, params: Any) -> InvalidParams | None:
+def _invalid_paths(method: AnyMethod, params: Any) -> errors.InvalidParams | None:
     """Return the error for paths that are not absolute; None if all are."""
     fields = dict.fromkeys(field for field, _ in relative_paths(method, params))
     details = [{"path": wire_name(field), "message": "Input should be an absolute path"} for field in fields]
-    return InvalidParams(data={"errors": details}) if details else None
+    return errors.InvalidParams(data={"errors": details}) if details else None
 
 
 def _tags_in(params: Any, attribute: str) -> list[str]:

@@ -82,9 +82,8 @@ class HeldLines:
             self.known.add(id)
             self._send_held(lambda held: held.session == id or held.sender is creation or not self.creating_requests)
         elif dropped := self._take_held(lambda held: held.sender is creation or not self.creating_requests):
-            self._log.log(
-                WARNING, "dropped", "Dropped %s notifications to a session that was not created", len(dropped)
-            )
+            message = "Dropped %s notifications to a session that was not created"
+            self._log.log(WARNING, "dropped", message, len(dropped))
 
     def _send_held(self, may_leave: Callable[[_Held], bool]) -> None:
         for held in self._take_held(may_leave):

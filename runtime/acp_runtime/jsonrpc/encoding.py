@@ -77,9 +77,8 @@ def dump(value: Any, serializer: Any = None, **options: Any) -> bytes:
     except ValueError:
         line = write(partial(serializer.to_json, warnings="error", **options), value)
     if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, options)):
-        raise PydanticSerializationError(
-            "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
-        )
+        message = "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
+        raise PydanticSerializationError(message)
     return line
 
 

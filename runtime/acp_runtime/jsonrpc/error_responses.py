@@ -65,9 +65,8 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
     """
     errors = meant(error.errors(include_input=False, include_url=False, include_context=False))
     faults = list(dict.fromkeys((fault["loc"], str(_MESSAGES.get(fault["type"], fault["msg"]))) for fault in errors))
-    details = [
-        {"path": path_of(steps[prefix:]), "message": message[:_MAX_TEXT]} for steps, message in faults[:_MAX_ERRORS]
-    ]
+    few = faults[:_MAX_ERRORS]
+    details = [{"path": path_of(steps[prefix:]), "message": message[:_MAX_TEXT]} for steps, message in few]
     return {"errors": details} if len(faults) == len(details) else {"errors": details, "count": len(faults)}
 
 

@@ -14,6 +14,7 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
 
+from acp_runtime.models.markers import in_order
 from acp_runtime.models.union_members import concrete_models
 from acp_runtime.stubs.methods import AnyMethod, Request
 
@@ -25,22 +26,15 @@ class _NoValue:
 
 
 # Strict: `1.0` and `true` are not ids.
-_ID = core_schema.union_schema(
-    [core_schema.int_schema(strict=True), core_schema.str_schema(strict=True)], mode="left_to_right"
-)
+_ID = in_order([core_schema.int_schema(strict=True), core_schema.str_schema(strict=True)])
 _ID_OR_NULL = core_schema.nullable_schema(_ID)
 
 # Rejects every value: a notification has no id, not even null.
 _NO_VALUE = core_schema.is_instance_schema(_NoValue)
 
 # Null becomes None, any other value True without being built. Because of the union, a missing key gets no default.
-_PRESENT = core_schema.union_schema(
-    [
-        core_schema.none_schema(),
-        core_schema.with_default_schema(core_schema.none_schema(), default=True, on_error="default"),
-    ],
-    mode="left_to_right",
-)
+_NULL = core_schema.none_schema()
+_PRESENT = in_order([_NULL, core_schema.with_default_schema(_NULL, default=True, on_error="default")])
 
 _RESPONSE = core_schema.typed_dict_schema(
     {
@@ -49,7 +43,7 @@ _RESPONSE = core_schema.typed_dict_schema(
         "result": _field(_PRESENT, required=False),
         "error": _field(core_schema.any_schema(), required=False),
         # Otherwise a call of a method named "2.0" would be taken for a response.
-        "method": _field(core_schema.none_schema(), required=False),
+        "method": _field(_NULL, required=False),
     },
     extra_behavior="ignore",
 )

@@ -85,9 +85,8 @@ class LineSplitter:
 
     def _set_too_large(self) -> None:
         self._partial = bytearray()
-        self.too_large = MessageTooLarge(
-            f"The peer sent a message of more than {self._limit} bytes (Options.max_message_bytes)."
-        )
+        reason = f"The peer sent a message of more than {self._limit} bytes (Options.max_message_bytes)."
+        self.too_large = MessageTooLarge(reason)
 
 
 def _strip_with_bom(line: bytes) -> bytes:

@@ -23,19 +23,30 @@ def lax_or_strict(lax: CoreSchema, strict: CoreSchema) -> CoreSchema:
     return core_schema.lax_or_strict_schema(lax, strict, strict=False)
 
 
+def in_order(choices: list[Any], **error: Any) -> CoreSchema:
+    """Return the schema of a union whose alternatives are tried in order."""
+    return core_schema.union_schema(choices, mode="left_to_right", **error)
+
+
+class Shown:
+    """Shows itself as in the source: the name of its class, and what it was made with."""
+
+    def __repr__(self) -> str:
+        made_with = ", ".join(map(repr, vars(self).values()))
+        return type(self).__name__.lstrip("_") + (f"({made_with})" if made_with else "")
+
+
 class _Marker:
     """A marker that changes how a type is parsed, how it is built, or both."""
 
-    def __init__(self, name: str, *, parsed: Change | None = None, built: Change | None = None) -> None:
+    def __init__(self, name: str, *, parsed: Change = lambda it: it, built: Change = lambda it: it) -> None:
         self._name = name
         self._parsed = parsed
         self._built = built
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        return lax_or_strict(
-            self._parsed(schema) if self._parsed else schema, self._built(schema) if self._built else schema
-        )
+        return lax_or_strict(self._parsed(schema), self._built(schema))
 
     def __repr__(self) -> str:
         return self._name
@@ -116,7 +127,6 @@ class OtherThan:
 
     def _check(self, value: str) -> str:
         if value in self.known:
-            raise PydanticCustomError(
-                "known_tag", "Input should not be '{tag}', a tag that has its own model", {"tag": value}
-            )
+            message = "Input should not be '{tag}', a tag that has its own model"
+            raise PydanticCustomError("known_tag", message, {"tag": value})
         return value

@@ -23,7 +23,7 @@ from pydantic_core.core_schema import CoreSchema
 from acp_runtime.models.absent import ABSENT, AbsentDefault, AbsentField
 from acp_runtime.models.errors import explain_arguments
 from acp_runtime.models.fail_fast import stop_at_first_error
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
 from acp_runtime.models.older_pydantic import CAN_DEFER, COMPARES_EXTRA, adapt
 from acp_runtime.models.signatures import ModelSignature
 from acp_runtime.models.union_members import tags_of
@@ -108,11 +108,8 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
             _build_again(self, data, error)
         else:
             if built is not self:
-                warnings.warn(
-                    f"A validator of {type(self).__name__} is returning a value other than `self`, which a constructor "
-                    "can't return. Modify `self` and return it instead.",
-                    stacklevel=2,
-                )
+                text = f"A validator of {type(self).__name__} is returning a value other than `self`."
+                warnings.warn(f"{text} A constructor can't: modify `self` and return it instead.", stacklevel=2)
         if self.__acp_needs_extra__ and self.__pydantic_extra__ is None:
             object.__setattr__(self, "__pydantic_extra__", {})
 

@@ -15,33 +15,17 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticKnownError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.models.markers import lax_or_strict
-
-
-def _number(low: float | None = None, high: float | None = None, **error: Any) -> CoreSchema:
-    """Return the schema of a number, which keeps integers as integers."""
-    least, most = None if low is None else math.ceil(low), None if high is None else math.floor(high)
-    return core_schema.union_schema(
-        [
-            core_schema.int_schema(strict=True, ge=least, le=most),
-            core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False),
-        ],
-        mode="left_to_right",
-        **error,
-    )
+from acp_runtime.models.markers import Shown, in_order, lax_or_strict
 
 
 def _as_integer(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-class _Range:
+class _Range(Shown):
     def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
         self.minimum = minimum
         self.maximum = maximum
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.minimum}, {self.maximum})"
 
 
 class Integer(_Range):
@@ -49,12 +33,9 @@ class Integer(_Range):
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         # Lax integers would also be strings and booleans, and no floats of 64 bits.
-        exact = core_schema.no_info_after_validator_function(
-            _as_integer, core_schema.float_schema(strict=True, allow_inf_nan=False)
-        )
-        number = core_schema.union_schema(
-            [core_schema.int_schema(strict=True), exact], mode="left_to_right", custom_error_type="int_type"
-        )
+        finite = core_schema.float_schema(strict=True, allow_inf_nan=False)
+        exact = core_schema.no_info_after_validator_function(_as_integer, finite)
+        number = in_order([core_schema.int_schema(strict=True), exact], custom_error_type="int_type")
         whole: list[CoreSchema] = [number, core_schema.int_schema(strict=False, **self._range)]
         return lax_or_strict(core_schema.chain_schema(whole), core_schema.int_schema(strict=True, **self._range))
 
@@ -70,8 +51,12 @@ class Number(_Range):
     """A finite number from `minimum` to `maximum`, both inclusive."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        low, high = self.minimum, self.maximum
+        least, most = None if low is None else math.ceil(low), None if high is None else math.floor(high)
+        whole = core_schema.int_schema(strict=True, ge=least, le=most)
+        number = core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False)
         message = f"Input should be {self._describe()}"
-        return _number(self.minimum, self.maximum, custom_error_type="number", custom_error_message=message)
+        return in_order([whole, number], custom_error_type="number", custom_error_message=message)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(core_schema.float_schema(ge=self.minimum, le=self.maximum))
@@ -82,7 +67,7 @@ class Number(_Range):
         return " ".join(["a number", " and ".join(limits)]).rstrip()
 
 
-class _Exact:
+class _Exact(Shown):
     """Constants of which one is 0, 1 or a boolean. Python takes `True` for 1; JSON doesn't."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -95,9 +80,6 @@ class _Exact:
             raise PydanticKnownError("literal_error", {"expected": " or ".join(map(repr, constants))})
 
         return core_schema.no_info_before_validator_function(check, handler(source))
-
-    def __repr__(self) -> str:
-        return "Exact"
 
 
 Exact: Final = _Exact()

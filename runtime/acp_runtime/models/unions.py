@@ -15,12 +15,12 @@ from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.errors import label
-from acp_runtime.models.markers import lax_or_strict
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
+from acp_runtime.models.markers import Shown, in_order, lax_or_strict
 from acp_runtime.models.union_members import concrete_models, members_of, tags_of
 
 
-class ByTag:
+class ByTag(Shown):
     """A union whose members are told apart by their tags.
 
     A value with a known tag is validated by that tag's member alone. Members without a constant tag (an open
@@ -32,9 +32,6 @@ class ByTag:
 
     def __init__(self, attribute: str) -> None:
         self.attribute = attribute
-
-    def __repr__(self) -> str:
-        return f"ByTag({self.attribute!r})"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         tagged: dict[str, CoreSchema] = {}
@@ -58,7 +55,7 @@ class ByTag:
 def _with_others(tagged: dict[str, CoreSchema], key: Any, others: list[Any]) -> CoreSchema:
     by_tag = core_schema.tagged_union_schema(tagged, key)
     name = key if isinstance(key, str) else key[0][0]
-    return _in_order([(by_tag, label(f"{name}=")), *others]) if others else by_tag
+    return in_order([(by_tag, label(f"{name}=")), *others]) if others else by_tag
 
 
 def _by_key(schema: Any, key: str) -> CoreSchema:
@@ -71,17 +68,14 @@ def _by_key(schema: Any, key: str) -> CoreSchema:
     return cast("CoreSchema", {**schema, "discriminator": key})
 
 
-class _FirstMatch:
+class _FirstMatch(Shown):
     """A union without a tag. A value becomes an instance of the first member that accepts it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return _in_order(_label_members(members_of(source), handler))
-
-    def __repr__(self) -> str:
-        return "FirstMatch"
+        return in_order(_label_members(members_of(source), handler))
 
 
-class _ExactlyOne:
+class _ExactlyOne(Shown):
     """A union without a tag, of which exactly one member may accept a value."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -95,18 +89,11 @@ class _ExactlyOne:
                 raise PydanticCustomError("more_than_one", message, {"variants": " and ".join(matching)})
             return value
 
-        return core_schema.no_info_after_validator_function(check, _in_order(_label_members(members, handler)))
-
-    def __repr__(self) -> str:
-        return "ExactlyOne"
+        return core_schema.no_info_after_validator_function(check, in_order(_label_members(members, handler)))
 
 
 FirstMatch: Final = _FirstMatch()
 ExactlyOne: Final = _ExactlyOne()
-
-
-def _in_order(choices: list[Any]) -> CoreSchema:
-    return core_schema.union_schema(choices, mode="left_to_right")
 
 
 def _label_members(members: Any, handler: GetCoreSchemaHandler) -> list[tuple[CoreSchema, str]]:

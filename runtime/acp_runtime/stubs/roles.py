@@ -138,9 +138,7 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        tables: list[Mapping[str, AnyMethod]] = [
-            table for base in cls.__mro__ for table in vars(base).get("_acp_schema", ())
-        ]
+        tables: list[Any] = [table for base in cls.__mro__ for table in vars(base).get("_acp_schema", ())]
         schema = {method.name: method for table in tables for method in table.values()}
         cls._acp_handled = find_handled(cls, schema, vars(Handler))
 
@@ -207,9 +205,7 @@ class Remote:
             ValueError: if the schema has a method with this name.
         """
         if not isinstance(cast("object", extension), ExtRequest):
-            raise TypeError(
-                f"`call` takes an ExtRequest, not {extension!r}. `ext_request` takes a name and plain JSON."
-            )
+            raise TypeError(f"`call` takes an ExtRequest, not {extension!r}. `ext_request` takes a name and JSON.")
         self._check_name(extension)
         return await self._channel.request(extension, params)
 

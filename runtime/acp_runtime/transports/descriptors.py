@@ -13,10 +13,8 @@ import select
 from collections import deque
 from io import FileIO
 
-from acp_runtime.transports.files import FileReader, FileWriter
+from acp_runtime.transports.files import CAPACITY, FileReader, FileWriter
 
-# The default capacity of a pipe. A larger buffer would be mapped and unmapped by the system for each read.
-_CHUNK = 64 * 1024
 # The maximum capacity of a pipe for unprivileged processes.
 _MAX_PIPE = 1024 * 1024
 # While reading is paused, seconds between two checks whether the peer has closed its side. The event loop can't wait
@@ -66,7 +64,7 @@ class FdReader(FileReader):
         """Read the available bytes, and return True."""
         left = _MAX_PIPE
         while left > 0 and self._read():
-            left -= _CHUNK
+            left -= CAPACITY
         return True
 
     def end(self) -> None:
@@ -80,7 +78,7 @@ class FdReader(FileReader):
         if self._file.closed or not self._poll.poll(0):
             return False
         try:
-            data = self._file.read(_CHUNK)
+            data = self._file.read(CAPACITY)
         except OSError as error:
             self.close(error)
             return False

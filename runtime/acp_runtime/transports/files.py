@@ -9,7 +9,8 @@ from io import FileIO
 
 from acp_runtime.connection.interfaces import Receiver
 
-CAPACITY = 64 * 1024  # of a pipe
+# The default capacity of a pipe. A larger buffer would be mapped and unmapped by the system for each read.
+CAPACITY = 64 * 1024
 
 
 class FileReader(ABC):

@@ -44,6 +44,7 @@ class Process:
 
     Attributes:
         command: the program.
+        pid: the id of the process and of its process group.
         stdin: writes to the subprocess.
         stdout: reads from the subprocess.
         closing: the waits while the connection and then the process end.
@@ -64,6 +65,7 @@ class Process:
             stderr.close()
             raise
         self._group = group
+        self.pid: int = group.pid
         stderr.start()
         self.stdin: FileWriter = open_writer(cast("FileIO", group.popen.stdin), shared=False)
         self.stdout: FileReader = open_reader(cast("FileIO", group.popen.stdout))
@@ -86,11 +88,6 @@ class Process:
             self.stdin.abort()
             self._release.close()
         self.closing.raise_cancelled()
-
-    @property
-    def pid(self) -> int:
-        """The id of the process and of its process group."""
-        return self._group.pid
 
     @property
     def returncode(self) -> int | None:

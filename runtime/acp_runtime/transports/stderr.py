@@ -19,11 +19,11 @@ from typing import Any, TypeAlias
 
 from acp_runtime.logs import log
 from acp_runtime.options import Stderr
+from acp_runtime.transports.files import CAPACITY
 from acp_runtime.transports.threads import write_all
 
 Sink: TypeAlias = Callable[[bytes], object]
 
-_CHUNK = 64 * 1024
 # What this process writes to the pipe when the subprocess has exited: a descendant may keep the pipe open.
 _END = b"\0"
 
@@ -81,7 +81,7 @@ class StderrCopy:
 
     def _copy(self) -> None:
         with self._files:
-            while data := self._reading.read(_CHUNK):
+            while data := self._reading.read(CAPACITY):
                 text, end, _ = data.partition(_END) if self._has_ended else (data, b"", b"")
                 self._tail = (self._tail + text)[-self._max_tail :] if self._max_tail else b""
                 self._put(text)

@@ -74,19 +74,16 @@ def _move(number: int, stream: object, mode: str, to: int | None) -> Generator[F
     os.close(replacement)
     _flush()  # the buffered output of `print` goes to stderr, too
     try:
-        yield FileIO(_binary(os.dup(original)), mode)
+        fd = os.dup(original)
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.setmode(fd, os.O_BINARY)
+        yield FileIO(fd, mode)
     finally:
         _flush()
         os.dup2(original, number)
         os.close(original)
-
-
-def _binary(fd: int) -> int:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.setmode(fd, os.O_BINARY)
-    return fd
 
 
 def _flush() -> None:

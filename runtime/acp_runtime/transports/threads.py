@@ -11,9 +11,7 @@ from io import FileIO
 from queue import SimpleQueue
 from threading import Event, Thread
 
-from acp_runtime.transports.files import FileReader, FileWriter
-
-_CHUNK = 64 * 1024
+from acp_runtime.transports.files import CAPACITY, FileReader, FileWriter
 
 
 class ThreadReader(FileReader):
@@ -45,7 +43,7 @@ class ThreadReader(FileReader):
         with self._file, suppress(RuntimeError):  # the event loop is closed
             try:
                 self._wait()
-                while not self._closed and (data := self._file.read(_CHUNK)):
+                while not self._closed and (data := self._file.read(CAPACITY)):
                     self._loop.call_soon_threadsafe(self._received, data)
                     self._wait()
             except OSError as failed:

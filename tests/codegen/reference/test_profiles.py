@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from acp_runtime.models.names import wire_name
+from acp_runtime.models.json_values import wire_name
 from tests.support.codegen.reference import pages
 
 # The group shares the pages.

@@ -36,7 +36,7 @@ TESTS = {
         "16_a_response_resolves_after_the_updates_of_its_session_were_handled",
         "17_updates_that_an_agent_sends_are_on_the_wire_before_its_response",
     ),
-    "new_sessions": ("16_updates_of_a_new_session_are_handled_after_its_caller_has_the_result",),
+    "new_sessions": ("16_updates_of_a_new_session_come_after_its_callers_result",),
     "held_notifications": ("17_updates_of_a_new_session_follow_its_response_in_order",),
     "backpressure": ("18_a_waiting_send_fails_if_the_connection_closes_before_it_is_read",),
     "cancellation": ("20_a_cancelled_request_is_answered_request_cancelled",),
