@@ -40,31 +40,15 @@ export PATH="/opt/homebrew/bin:$PATH"
 eval "$2"
 echo Bye
 """
-READS_STDIN = """
-read -r answer
-export PATH="/opt/${answer:-nothing}:$PATH"
-eval "$2"
-"""
 
 
-@pytest.mark.parametrize(("script", "added"), [(ADDS_A_FOLDER, "/opt/homebrew/bin"), (READS_STDIN, "/opt/nothing")])
-def test_the_path_is_that_of_the_shell(
-    script: str, added: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert ask(shell_of(tmp_path, script), monkeypatch) == f"{added}:{os.environ['PATH']}"
+def test_the_path_is_that_of_the_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask(shell_of(tmp_path, ADDS_A_FOLDER), monkeypatch) == f"/opt/homebrew/bin:{os.environ['PATH']}"
 
 
-@pytest.mark.parametrize("script", ["", "exit 3", "echo --- PATH ---", 'PATH=; eval "$2"', "kill -9 $$"])
+@pytest.mark.parametrize("script", ["", "exit 3", "exec sleep 1000"])
 def test_without_an_answer_the_path_stays(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ask(shell_of(tmp_path, script), monkeypatch) == os.environ["PATH"]
-
-
-def test_without_a_shell_the_path_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ask(tmp_path / "missing", monkeypatch) == os.environ["PATH"]
-
-
-def test_a_shell_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ask(shell_of(tmp_path, "exec sleep 1000"), monkeypatch, 0.05) == os.environ["PATH"]
+    assert ask(shell_of(tmp_path, script), monkeypatch, 0.05) == os.environ["PATH"]
 
 
 @pytest.mark.parametrize("name", ["sh", "bash"])
