@@ -96,8 +96,8 @@ class Commands:
     def find(self, prompt: Sequence[v1.ContentBlock]) -> tuple[Command, str] | None:
         """Return the command that a prompt begins with, and the text after its name; None if it has no command.
 
-        Further blocks are part of that text, as `acp_kit.content.to_text` writes them. Other
-        words with a slash aren't commands, so `/etc/hosts` reaches the model.
+        Further blocks are part of that text, as `acp_kit.content.to_text` writes them. Other words
+        with a slash aren't commands, so `/etc/hosts` reaches the model.
         """
         word, *rest = to_text(prompt).split(maxsplit=1) or [""]
         command = self._commands.get(word[1:]) if word.startswith("/") else None
