@@ -13,7 +13,8 @@ from typing import Any
 from tests.support.third_party import NEXT_PYTHON_SDK, UnavailableError, python_in, python_sdk, typescript_sdk
 
 OURS, FLOOR, PYTHON_SDK, TYPESCRIPT_SDK = "ours", "floor", "python-sdk", "typescript-sdk"
-PEERS = (PYTHON_SDK, TYPESCRIPT_SDK)
+NEXT = "python-sdk-rc"  # the newest pre-release
+PEERS = (PYTHON_SDK, NEXT, TYPESCRIPT_SDK)
 PROGRAMS = Path(__file__).with_name("programs")
 
 Command = list[str]
@@ -31,17 +32,15 @@ class Implementations:
 
     Args:
         with_peers: whether to install and measure peers.
-        remote: whether they have to serve agents over a network.
 
     Attributes:
         missing: the reason why a peer is not measured, by name.
     """
 
-    def __init__(self, *, with_peers: bool, remote: bool = False) -> None:
-        self._with_peers = with_peers
+    def __init__(self, *, with_peers: bool) -> None:
         self.missing: dict[str, str] = {}
         self._peers: dict[str, tuple[Command, Command]] = {}
-        for name, find in (_REMOTE if remote else _LOCAL).items():
+        for name, find in _INSTALLED.items():
             try:
                 if not with_peers:
                     raise UnavailableError("measured without peers")
@@ -59,16 +58,12 @@ class Implementations:
         """All implementations that have an agent and a client, ours first."""
         return [OURS, *self._peers]
 
-    def remote(self) -> Implementations:
-        """Return the same implementations, with the packages that they need to serve agents over a network."""
-        return Implementations(with_peers=self._with_peers, remote=True)
-
     def command(self, name: str, role: str) -> Command:
         """Return the command for the agent or the client that is written with an implementation."""
         if name == OURS:
             return program("ours", f"{role}.py")
         before, after = self._peers[name]
-        folder, suffix = ("python_sdk", "py") if name == PYTHON_SDK else ("typescript", "mjs")
+        folder, suffix = ("python_sdk", "py") if name != TYPESCRIPT_SDK else ("typescript", "mjs")
         return [*before, str(PROGRAMS / folder / f"{role}.{suffix}"), *after]
 
 
@@ -108,11 +103,8 @@ def _node(folder: Path) -> tuple[Command, Command]:
     return ["node"], [str(folder)]
 
 
-_LOCAL: dict[str, Callable[[], tuple[Command, Command]]] = {
+_INSTALLED: dict[str, Callable[[], tuple[Command, Command]]] = {
     PYTHON_SDK: lambda: _python(python_sdk()),
-    TYPESCRIPT_SDK: lambda: _node(typescript_sdk()),
-}
-_REMOTE: dict[str, Callable[[], tuple[Command, Command]]] = {
-    PYTHON_SDK: lambda: _python(python_sdk(NEXT_PYTHON_SDK)),
+    NEXT: lambda: _python(python_sdk(NEXT_PYTHON_SDK)),
     TYPESCRIPT_SDK: lambda: _node(typescript_sdk()),
 }

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.implementations import PYTHON_SDK, TYPESCRIPT_SDK, Implementations, Sample
+from benchmarks.implementations import NEXT, PYTHON_SDK, TYPESCRIPT_SDK, Implementations, Sample
 from benchmarks.measuring import Quantity, Row, Spread, Target
 from tests.support import third_party
 
@@ -75,7 +75,7 @@ def versions(implementations: Implementations) -> dict[str, str]:
         "websockets": version("websockets"),
     }
     if PYTHON_SDK not in implementations.missing:
-        ours[PYTHON_SDK] = f"{third_party.PYTHON_SDK}; {third_party.NEXT_PYTHON_SDK} for remote agents"
+        ours[PYTHON_SDK], ours[NEXT] = third_party.PYTHON_SDK, third_party.NEXT_PYTHON_SDK
     if TYPESCRIPT_SDK not in implementations.missing:
         ours[TYPESCRIPT_SDK] = third_party.TYPESCRIPT_SDK
         ours["Node.js"] = _output("node", "--version").removeprefix("v")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from benchmarks.implementations import FLOOR, OURS, PYTHON_SDK, TYPESCRIPT_SDK, Task, program, run
+from benchmarks.implementations import FLOOR, OURS, PEERS, Task, program, run
 from benchmarks.measuring import Measure, Quantity, Row, at_least, at_most
 from benchmarks.setup import Setup
 
@@ -24,7 +24,7 @@ def rows(setup: Setup) -> list[Row]:
 
 def websockets(setup: Setup, name: str, more: str = "", *, offer: bool) -> Row:
     connections, count = setup.scaled(CONNECTIONS, least=50), setup.scaled(UPDATES, least=20)
-    servers = setup.implementations.remote()
+    servers = setup.implementations
     task: Task = {"connections": connections, "warm": 10, "count": count, "offer": offer, "serve": "remote"}
     raw = program("raw", "websockets.py")
     return Row(
@@ -38,17 +38,13 @@ def websockets(setup: Setup, name: str, more: str = "", *, offer: bool) -> Row:
             Quantity("idle", "KiB a connection", factor=1 / 1024),
         ],
         measures={name: partial(run, raw, task, *servers.command(name, "agent")) for name in servers.names},
-        targets=[
-            at_least(1, better_than=peer, key=key)
-            for key in ("seconds", "idle")
-            for peer in (PYTHON_SDK, TYPESCRIPT_SDK)
-        ],
+        targets=[at_least(1, better_than=peer, key=key) for key in ("seconds", "idle") for peer in PEERS],
         missing=servers.missing,
     )
 
 
 def compressed(setup: Setup) -> Row:
-    row, servers = websockets(setup, "compressed", offer=True), setup.implementations.remote()
+    row, servers = websockets(setup, "compressed", offer=True), setup.implementations
     connections, count = setup.scaled(CONNECTIONS, least=50), setup.scaled(UPDATES, least=20)
     task: Task = {"connections": connections, "warm": 10, "count": count, "offer": True}
     measures: dict[str, Measure] = {

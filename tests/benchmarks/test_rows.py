@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.implementations import FLOOR, OURS, PEERS, Implementations, Sample, run
+from benchmarks.implementations import FLOOR, NEXT, OURS, PEERS, Implementations, Sample, run
 from benchmarks.measuring import Row, measure
 from benchmarks.results import result_of
 from benchmarks.rows import all_rows, connections, generator, large_lines
@@ -22,8 +22,7 @@ from tests.support.third_party import NEXT_PYTHON_SDK, UnavailableError, python_
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")]
 
 TINY = 0.001
-INSTALL = {"python-sdk": python_sdk, "typescript-sdk": typescript_sdk}
-INSTALL_REMOTE = {"python-sdk": lambda: python_sdk(NEXT_PYTHON_SDK), "typescript-sdk": typescript_sdk}
+INSTALL = {"python-sdk": python_sdk, NEXT: lambda: python_sdk(NEXT_PYTHON_SDK), "typescript-sdk": typescript_sdk}
 NAMES = [row.name for row in all_rows(Setup(Implementations(with_peers=False), TINY, Path()))]
 # Rows that run the same programs as another one, with other numbers or messages: `make test` measures only the other.
 ALIKE = {"cold-start": "first-prompt", "concurrent": "round-trip", "idle": "agents", "mixed": "receive"}
@@ -94,7 +93,7 @@ def test_the_implementations_of_a_target_are_measured_or_listed_as_missing(name:
 @pytest.mark.parametrize("name", ["send", "concurrent", "agents", "websockets"] if STRESS else ["send"])
 def test_a_peer_is_measured_with_programs_of_its_own(peer: str, name: str, tmp_path: Path) -> None:
     try:
-        (INSTALL_REMOTE if name == "websockets" else INSTALL)[peer]()
+        INSTALL[peer]()
     except UnavailableError as reason:
         skip_without(f"The {peer} can't be installed", reason)
     measured = row_named(name, tmp_path, with_peers=True).measures[peer]()

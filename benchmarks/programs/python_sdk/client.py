@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import acp
+from acp.schema import TextContentBlock
 
 # The SDK's default for agents. For clients its default is asyncio's, 64 KiB.
 LIMIT = 50 * 1024 * 1024
@@ -40,7 +41,7 @@ class CountingClient(acp.Client):
         return (await self.agent.new_session(cwd="/tmp", mcp_servers=[])).session_id
 
     async def prompt(self, session: str, count: int, size: int) -> None:
-        await self.agent.prompt(session_id=session, prompt=[acp.text_block(f"{count} {size}")])
+        await self.agent.prompt(session_id=session, prompt=[TextContentBlock(type="text", text=f"{count} {size}")])
 
     async def stream(self, session: str, count: int, size: int) -> None:
         """Let the agent stream updates, and wait until they are handled."""
