@@ -106,11 +106,14 @@ def test_the_pages_that_code_and_configuration_cite_exist() -> None:
 
 def test_what_works_before_the_first_release_stands_below_each_pip_install() -> None:
     pages = [page for page in [*PAGES, *(ROOT / "examples").rglob("*.md")] if _INSTALL.search(page.read_text("utf-8"))]
-    notes = [re.findall(f"\n```\n\n({_NOTE}\n(?:> .*\n)+)", page.read_text("utf-8")) for page in pages]
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    if any(notes):  # otherwise it is on an index
-        assert all(each == notes[0] for each in notes)
-        assert f"pip install 'dist/acp_bindings-{version}-py3-none-any.whl[history]'" in notes[0][0]
+    wheel = f"dist/acp_bindings-{version}-py3-none-any.whl"
+    texts = [page.read_text("utf-8") for page in pages]
+    if any(_NOTE in text for text in texts):  # otherwise it is on an index
+        for text in texts:
+            note = re.search(f"^(pip .*)\n(?:.*\n)*?```\n\n{_NOTE}\n> .*\n> `(.*)`\\.\n", text, re.MULTILINE)
+            assert note is not None
+            assert note[2] == note[1].replace("acp-bindings", wheel, 1)
 
 
 def test_the_command_for_the_first_release_removes_the_notes_and_nothing_else() -> None:
