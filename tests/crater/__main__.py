@@ -129,15 +129,16 @@ def _environment(name: str, tree: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(str(tree / each) for each in PROJECTS[name]["paths"])}
 
 
-def unexplained(tree: Path, before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Return the tests that only the tool broke and whose failure no mark explains, with the last line of the error.
+def explain(tree: Path, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the tests that only the tool broke: those that a mark explains, with its place, and the others.
 
-    A mark explains a failure if it stands in a function or at a statement that the traceback passes through, or in a
-    function or a class that the error names, or if it says that a connection has to be opened where the error is that
-    it isn't.
+    The others come with the last line of the error. A mark explains a failure if it stands at a statement at which the
+    traceback stands, at the definition of a function that it passes through, or at that of a function or class that the
+    error names, or if it says that a connection has to be opened where the error is that it isn't.
     """
     marks = _Marks(tree)
-    found: dict[str, str] = {}
+    explained: dict[str, str] = {}
+    others: dict[str, str] = {}
     for test, old in before.items():
         if old:
             continue
@@ -145,9 +146,11 @@ def unexplained(tree: Path, before: Mapping[str, str], after: Mapping[str, str])
         if text is None:  # its file could not be imported
             module = test.partition("::")[0]
             text = next((each for name, each in after.items() if each and name.endswith(f"::{module}")), "not run")
-        if text and not marks.explain(text):
-            found[test] = text.strip().splitlines()[-1]
-    return found
+        if text and (place := marks.explain(text)):
+            explained[test] = place
+        elif text:
+            others[test] = text.strip().splitlines()[-1]
+    return explained, others
 
 
 class _Marks:
@@ -155,9 +158,9 @@ class _Marks:
 
     def __init__(self, tree: Path) -> None:
         self._tree = tree
-        self._ranges: dict[Path, list[tuple[int, int]]] = {}
-        self._names: set[str] = set()
-        self._texts = ""
+        self._ranges: dict[Path, list[tuple[int, int, str]]] = {}  # first and last line, and the place of the mark
+        self._names: dict[str, str] = {}
+        self._causes: dict[str, str] = {}
         for path in tree.rglob("*.py"):
             text = path.read_text("utf-8", "replace")
             if MARK in text:
@@ -165,30 +168,39 @@ class _Marks:
 
     def _add(self, path: Path, text: str) -> None:
         lines = text.splitlines()
-        self._texts += "\n".join(each for each in lines if MARK in each)
-        marked = [number for number, line in enumerate(lines, 1) if line.lstrip().startswith(MARK)]
+        marked = {number: line for number, line in enumerate(lines, 1) if line.lstrip().startswith(MARK)}
+        for error, mark in _CAUSES.items():
+            for number in (number for number, line in marked.items() if mark in line):
+                self._causes[error] = self._place(path, number)
         for node in ast.walk(ast.parse(text)):
-            if not isinstance(node, ast.stmt):
+            if not isinstance(node, (ast.stmt, ast.ExceptHandler)):
                 continue
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-            while first > 1 and lines[first - 2].lstrip().startswith("#"):
-                first -= 1
-            last = node.end_lineno or first
-            whole = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            if any(first <= each <= (last if whole else node.lineno) for each in marked):
-                self._ranges.setdefault(path, []).append((first, last))
-            named = whole or isinstance(node, ast.ClassDef)
-            if named and any(first <= each <= last for each in marked):
-                self._names.add(node.name)
+            first = top = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+            while top > 1 and lines[top - 2].lstrip().startswith("#"):
+                top -= 1
+            place = next((self._place(path, number) for number in range(top, first) if number in marked), "")
+            if not place:
+                continue
+            body = getattr(node, "body", [])
+            last = node.end_lineno
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                self._names[node.name] = place
+            elif body:
+                last = body[0].lineno - 1
+            self._ranges.setdefault(path, []).append((first, last or first, place))
 
-    def explain(self, text: str) -> bool:
-        """Return whether a mark explains a failure."""
-        frames = [(self._tree / file, int(line)) for file, line in _FRAME.findall(text)]
-        if any(first <= line <= last for file, line in frames for first, last in self._ranges.get(file, ())):
-            return True
-        if any(error in text and mark in self._texts for error, mark in _CAUSES.items()):
-            return True
-        return bool(self._names & {*re.findall(r"\w+", text.strip().splitlines()[-1])})
+    def _place(self, path: Path, line: int) -> str:
+        return f"{path.relative_to(self._tree)}:{line}"
+
+    def explain(self, text: str) -> str:
+        """Return the place of the mark that explains a failure; "" if none does."""
+        for file, line in reversed(_FRAME.findall(text)):
+            for first, last, place in self._ranges.get(self._tree / file, ()):
+                if first <= int(line) <= last:
+                    return place
+        named = [self._names.get(word) for word in re.findall(r"\w+", text.strip().splitlines()[-1])]
+        causes = [place for error, place in self._causes.items() if error in text]
+        return next((place for place in [*named, *causes] if place), "")
 
 
 def talk(name: str, tree: Path) -> str:
@@ -243,7 +255,7 @@ def measure(name: str) -> dict[str, Any]:
         (before if key == "before" else after)[test] = text
         result[f"talks_{key}"] = not text
     result["broken"] = sum(not old and bool(after.get(test, "not run")) for test, old in before.items())
-    result["unexplained"] = unexplained(folder / "after", before, after)
+    result["explained"], result["unexplained"] = explain(folder / "after", before, after)
     result["errors_before"], result["errors_after"] = (type_errors(name, folder / each) for each in ("before", "after"))
     return result
 
@@ -254,50 +266,40 @@ def main(names: Sequence[str]) -> int:
     Returns:
         1 if something broke without a mark.
     """
-    results = BUILD / "results.json"
-    found: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {}
+    broken = False
     for name in names or PROJECTS:
         needed = PROJECTS[name].get("python", "3.11")
         if sys.version_info < tuple(map(int, needed.split("."))):
             sys.stderr.write(f"{name} is left out: it needs Python {needed}\n")
             continue
-        found[name] = measure(name)
-        sys.stdout.write(f"{name}: {json.dumps(found[name], indent=2)}\n")
-        results.write_text(json.dumps(found, indent=2))
-    write_table(found)
-    return int(any(each["unexplained"] for each in found.values()))
+        result = measure(name)
+        sys.stdout.write(f"{name}: {json.dumps(result, indent=2)}\n")
+        write_row(name, result)
+        broken |= bool(result["unexplained"])
+    return int(broken)
 
 
-def write_table(found: Mapping[str, Any]) -> None:
-    """Write the table of docs/moving.md."""
-    lines = [
-        "| project | SDK | date | places | marks | broken without a mark | tests before | after | talks before | after "
-        "| type errors before | after | CPU |",
-        f"|{'---|' * 13}",
+def write_row(name: str, result: Mapping[str, Any]) -> None:
+    """Write the row of a project in the table of docs/moving.md."""
+    tests = [" of ".join(map(str, result[f"tests_{when}"])) for when in ("before", "after")]
+    talks = [
+        "-" if PROJECTS[name].keys().isdisjoint(("agent", "client")) else "yes" if result[when] else "no"
+        for when in ("talks_before", "talks_after")
     ]
-    for name, each in found.items():
-        tests = [" of ".join(map(str, each[f"tests_{when}"])) for when in ("before", "after")]
-        talks = [
-            "-" if PROJECTS[name].keys().isdisjoint(("agent", "client")) else "yes" if each[when] else "no"
-            for when in ("talks_before", "talks_after")
-        ]
-        cells = [
-            f"{name} {each['version']}",
-            each["sdk"],
-            each["date"],
-            each["places"],
-            each["marks"],
-            len(each["unexplained"]),
-            *tests,
-            *talks,
-            each["errors_before"],
-            each["errors_after"],
-            each["seconds"],
-        ]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
+    cells = [
+        f"{name} {result['version']}",
+        *(result[key] for key in ("sdk", "date", "places", "marks")),
+        len(result["unexplained"]),
+        *tests,
+        *talks,
+        *(result[key] for key in ("errors_before", "errors_after", "seconds")),
+    ]
     page = _PAGE.read_text("utf-8")
     start, end = page.index(_START) + len(_START), page.index(_END)
-    _PAGE.write_text(f"{page[:start]}\n" + "\n".join(lines) + f"\n{page[end:]}", "utf-8")
+    head, line, *rows = page[start:end].strip().splitlines()
+    by_name = {each.split()[1]: each for each in rows} | {name: f"| {' | '.join(map(str, cells))} |"}
+    table = "\n".join([head, line, *(by_name[each] for each in PROJECTS if each in by_name)])
+    _PAGE.write_text(f"{page[:start]}\n{table}\n{page[end:]}", "utf-8")
 
 
 if __name__ == "__main__":
