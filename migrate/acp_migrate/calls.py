@@ -13,7 +13,7 @@ from libcst import matchers as m
 from acp_migrate.context import Context
 from acp_migrate.expressions import arguments, as_keywords, check_required, is_none, keyword, relist
 from acp_migrate.names import Method
-from acp_migrate.nones import gives_none, left_out
+from acp_migrate.nones import left_out
 from acp_migrate.own import is_own
 from acp_migrate.permissions import permission_arguments, servers
 from acp_migrate.project import Kind
@@ -177,6 +177,7 @@ def snake(name: str) -> str:
 
 def _on_connect(context: Context, given: cst.BaseExpression, call: cst.Call) -> cst.Call | None:
     """Return the call that passes what stands in for a connection."""
+    given = given.args[1].value if m.matches(given, m.Call(m.Name("cast"), [m.Arg(), m.Arg()])) else given
     kind = context.resolver.value(given)
     cls = context.project.classes.get(kind.cls) if kind is not None else None
     if cls is None:
@@ -246,11 +247,12 @@ def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) 
         if name not in method.params:
             further.append(each)
             continue
-        value = left_out(context, each.value, fields.get(name)) if optional else each.value
-        if name in required and gives_none(context, value):
-            if isinstance(value, (cst.IfExp, cst.BooleanOperation)):
-                value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-            value = cst.BooleanOperation(value, cst.Or(), cst.parse_expression(required[name]))
+        value = left_out(context, each.value, fields.get(name)) if optional or name in required else each.value
+        if name in required and value is not each.value:
+            given = cst.Module([]).code_for_node(each.value)
+            value = cst.parse_expression(
+                f"({given}) or {required[name]}" if " " in given else f"{given} or {required[name]}"
+            )
         known.append(each.with_changes(value=value))
     if further:
         known.append(keyword("meta", _mapping(further)))

@@ -8,7 +8,7 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_migrate.context import Context
-from acp_migrate.syntax import dotted, may_be_none
+from acp_migrate.syntax import dotted
 
 _NONE = m.Name("None")
 
@@ -33,7 +33,9 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
         return value.with_changes(right=left_out(context, value.right, field))
     annotated = context.project.annotated
     if strict and isinstance(value, cst.Call) and dotted(value.func).rpartition(".")[2] in annotated.nones:
-        context.todo(f"`{dotted(value.func)}` may return None, which is refused here: pass `ABSENT` then.")
+        context.todo(
+            f"`{dotted(value.func)}` may return None, which is refused here: pass `ABSENT` then, or an empty list."
+        )
     named = isinstance(value, cst.Name) and value.value in context.resolver.scopes[-1].optional
     if named or (
         strict and isinstance(value, cst.Attribute) and dotted(value) and value.attr.value in annotated.optional
@@ -41,15 +43,6 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
         test = cst.Comparison(value, [cst.ComparisonTarget(cst.Is(), cst.Name("None"))])
         return cst.IfExp(test, _absent(context), value)
     return value
-
-
-def gives_none(context: Context, value: cst.BaseExpression) -> bool:
-    """Return whether a value may be None, by what can be seen and by what annotations say."""
-    annotated, name = context.project.annotated, dotted(value).rpartition(".")[2]
-    if isinstance(value, cst.Call):
-        return dotted(value.func).rpartition(".")[2] in annotated.nones
-    optional = annotated.optional if isinstance(value, cst.Attribute) else context.resolver.scopes[-1].optional
-    return may_be_none(value) or (bool(name) and name in optional)
 
 
 def _absent(context: Context) -> cst.Name:

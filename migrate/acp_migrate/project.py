@@ -162,6 +162,10 @@ def read_project(files: Mapping[cst.Module, ReadFile], exports: Exports, roots: 
         for name in (one.stand_ins | guessed | typed) - connected:
             if name in project.classes:
                 project.classes[name].stand_in = True
+    for cls in project.classes.values():  # a base stands before the classes that derive from it
+        cls.stand_in |= cls.name not in connected and any(
+            base in project.classes and project.classes[base].stand_in for base in cls.bases
+        )
     return project
 
 

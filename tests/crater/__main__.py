@@ -16,6 +16,7 @@ import sys
 import tarfile
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -154,13 +155,14 @@ def explain(tree: Path, before: Mapping[str, str], after: Mapping[str, str]) -> 
 
 
 class _Marks:
-    """The marks in a project, by file and by the names of functions and classes."""
+    """The marks in a project."""
 
     def __init__(self, tree: Path) -> None:
         self._tree = tree
-        self._ranges: dict[Path, list[tuple[int, int, str]]] = {}  # first and last line, and the place of the mark
-        self._names: dict[str, str] = {}
-        self._causes: dict[str, str] = {}
+        self._at: dict[Path, list[tuple[int, int, _Mark]]] = {}  # with the first and last line of what is marked
+        self._within: dict[Path, list[tuple[int, int, list[_Mark]]]] = {}  # those in a function, with its lines
+        self._defined: dict[str, _Mark] = {}  # those at definitions, by the name and by the words in them
+        self._causes: dict[str, _Mark] = {}
         for path in tree.rglob("*.py"):
             text = path.read_text("utf-8", "replace")
             if MARK in text:
@@ -168,39 +170,51 @@ class _Marks:
 
     def _add(self, path: Path, text: str) -> None:
         lines = text.splitlines()
-        marked = {number: line for number, line in enumerate(lines, 1) if line.lstrip().startswith(MARK)}
-        for error, mark in _CAUSES.items():
-            for number in (number for number, line in marked.items() if mark in line):
-                self._causes[error] = self._place(path, number)
+        marks = {
+            number: _Mark(f"{path.relative_to(self._tree)}:{number}", number, {*re.findall(r"\w+", line)})
+            for number, line in enumerate(lines, 1)
+            if line.lstrip().startswith(MARK)
+        }
+        self._causes |= {
+            error: marks[number] for number in marks for error, mark in _CAUSES.items() if mark in lines[number - 1]
+        }
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, (ast.stmt, ast.ExceptHandler)):
                 continue
             first = top = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
             while top > 1 and lines[top - 2].lstrip().startswith("#"):
                 top -= 1
-            place = next((self._place(path, number) for number in range(top, first) if number in marked), "")
-            if not place:
-                continue
-            body = getattr(node, "body", [])
-            last = node.end_lineno
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                self._names[node.name] = place
-            elif body:
-                last = body[0].lineno - 1
-            self._ranges.setdefault(path, []).append((first, last or first, place))
-
-    def _place(self, path: Path, line: int) -> str:
-        return f"{path.relative_to(self._tree)}:{line}"
+            body, last = getattr(node, "body", []), node.end_lineno or first
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                inside = [marks[number] for number in range(top, last) if number in marks]
+                self._within.setdefault(path, []).append((first, last, inside))
+            for mark in [marks[number] for number in range(top, first) if number in marks]:
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                    self._defined |= dict.fromkeys({node.name, *mark.words}, mark)
+                self._at.setdefault(path, []).append((first, body[0].lineno - 1 if body else last, mark))
 
     def explain(self, text: str) -> str:
         """Return the place of the mark that explains a failure; "" if none does."""
-        for file, line in reversed(_FRAME.findall(text)):
-            for first, last, place in self._ranges.get(self._tree / file, ()):
-                if first <= int(line) <= last:
-                    return place
-        named = [self._names.get(word) for word in re.findall(r"\w+", text.strip().splitlines()[-1])]
-        causes = [place for error, place in self._causes.items() if error in text]
-        return next((place for place in [*named, *causes] if place), "")
+        words = {each for each in re.findall(r"\w+", text.strip().splitlines()[-1]) if "_" in each or each[0].isupper()}
+        frames = [(self._tree / file, int(line)) for file, line in _FRAME.findall(text)]
+        own = [(path, line) for path, line in frames if path.is_relative_to(self._tree)]
+        found = [
+            mark for path, line in own[-1:] for first, last, mark in self._at.get(path, ()) if first <= line <= last
+        ]
+        for path, line in own:
+            for first, last, inside in self._within.get(path, ()):
+                if first <= line <= last:
+                    found += [mark for mark in inside if mark.line < line and words & mark.words]
+        found += [self._defined[word] for word in words if word in self._defined]
+        found += [mark for error, mark in self._causes.items() if error in text]
+        return found[0].place if found else ""
+
+
+@dataclass(frozen=True)
+class _Mark:
+    place: str
+    line: int
+    words: set[str]
 
 
 def talk(name: str, tree: Path) -> str:
