@@ -177,7 +177,8 @@ def snake(name: str) -> str:
 
 def _on_connect(context: Context, given: cst.BaseExpression, call: cst.Call) -> cst.Call | None:
     """Return the call that passes what stands in for a connection."""
-    given = given.args[1].value if m.matches(given, m.Call(m.Name("cast"), [m.Arg(), m.Arg()])) else given
+    if isinstance(given, cst.Call) and dotted(given.func).rpartition(".")[2] == "cast" and len(given.args) == 2:
+        given = given.args[1].value
     kind = context.resolver.value(given)
     cls = context.project.classes.get(kind.cls) if kind is not None else None
     if cls is None:
