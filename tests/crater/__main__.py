@@ -133,9 +133,9 @@ def _environment(name: str, tree: Path) -> dict[str, str]:
 def explain(tree: Path, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the tests that only the tool broke: those that a mark explains, with its place, and the others.
 
-    The others come with the last line of the error. A mark explains a failure if it stands at a statement at which the
-    traceback stands, at the definition of a function that it passes through, or at that of a function or class that the
-    error names, or if it says that a connection has to be opened where the error is that it isn't.
+    The others come with the last line of the error. A mark explains a failure if it stands at the last line of the
+    project's in the traceback; if it names something that the error names, and stands further up in a function of the
+    traceback or at a definition; or if it says that a connection has to be opened where the error is that it isn't.
     """
     marks = _Marks(tree)
     explained: dict[str, str] = {}
