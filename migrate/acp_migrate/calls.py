@@ -19,7 +19,7 @@ from acp_migrate.permissions import permission_arguments, servers
 from acp_migrate.project import Kind
 from acp_migrate.syntax import dotted
 
-# Keywords that connections here require, and what the old SDK sends without them.
+# Keywords that connections here require, and what the old SDK sends in place of None.
 _REQUIRED = {"session_new": {"mcp_servers": "[]"}, "session_load": {"mcp_servers": "[]"}}
 # Methods of no other library, so that a call on an unknown object is worth a comment.
 DISTINCTIVE = {
@@ -44,6 +44,7 @@ _REORDERED = {
 # What tests pass in place of a model.
 _NO_MODEL_NAME = re.compile("cast|object|SimpleNamespace|.*(Mock|Fake|Stub|Dummy).*")
 _NO_MODEL = m.Call(m.Name(m.MatchRegex(_NO_MODEL_NAME.pattern)))
+_FAKE = m.Call(m.OneOf(m.Name(m.MatchRegex(".*Mock")), m.Attribute(attr=m.Name(m.MatchRegex(".*Mock")))))
 # Other methods, with the number of arguments with which a call in a file that uses `acp` is worth a comment.
 _REQUIRED_BY = {"prompt": 2, "cancel": 1, "initialize": 1, "authenticate": 1, "session_update": 2}
 _TASK = re.compile(r"(?i)(task|future|scope|timer|handle)s?$")
@@ -113,6 +114,8 @@ def unknown_method(context: Context, node: cst.Attribute) -> str:
     own = {*context.project.own.get(name, ())} - {*context.project.classes}
     if own and is_own(own, dotted(node.value), context.resolver.scopes[-1].cls):
         return ""
+    if name == "load_session" and "capabilities" in dotted(node.value).lower():
+        return ""  # the field of `AgentCapabilities`
     return renaming_of(context, name)
 
 
@@ -145,6 +148,14 @@ def check_fake(context: Context, call: cst.Call) -> None:
             context.todo(renaming_of(context, each, known=True))
 
 
+def check_faked(context: Context, node: cst.Assign) -> None:
+    """Mark a method that is replaced by a fake: `connection.prompt = AsyncMock()`."""
+    target = node.targets[0].target
+    if context.uses_acp and isinstance(target, cst.Attribute) and m.matches(node.value, _FAKE):
+        unknown = context.resolver.value(target.value) is None and not _TASK.search(dotted(target.value))
+        context.todo(renaming_of(context, target.attr.value, known=unknown))
+
+
 def _gone(context: Context, func: cst.Attribute, kind: Kind | None) -> str | None:
     """Return what to say of a call that can't be rewritten; None for another call."""
     name = func.attr.value
@@ -166,6 +177,8 @@ def snake(name: str) -> str:
 
 def _on_connect(context: Context, given: cst.BaseExpression, call: cst.Call) -> cst.Call | None:
     """Return the call that passes what stands in for a connection."""
+    if isinstance(given, cst.Call) and dotted(given.func).rpartition(".")[2] == "cast" and len(given.args) == 2:
+        given = given.args[1].value
     kind = context.resolver.value(given)
     cls = context.project.classes.get(kind.cls) if kind is not None else None
     if cls is None:
@@ -224,20 +237,27 @@ def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.A
 def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) -> list[cst.Arg]:
     """Return arguments with those that the old SDK puts into `_meta` as `meta`, and with what is required here."""
     fields: Any = getattr(getattr(import_module(context.names.profile), cls, None), "model_fields", {})
+    required = _REQUIRED.get(method.new, {})
     known: list[cst.Arg] = []
     further: list[cst.Arg] = []
     for each in servers(context, args):
         name = cst.ensure_type(each.keyword, cst.Name).value
         optional = name not in fields or not fields[name].is_required()
-        if is_none(each.value) and optional:
+        if is_none(each.value) and (optional or name in required):
             continue
         if name not in method.params:
             further.append(each)
             continue
-        known.append(each.with_changes(value=left_out(context, each.value, fields.get(name))) if optional else each)
+        value = left_out(context, each.value, fields.get(name)) if optional or name in required else each.value
+        if name in required and value is not each.value:
+            given = cst.Module([]).code_for_node(each.value)
+            value = cst.parse_expression(
+                f"({given}) or {required[name]}" if " " in given else f"{given} or {required[name]}"
+            )
+        known.append(each.with_changes(value=value))
     if further:
         known.append(keyword("meta", _mapping(further)))
-    for name, text in _REQUIRED.get(method.new, {}).items():
+    for name, text in required.items():
         if name not in arguments(known):
             known.append(keyword(name, cst.parse_expression(text)))
     check_required(context, cls, fields, known)

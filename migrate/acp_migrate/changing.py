@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import libcst as cst
-from libcst import matchers as m
+from functools import cache
+from importlib import import_module
 
+import libcst as cst
+
+from acp_migrate.calls import check_faked
 from acp_migrate.context import Context
 from acp_migrate.expressions import keyword
+from acp_migrate.syntax import dotted
 
 CANT_CHANGE = "Models can't be changed: use `acp_runtime.replace(model, ...)`, or pass this to the constructor."
 
@@ -20,6 +24,7 @@ def assignment(context: Context, original: cst.Assign, node: cst.Assign) -> cst.
     if len(node.targets) != 1 or not isinstance(node.targets[0].target, cst.Attribute):
         return node
     old = original.targets[0].target
+    check_faked(context, original)
     steps: list[str] = []
     target: cst.BaseExpression = node.targets[0].target
     while isinstance(target, cst.Attribute):
@@ -27,7 +32,7 @@ def assignment(context: Context, original: cst.Assign, node: cst.Assign) -> cst.
         target = target.value
     root = context.resolver.made_here(target)
     if root is None:
-        if context.resolver.is_model(target) or m.matches(old, m.Attribute(attr=m.Name("field_meta"))):
+        if context.resolver.is_model(target) or _is_field(context, old):
             context.todo(CANT_CHANGE)
         return node
     context.changes += 1
@@ -37,3 +42,17 @@ def assignment(context: Context, original: cst.Assign, node: cst.Assign) -> cst.
         model = cst.parse_expression(holder)
         value = cst.Call(context.name("replace", "acp_runtime"), [cst.Arg(model), keyword(steps[depth], value)])
     return node.with_changes(targets=[node.targets[0].with_changes(target=cst.Name(root))], value=value)
+
+
+def _is_field(context: Context, node: cst.BaseExpression) -> bool:
+    """Return whether an attribute has the name of a field, of several words, and the project has none of this name."""
+    holder, _, name = dotted(node).rpartition(".")
+    if name == "field_meta" or "_" not in name or name in context.project.fields or holder == "self":
+        return name == "field_meta"
+    return context.uses_acp and name in _fields(context.names.profile)
+
+
+@cache
+def _fields(profile: str) -> set[str]:
+    module = import_module(profile)
+    return {field for name in module.__all__ for field in getattr(getattr(module, name), "model_fields", ())}

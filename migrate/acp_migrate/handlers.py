@@ -15,6 +15,7 @@ from acp_migrate.project import HandlerClass
 from acp_migrate.results import returning
 from acp_migrate.syntax import dotted, names_in, parameters, visit_only
 
+_OPENING = ("new_session", "load_session", "request_permission")  # what nothing else than an agent or a client has
 _NOTIFICATIONS = {"session_update", "complete_elicitation", "cancel"}
 
 
@@ -58,17 +59,16 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
 
 
 def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:
-    """Mark a method of a class that seems to stand in for a connection, and isn't known to be an agent or a client."""
+    """Mark a method of a class that isn't known to be an agent or a client, but has the signature of one."""
     for methods in context.names.methods.values():
         method = methods.get(node.name.value)
-        given = {*parameters(node)}
-        if (
-            method is not None
-            and stands_in(cls)
-            and method.new != method.old
-            and "session_id" in given & {*method.params}
-        ):
+        if method is None or method.new == method.old:
+            continue
+        given = {*parameters(node)} & {*method.params}
+        if stands_in(cls) and "session_id" in given:
             context.todo(f"If this stands in for a connection, `{method.old}` is `{method.new}`, with keywords.")
+        elif context.uses_acp and node.params.star_kwarg and len(given) > 1 and method.old in _OPENING:
+            context.todo(f"In an agent or a client, `{method.old}` is `{method.new}`, and takes one request.")
 
 
 def camel(name: str) -> str:

@@ -11,7 +11,7 @@ from libcst.metadata import MetadataWrapper
 from acp_migrate.exports import Exports, module_name, read_exports
 from acp_migrate.files import File
 from acp_migrate.names import Names
-from acp_migrate.own import own_methods
+from acp_migrate.own import own_fields, own_methods
 from acp_migrate.parsing import Unparsable, check, parse
 from acp_migrate.project import Project, read_project
 from acp_migrate.reading import ReadFile, read_file
@@ -63,7 +63,7 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     read.add([each for each in files if each not in read and each.sets_attributes() and each.mentions(models)])
     project = read_project(read.found, read.exports(), roots)
     named = {name for role in names.methods.values() for name in role}
-    project.own = own_methods(files, named)
+    project.own, project.fields = own_methods(files, named), own_fields(files)
     for file, wrapper in [*read.wrappers.items()]:
         try:
             read_attributes(wrapper, project.seen_from(wrapper.module))

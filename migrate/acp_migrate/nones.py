@@ -33,7 +33,9 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
         return value.with_changes(right=left_out(context, value.right, field))
     annotated = context.project.annotated
     if strict and isinstance(value, cst.Call) and dotted(value.func).rpartition(".")[2] in annotated.nones:
-        context.todo(f"`{dotted(value.func)}` may return None, which is refused here: pass `ABSENT` then.")
+        context.todo(
+            f"`{dotted(value.func)}` may return None, which is refused here: pass `ABSENT` then, or an empty list."
+        )
     named = isinstance(value, cst.Name) and value.value in context.resolver.scopes[-1].optional
     if named or (
         strict and isinstance(value, cst.Attribute) and dotted(value) and value.attr.value in annotated.optional

@@ -11,6 +11,8 @@ from acp_migrate.files import File
 _STANDS_IN = re.compile(r"Fake|Mock|Stub|Dummy|Conn|Client|Agent")
 _CLASS = re.compile(rb"^(?:class (\w+)|    (?:async )?def (\w+)\()", re.MULTILINE)
 
+_FIELD = re.compile(rb"^    (\w+): .*[^,\n]$|\bself\.(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
+
 
 def stands_in(name: str) -> bool:
     """Return whether the name of a class says that it may be used in place of a connection."""
@@ -37,6 +39,11 @@ def own_methods(files: Iterable[File], methods: Collection[str]) -> dict[str, se
             elif (name := match[2].decode()) in methods and cls and not stands_in(cls):
                 found.setdefault(name, set()).add(cls)
     return found
+
+
+def own_fields(files: Iterable[File]) -> set[str]:
+    """Return the attributes that the classes of a project have, as far as their text shows."""
+    return {(match[1] or match[2]).decode() for file in files for match in _FIELD.finditer(file.content)}
 
 
 def is_own(classes: Collection[str], receiver: str, cls: str) -> bool:

@@ -66,6 +66,7 @@ class Project:
         foreign: for one file, the local names of what it imports from elsewhere.
         files: what was read in each file.
         own: the classes that have nothing to do with the protocol, by the names of their methods.
+        fields: the attributes that the project's own classes have.
         annotated: what the annotations of all files say.
         exports: what files take from each other.
         provided: for one file, the names that it has from `acp` through other files.
@@ -79,6 +80,7 @@ class Project:
     foreign: Collection[str] = ()
     files: Mapping[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
     own: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    fields: set[str] = field(default_factory=set[str])
     annotated: Annotated = field(default_factory=Annotated)
     exports: Exports = field(default_factory=Exports)
     provided: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -160,6 +162,10 @@ def read_project(files: Mapping[cst.Module, ReadFile], exports: Exports, roots: 
         for name in (one.stand_ins | guessed | typed) - connected:
             if name in project.classes:
                 project.classes[name].stand_in = True
+    for cls in project.classes.values():  # a base stands before the classes that derive from it
+        cls.stand_in |= cls.name not in connected and any(
+            base in project.classes and project.classes[base].stand_in for base in cls.bases
+        )
     return project
 
 

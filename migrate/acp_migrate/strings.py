@@ -25,11 +25,8 @@ def check_attribute(context: Context, node: cst.Call) -> None:
         context.todo("Methods have other names here: `session_new` in place of `new_session`.")
     text = name.evaluated_value if isinstance(name, cst.SimpleString) else None
     old = context.project.exports.of(context.resolver.module(module), text) if isinstance(text, str) else ""
-    kind = context.resolver.value(module)
-    if isinstance(text, str) and kind is not None and text in context.names.methods[kind.role]:
-        context.todo(f"`{text}` is `{context.names.methods[kind.role][text].new}`.")
-    elif isinstance(text, str):
-        context.todo(renaming_of(context, text))
+    if isinstance(text, str):
+        context.todo(renaming_of(context, text, known=context.resolver.value(module) is not None))
     if old and isinstance(text, str) and context.names.is_renamed(old):
         context.todo(f"This names `{text}` in a string.")
 

@@ -244,6 +244,7 @@ def test_a_required_field_without_a_value_is_marked(call: str) -> None:
         "fake = AsyncMock(new_session=1)",
         "fake = SimpleNamespace(prompt=1)",
         "call = operator.methodcaller('cancel', 'a')",
+        "fake.prompt = AsyncMock(return_value=None)",
         "fake.prompt.assert_awaited_once()",
         "fake.cancel.return_value = None",
         "client = Mine()\nmethod = getattr(client, name)",
