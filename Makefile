@@ -144,7 +144,7 @@ which-sdk: $(READY) ## Measure what this package and the official Python SDK do,
 	$(BIN)/python -m benchmarks.behaviour
 
 crater: $(READY) ## Move other people's projects with acp_migrate, run their tests before and after, write the table of docs/moving.md (half an hour)
-	$(BIN)/python -m tests.crater $(PROJECTS)
+	$(BIN)/python -m benchmarks.crater $(PROJECTS)
 
 # $$FROM is read from the environment, because make would expand a $$ in its value.
 registry-snapshot: $(READY) ## Write the snapshot of the registry that the kit ships: make registry-snapshot [FROM=<a fetched registry.json>]

@@ -222,7 +222,7 @@ def talk(name: str, tree: Path) -> str:
     project = PROJECTS[name]
     program = [str(tree.parent / "venv" / "bin" / "python"), str(tree / project["paths"][0] / _PROGRAM)]
     if "agent" in project:
-        command = [sys.executable, "-m", "tests.crater.client", *program]
+        command = [sys.executable, "-m", "benchmarks.crater.client", *program]
     elif "client" in project:
         command = [*program, sys.executable, str(ROOT / "examples" / "echo_agent.py")]
     else:
