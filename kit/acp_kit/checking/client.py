@@ -175,10 +175,12 @@ class Client:
 
     async def _wait(self, key: str, what: str) -> Json:
         getting = asyncio.ensure_future(self._unread[key].get())
-        await asyncio.wait({getting, self._left}, timeout=self.command.deadline, return_when=FIRST_COMPLETED)
-        if getting.done():
+        try:
+            await asyncio.wait({getting, self._left}, timeout=self.command.deadline, return_when=FIRST_COMPLETED)
+        finally:
+            is_here = not getting.cancel()
+        if is_here:
             return getting.result()
-        getting.cancel()
         if self._left.done():
             raise Unmet(f"the client {self._left.result()} before {what}")
         raise Unmet(f"waited {self.command.deadline:g} seconds for {what}")
