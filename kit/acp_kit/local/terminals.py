@@ -51,7 +51,7 @@ class Terminals:
     """The commands that run for the agent. All sessions share it, but each reaches only its own terminals.
 
     A command runs without a terminal of the system, so that programs see a pipe. Its stdin is empty. It leads a process
-    group, which is ended with it, also if this process is killed. On Windows, only the command itself is ended.
+    group, or on Windows a job, which is ended with it, also if this process is killed.
 
     Args:
         roots: absolute paths of existing folders. A command starts in the first one, or in a folder inside of them that
