@@ -108,7 +108,7 @@ def memory_of(line: bytes) -> int:
 
 
 def _values(text: bytes) -> int:
-    return _VALUE * text.count(b",") + _OBJECT * text.count(b"{")
+    return _VALUE * (text.count(b",") + text.count(b"[")) + _OBJECT * text.count(b"{")
 
 
 def _estimated_values(line: bytes) -> int:

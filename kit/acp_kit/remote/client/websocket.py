@@ -18,6 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus, InvalidURI, WebSocketException
 
 from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shorten, without_secrets
+from acp_kit.remote.reading import ReadsLittle
 from acp_runtime import errors
 
 # At DEBUG, websockets logs the headers, of which `Authorization` is secret. So that takes setting this logger's level.
@@ -34,8 +35,8 @@ class _Closed(asyncio.Transport):
         pass
 
 
-class Connection(ClientConnection, asyncio.BufferedProtocol):
-    """Reads little at a time, so that other tasks have their turn during thousands of small frames.
+class Connection(ClientConnection, ReadsLittle):
+    """Counts the answers to pings that wait.
 
     Attributes:
         unread_pongs: how many bytes of answers to pings the agent hasn't read. Too many of them end the connection.
@@ -43,15 +44,10 @@ class Connection(ClientConnection, asyncio.BufferedProtocol):
 
     unread_pongs = 0
 
-    def get_buffer(self, sizehint: int) -> bytearray:
-        """Return where to put what is received."""
-        self._buffer = bytearray(8192)
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
+    def data_received(self, data: bytes) -> None:
         """Handle what is received."""
         before = self.transport.get_write_buffer_size()
-        self.data_received(bytes(self._buffer[:nbytes]))
+        super().data_received(data)
         after = self.transport.get_write_buffer_size()
         self.unread_pongs = self.unread_pongs + after - before if after else 0
         if self.unread_pongs > _MAX_UNREAD_PONGS:

@@ -21,7 +21,7 @@ from acp_kit.remote.server.http_transport import Answer, HTTPTransport
 from acp_kit.remote.server.uvicorn_protocols import protocol_of
 from acp_runtime.jsonrpc import memory_of
 
-_BUFFER = 320 * 1024  # bytes of a body that a server may have read before it is wanted
+_BUFFER = 80 * 1024  # bytes of a body that uvicorn may have read before it is wanted
 
 
 class HTTPEndpoint:
@@ -194,7 +194,7 @@ class HTTPEndpoint:
             raise Refused(503, "The connection has too many streams.", headers={"Retry-After": "10"})
 
         async def respond(scope: Scope, _: Receive, send: Send) -> None:
-            leaving = asyncio.create_task(arrivals.until_left(), name="acp-stream-left")
+            leaving = asyncio.create_task(arrivals.drop(), name="acp-stream-left")
             with transport.reading(session, leaving.cancel) as stream:
                 writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
                 if uvicorn := protocol_of(scope):
@@ -205,6 +205,8 @@ class HTTPEndpoint:
                     writing.cancel()
                     leaving.cancel()
                     results = await asyncio.gather(writing, leaving, return_exceptions=True)
+                    if uvicorn:
+                        uvicorn.on_shutdown = None
             if results[0] is not None:
                 _abort(request)  # what the server still has would wait for a client that doesn't read
             if isinstance(results[0], TimeoutError):

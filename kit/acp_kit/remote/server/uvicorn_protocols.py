@@ -17,11 +17,11 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.protocol import State
 
+from acp_kit.remote.reading import ReadsLittle
 from acp_kit.remote.server.account import Account
 
 _KEY = "acp_kit.remote"
 _STALLED_SECONDS = 10.0  # how long a client may send no request to its end, or read nothing of a response
-_PIPELINED = 32 * 1024  # bytes of further requests during a request
 _LAST_SECONDS = 1.0  # for the last bytes, when a connection is closed
 _EVENT = 500  # bytes that a queued message takes besides its own
 
@@ -81,7 +81,7 @@ class _Ending:
         self.app_state, self.on_shutdown = {}, None
 
 
-class HTTP(_Ending, H11Protocol):
+class HTTP(_Ending, H11Protocol, ReadsLittle):
     """Serves HTTP/1.1: the value of uvicorn's option `http`."""
 
     def connection_made(self, transport: Any) -> None:
@@ -91,10 +91,7 @@ class HTTP(_Ending, H11Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             super().data_received(data)
-            is_too_much = self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > _PIPELINED
         except h11.LocalProtocolError:  # uvicorn can't refuse an invalid request while it responds to the one before
-            is_too_much = True
-        if is_too_much:
             self.transport.abort()
 
     def _check_later(self) -> None:
@@ -124,7 +121,7 @@ class HTTP(_Ending, H11Protocol):
         self._watch.cancel()
 
 
-class WebSockets(_Ending, WebSocketsSansIOProtocol):
+class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
     """Serves WebSockets: the value of uvicorn's option `ws`.
 
     Attributes:
@@ -187,6 +184,8 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if not self.handshake_initiated:  # websockets can't read what was a request for h11
+            self.transport.abort()
         self._count()
 
     def handle_ping(self) -> None:

@@ -70,6 +70,15 @@ async def test_many_sessions_over_http_2(certificate: Path) -> None:
     assert versions == {"2"}
 
 
+async def test_many_small_messages_over_websocket_with_tls(certificate: Path) -> None:
+    context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
+    async with served(certificate) as (url, _):
+        transport = await open_transport(url.replace("https", "wss"), ssl=context)
+        await transport.send(b'{"id": 0, "method": "_x"}\n' * 100)
+        assert [len(await transport.receive()) > 9 for _ in range(100)] == [True] * 100
+        await transport.close()
+
+
 @pytest.mark.parametrize("scheme", ["https", "HTTPS"])
 async def test_an_unknown_certificate_is_refused(scheme: str, certificate: Path) -> None:
     async with served(certificate) as (url, _):

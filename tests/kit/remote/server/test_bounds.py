@@ -227,6 +227,16 @@ async def test_a_connection_without_a_stream_ends() -> None:
         assert await alive.next() is None
 
 
+async def test_a_client_that_leaves_within_the_body_of_a_get_is_noticed() -> None:
+    serve, agents = raw_agents()
+    async with serving(agent_app(serve, bounds=Bounds(idle_seconds=0.5))) as site:
+        headers = {**EVENTS, "Acp-Connection-Id": await site.initialize(), "Content-Length": "9"}
+        reader, writer = await site.begin("GET", headers, b"x")
+        await reader.readuntil(b":\n\n")
+        writer.close()
+        assert await (await agents.get()).next() is None
+
+
 @pytest.mark.parametrize("server", SERVERS)
 async def test_an_initialize_that_is_never_answered_is_refused(server: str) -> None:
     async def serve(transport: Any, _: None) -> None:
