@@ -18,6 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus, InvalidURI, WebSocketException
 
 from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shorten, without_secrets
+from acp_kit.remote.messages import check_memory
 from acp_kit.remote.reading import ReadsLittle
 from acp_runtime import errors
 
@@ -78,7 +79,7 @@ class WebSocketTransport:
             if closed.rcvd is not None and closed.rcvd.code in (1000, 1005):  # as it should be, or without a code
                 return b""
             raise self._lost(closed) from None  # its text isn't printable
-        return frame.replace("\n", " ").encode() + b"\n"
+        return check_memory(frame.replace("\n", " ").encode() + b"\n")
 
     async def send(self, data: bytes, /) -> None:
         """Send each message in a text frame."""

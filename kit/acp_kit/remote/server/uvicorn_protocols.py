@@ -14,7 +14,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import Frame
+from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
 from acp_kit.remote.reading import ReadsLittle
@@ -100,17 +100,14 @@ class HTTP(_Ending, H11Protocol, ReadsLittle):
 
     def _check(self, cycle: Any, unsent: int) -> None:
         """Abort the connection if the client does nothing: what it has sent so far would stay in memory."""
-        sends_nothing = cycle is self.cycle and (cycle is None or (cycle.response_complete and self._is_within_request))
+        is_within_request = self.conn.their_state is not h11.IDLE or self.conn.trailing_data[0]
+        sends_nothing = cycle is self.cycle and (cycle is None or (cycle.response_complete and is_within_request))
         is_stream = self.on_shutdown is not None  # which has a time limit of its own
         reads_nothing = 0 < unsent <= self.transport.get_write_buffer_size() and not is_stream
         if sends_nothing or reads_nothing:
             self.transport.abort()
         else:
             self._check_later()
-
-    @property
-    def _is_within_request(self) -> bool:
-        return self.conn.their_state is not h11.IDLE or bool(self.conn.trailing_data[0])
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         super().handle_websocket_upgrade(event)
@@ -194,15 +191,9 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
         else:
             self.conn.data_to_send()  # drops the answer: the client doesn't read
 
-    def handle_text(self, event: Frame) -> None:
-        self._is_text = True
-        self.handle_cont(event)
-
-    def handle_bytes(self, event: Frame) -> None:
-        self._is_text = False
-        self.handle_cont(event)
-
     def handle_cont(self, event: Frame) -> None:
+        if event.opcode is not Opcode.CONT:
+            self._is_text = event.opcode is Opcode.TEXT
         if not self.handshake_complete:
             self.abort()  # the client didn't wait for the response
         data, event.data = event.data, b""  # websockets keeps the last frame
@@ -212,6 +203,8 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
             message, self._message = bytes(self._message or data), bytearray()
             if message and self._is_text and not self.close_sent:
                 self._put(message)
+
+    handle_text = handle_bytes = handle_cont
 
     def handle_parser_exception(self) -> None:
         if self.close_sent:
