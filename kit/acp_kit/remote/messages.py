@@ -77,9 +77,9 @@ def _message(value: dict[str, Any]) -> Message:
     facts = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
     session, version = facts.get("sessionId"), facts.get("protocolVersion")
     return Message(
-        json.dumps(id) if isinstance(id, (str, int)) else None,
+        json.dumps(id) if type(id) in (str, int) else None,
         method if isinstance(method, str) else None,
         session if isinstance(session, str) else "",
-        version if isinstance(version, int) and not isinstance(version, bool) else None,
+        version if type(version) is int else None,
         "error" in value,
     )

@@ -121,11 +121,6 @@ class Arrivals:
         """Return the next part."""
         return self._early.pop(0) if self._early else await self._receive()
 
-    async def drop(self) -> None:
-        """Return when the client has left. What it sends is dropped."""
-        while not (await self())["type"].endswith(".disconnect"):
-            pass
-
     async def until_left(self) -> None:
         """Return when the client has left. Only the first part that isn't the last one is looked at."""
         while True:
