@@ -58,7 +58,7 @@ class _Ending:
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)  # type: ignore[misc]
-        transport.set_write_buffer_limits(0)  # `drain` waits until everything is sent
+        transport.set_write_buffer_limits(1)  # `drain` waits until all is sent; with TLS and 0, asyncio waits forever
         self.app_state = {**self.app_state, _KEY: self}
 
     def connection_lost(self, exc: Exception | None) -> None:

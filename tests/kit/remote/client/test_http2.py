@@ -20,6 +20,7 @@ from acp_bindings import v1
 from acp_kit.remote import agent_app, open_transport
 from tests.support.kit.http_agent import ScriptedClient
 from tests.support.kit.remote_agents import echo
+from tests.support.kit.remote_servers import serving
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 
@@ -69,6 +70,15 @@ async def test_many_sessions_with_tls(scheme: str, http: set[str], certificate: 
         for each in reversed(sessions):
             assert (await remote.session_prompt(session_id=each.session_id, prompt=[])).stop_reason == "end_turn"
     assert versions == http
+
+
+async def test_http_1_with_tls_under_uvicorn(certificate: Path) -> None:
+    context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
+    options = {"ssl_certfile": certificate / "cert.pem", "ssl_keyfile": certificate / "key.pem"}
+    async with serving(agent_app(echo), options=options) as site, asyncio.timeout(20):
+        transport = await open_transport(f"https://127.0.0.1:{site.port}/acp", ssl=context)
+        async with v1.connect(ScriptedClient, transport) as remote:
+            await remote.initialize(protocol_version=1)
 
 
 @pytest.mark.parametrize("scheme", ["https", "HTTPS"])
