@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple, cast
 
-from acp_runtime.jsonrpc import parse
+from acp_runtime.jsonrpc import memory_of, parse
 
 ENDS_SESSION = ("session/close", "session/delete")
 _INTERNAL_ERROR = -32603
+_MAX_MEMORY = 320 * 1024 * 1024  # bytes that a message of an agent may take once it is read; a text of 64 MiB fits
 
 
 class Message(NamedTuple):
@@ -58,6 +59,13 @@ def read_messages(line: bytes) -> list[Message]:
     return [_message(cast("dict[str, Any]", item)) for item in batch if isinstance(item, dict)]
 
 
+def check_memory(message: bytes) -> bytes:
+    """Return a message. Raise ValueError if it would take too much memory: JSON can take a hundred times its bytes."""
+    if len(message) > _MAX_MEMORY >> 10 and memory_of(message) > _MAX_MEMORY:
+        raise ValueError("The agent sent a message that takes too much memory.")
+    return message
+
+
 def error_answer(id: str, text: str, data: dict[str, Any]) -> bytes:
     """Return a line that answers a request with an error. The id is JSON."""
     error = json.dumps({"code": _INTERNAL_ERROR, "message": text, "data": data})
@@ -69,9 +77,9 @@ def _message(value: dict[str, Any]) -> Message:
     facts = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
     session, version = facts.get("sessionId"), facts.get("protocolVersion")
     return Message(
-        json.dumps(id) if isinstance(id, (str, int)) else None,
+        json.dumps(id) if type(id) in (str, int) else None,
         method if isinstance(method, str) else None,
         session if isinstance(session, str) else "",
-        version if isinstance(version, int) and not isinstance(version, bool) else None,
+        version if type(version) is int else None,
         "error" in value,
     )

@@ -15,8 +15,8 @@ _BLANK = b" \t\r\n\x0b\x0c"
 
 # Memory that a message of the usual size takes beside its bytes, once it is models: measured with updates.
 MODEL_BYTES = 2000
-# Memory of a value, and of an object that may become a model: measured with lists of each.
-_VALUE, _OBJECT = 64, 400
+# Memory of a value, of an array while it is parsed, and of an object that may become a model: measured with lists.
+_VALUE, _ARRAY, _OBJECT = 64, 200, 400
 # Lines up to this size are counted; larger ones are estimated from so many pieces of so many bytes.
 _LARGE, _PIECES, _PIECE = 16 * 1024, 16, 256
 _BLOCK = 1024 * 1024
@@ -107,7 +107,7 @@ def memory_of(line: bytes) -> int:
 
 
 def _values(text: bytes) -> int:
-    return _VALUE * text.count(b",") + _OBJECT * text.count(b"{")
+    return _VALUE * text.count(b",") + _ARRAY * text.count(b"[") + _OBJECT * text.count(b"{")
 
 
 def _estimated_values(line: bytes) -> int:

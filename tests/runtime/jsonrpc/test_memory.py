@@ -12,7 +12,9 @@ from acp_runtime.jsonrpc import memory_of, parse
 _MIB = 1024 * 1024
 
 
-@pytest.mark.parametrize("element", [b"[]", b"{}", b'{"a":1}', b"1", b"0.25", b'"ab"', b'"\\ud83d\\ude00"'], ids=repr)
+@pytest.mark.parametrize(
+    "element", [b"[]", b"[[[[[[]]]]]]", b"{}", b'{"a":1}', b"1", b"0.25", b'"ab"', b'"\\ud83d\\ude00"'], ids=repr
+)
 def test_a_list_takes_about_as_much_as_is_told(element: bytes) -> None:
     line = b"[%b]" % b",".join([element] * 50_000)
     tracemalloc.start()

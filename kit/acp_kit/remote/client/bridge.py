@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -14,7 +13,7 @@ from acp_runtime.escaping import printable
 from acp_runtime.transports import FileReader, FileWriter, Transport, shutdown_signals, take_over_stdio
 
 # What terminals obey. JSON has only the last of them, in texts, where the escape means the same.
-_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\x7f|\xc2[\x80-\x9f]")
+_CONTROLS = {code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
 
 
 async def bridge(url: str, headers: Mapping[str, str]) -> str | None:
@@ -106,7 +105,8 @@ class _Bridge:
     async def _receive(self, transport: Transport) -> None:
         """Write what is received to stdout, until everything is answered at the end. Raise OSError if that ends it."""
         while data := await transport.receive():
-            self._stdout.write(_CONTROLS.sub(lambda control: b"\\u%04x" % ord(control[0].decode()), data))
+            text = data.decode(errors="surrogateescape")
+            self._stdout.write(text.translate(_CONTROLS).encode(errors="surrogateescape"))
             await self._stdout.drain()
             for line in data.split(b"\n"):
                 self._pending -= {

@@ -16,7 +16,7 @@ import httpx2
 from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests, read_start
 from acp_kit.remote.client.streams import Stream
 from acp_kit.remote.headers import CONNECTION_ID, is_header_value
-from acp_kit.remote.messages import ENDS_SESSION, Message, error_answer, read_messages
+from acp_kit.remote.messages import ENDS_SESSION, Message, check_memory, error_answer, read_messages
 
 _logger = getLogger(__name__)
 _SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
@@ -166,7 +166,7 @@ class HttpTransport:
         await self._received.join()
 
     def _take(self, messages: list[bytes]) -> None:
-        self._received.put_nowait(b"".join(message.replace(b"\n", b" ") + b"\n" for message in messages))
+        self._received.put_nowait(b"".join(check_memory(message).replace(b"\n", b" ") + b"\n" for message in messages))
         for message in messages:
             for part in read_messages(message):
                 self._note(part)

@@ -18,6 +18,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus, InvalidURI, WebSocketException
 
 from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shorten, without_secrets
+from acp_kit.remote.messages import check_memory
+from acp_kit.remote.reading import ReadsLittle
 from acp_runtime import errors
 
 # At DEBUG, websockets logs the headers, of which `Authorization` is secret. So that takes setting this logger's level.
@@ -34,8 +36,8 @@ class _Closed(asyncio.Transport):
         pass
 
 
-class Connection(ClientConnection, asyncio.BufferedProtocol):
-    """Reads little at a time, so that other tasks have their turn during thousands of small frames.
+class Connection(ClientConnection, ReadsLittle):
+    """Counts the answers to pings that wait.
 
     Attributes:
         unread_pongs: how many bytes of answers to pings the agent hasn't read. Too many of them end the connection.
@@ -43,15 +45,10 @@ class Connection(ClientConnection, asyncio.BufferedProtocol):
 
     unread_pongs = 0
 
-    def get_buffer(self, sizehint: int) -> bytearray:
-        """Return where to put what is received."""
-        self._buffer = bytearray(8192)
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
+    def data_received(self, data: bytes) -> None:
         """Handle what is received."""
         before = self.transport.get_write_buffer_size()
-        self.data_received(bytes(self._buffer[:nbytes]))
+        super().data_received(data)
         after = self.transport.get_write_buffer_size()
         self.unread_pongs = self.unread_pongs + after - before if after else 0
         if self.unread_pongs > _MAX_UNREAD_PONGS:
@@ -82,7 +79,7 @@ class WebSocketTransport:
             if closed.rcvd is not None and closed.rcvd.code in (1000, 1005):  # as it should be, or without a code
                 return b""
             raise self._lost(closed) from None  # its text isn't printable
-        return frame.replace("\n", " ").encode() + b"\n"
+        return check_memory(frame.replace("\n", " ").encode() + b"\n")
 
     async def send(self, data: bytes, /) -> None:
         """Send each message in a text frame."""

@@ -21,7 +21,7 @@ from acp_kit.remote.server.http_transport import Answer, HTTPTransport
 from acp_kit.remote.server.uvicorn_protocols import protocol_of
 from acp_runtime.jsonrpc import memory_of
 
-_BUFFER = 320 * 1024  # bytes of a body that a server may have read before it is wanted
+_BUFFER = 80 * 1024  # bytes of a body that uvicorn may have read before it is wanted
 
 
 class HTTPEndpoint:
@@ -51,15 +51,15 @@ class HTTPEndpoint:
                 response: ASGIApp = await self._open(request, identity, place)
         else:
             identity = await self._admission.admit(request, arrivals)
-            response = await self._respond(request, identity, arrivals)
+            response = await self._respond(request, identity)
         await response(scope, arrivals, send)
 
-    async def _respond(self, request: Request, identity: Any, arrivals: Arrivals) -> ASGIApp:
+    async def _respond(self, request: Request, identity: Any) -> ASGIApp:
         match request.method:
             case "POST":
                 return await self._post(request, identity)
             case "GET":
-                return self._get(request, identity, arrivals)
+                return self._get(request, identity)
             case "DELETE":
                 self._find(request, identity).end()
                 return Response(status_code=202)
@@ -182,7 +182,7 @@ class HTTPEndpoint:
 
     # GET
 
-    def _get(self, request: Request, identity: Any, arrivals: Arrivals) -> ASGIApp:
+    def _get(self, request: Request, identity: Any) -> ASGIApp:
         if header(request, "upgrade"):
             raise Refused(426, "Only an upgrade to websocket is possible.", headers={"Upgrade": "websocket"})
         if not _accepts_events(request):
@@ -193,8 +193,8 @@ class HTTPEndpoint:
         if not transport.has_room_for(session):
             raise Refused(503, "The connection has too many streams.", headers={"Retry-After": "10"})
 
-        async def respond(scope: Scope, _: Receive, send: Send) -> None:
-            leaving = asyncio.create_task(arrivals.until_left(), name="acp-stream-left")
+        async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+            leaving = asyncio.create_task(_until_left(receive), name="acp-stream-left")
             with transport.reading(session, leaving.cancel) as stream:
                 writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
                 if uvicorn := protocol_of(scope):
@@ -205,6 +205,8 @@ class HTTPEndpoint:
                     writing.cancel()
                     leaving.cancel()
                     results = await asyncio.gather(writing, leaving, return_exceptions=True)
+                    if uvicorn:
+                        uvicorn.on_shutdown = None
             if results[0] is not None:
                 _abort(request)  # what the server still has would wait for a client that doesn't read
             if isinstance(results[0], TimeoutError):
@@ -222,6 +224,12 @@ def _buffer_size(request: Request) -> int:
 def _abort(request: Request) -> None:
     if uvicorn := protocol_of(request.scope):
         uvicorn.transport.abort()
+
+
+async def _until_left(receive: Receive) -> None:
+    """Return when the client has left. What it sends is dropped."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _accepts_events(request: Request) -> bool:

@@ -143,9 +143,10 @@ class HTTPTransport:
             self._asked.pop(message.id or "", None)
         elif message.id is not None:
             self._requests[message.id] = session, message.method
-            self.account.set("requests", len(self._requests) * (_REQUEST + self._bounds.id_length))
             if message.method in _LOADS:
                 self._loads.setdefault(session)
+            size = _REQUEST + self._bounds.id_length
+            self.account.set("requests", (len(self._requests) + len(self._loads)) * size)  # ids may occur twice
         # Inside JSON, newlines are only between tokens.
         self._received = data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
         self._changed.set()

@@ -14,14 +14,14 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import Frame
+from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
+from acp_kit.remote.reading import ReadsLittle
 from acp_kit.remote.server.account import Account
 
 _KEY = "acp_kit.remote"
 _STALLED_SECONDS = 10.0  # how long a client may send no request to its end, or read nothing of a response
-_PIPELINED = 32 * 1024  # bytes of further requests during a request
 _LAST_SECONDS = 1.0  # for the last bytes, when a connection is closed
 _EVENT = 500  # bytes that a queued message takes besides its own
 
@@ -58,7 +58,7 @@ class _Ending:
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)  # type: ignore[misc]
-        transport.set_write_buffer_limits(0)  # `drain` waits until everything is sent
+        transport.set_write_buffer_limits(1)  # `drain` waits until all is sent; with TLS and 0, asyncio waits forever
         self.app_state = {**self.app_state, _KEY: self}
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -81,7 +81,7 @@ class _Ending:
         self.app_state, self.on_shutdown = {}, None
 
 
-class HTTP(_Ending, H11Protocol):
+class HTTP(_Ending, H11Protocol, ReadsLittle):
     """Serves HTTP/1.1: the value of uvicorn's option `http`."""
 
     def connection_made(self, transport: Any) -> None:
@@ -91,10 +91,7 @@ class HTTP(_Ending, H11Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             super().data_received(data)
-            is_too_much = self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > _PIPELINED
         except h11.LocalProtocolError:  # uvicorn can't refuse an invalid request while it responds to the one before
-            is_too_much = True
-        if is_too_much:
             self.transport.abort()
 
     def _check_later(self) -> None:
@@ -103,17 +100,14 @@ class HTTP(_Ending, H11Protocol):
 
     def _check(self, cycle: Any, unsent: int) -> None:
         """Abort the connection if the client does nothing: what it has sent so far would stay in memory."""
-        sends_nothing = cycle is self.cycle and (cycle is None or (cycle.response_complete and self._is_within_request))
+        is_within_request = self.conn.their_state is not h11.IDLE or self.conn.trailing_data[0]
+        sends_nothing = cycle is self.cycle and (cycle is None or (cycle.response_complete and is_within_request))
         is_stream = self.on_shutdown is not None  # which has a time limit of its own
         reads_nothing = 0 < unsent <= self.transport.get_write_buffer_size() and not is_stream
         if sends_nothing or reads_nothing:
             self.transport.abort()
         else:
             self._check_later()
-
-    @property
-    def _is_within_request(self) -> bool:
-        return self.conn.their_state is not h11.IDLE or bool(self.conn.trailing_data[0])
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         super().handle_websocket_upgrade(event)
@@ -124,7 +118,7 @@ class HTTP(_Ending, H11Protocol):
         self._watch.cancel()
 
 
-class WebSockets(_Ending, WebSocketsSansIOProtocol):
+class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
     """Serves WebSockets: the value of uvicorn's option `ws`.
 
     Attributes:
@@ -187,6 +181,8 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if not self.handshake_initiated:  # websockets can't read what was a request for h11
+            self.transport.abort()
         self._count()
 
     def handle_ping(self) -> None:
@@ -195,15 +191,9 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
         else:
             self.conn.data_to_send()  # drops the answer: the client doesn't read
 
-    def handle_text(self, event: Frame) -> None:
-        self._is_text = True
-        self.handle_cont(event)
-
-    def handle_bytes(self, event: Frame) -> None:
-        self._is_text = False
-        self.handle_cont(event)
-
     def handle_cont(self, event: Frame) -> None:
+        if event.opcode is not Opcode.CONT:
+            self._is_text = event.opcode is Opcode.TEXT
         if not self.handshake_complete:
             self.abort()  # the client didn't wait for the response
         data, event.data = event.data, b""  # websockets keeps the last frame
@@ -213,6 +203,8 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol):
             message, self._message = bytes(self._message or data), bytearray()
             if message and self._is_text and not self.close_sent:
                 self._put(message)
+
+    handle_text = handle_bytes = handle_cont
 
     def handle_parser_exception(self) -> None:
         if self.close_sent:

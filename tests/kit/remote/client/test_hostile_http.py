@@ -182,6 +182,13 @@ async def test_requests_that_nobody_answers_end_the_connection(monkeypatch: pyte
             await client.receive()
 
 
+async def test_json_that_takes_too_much_memory_ends_the_connection() -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        await stream.write(b"data: " + b"[[]]," * 1_000_000 + b"\n\n")
+        with pytest.raises(OSError, match="takes too much memory"):
+            await client.receive()
+
+
 async def test_a_stream_of_which_nothing_comes_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

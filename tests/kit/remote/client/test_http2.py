@@ -1,4 +1,4 @@
-"""With TLS, a client speaks HTTP/2 to a server that offers it."""
+"""With TLS, a client speaks HTTP/2 to a server that offers it, or WebSocket."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from acp_bindings import v1
 from acp_kit.remote import agent_app, open_transport
 from tests.support.kit.http_agent import ScriptedClient
 from tests.support.kit.remote_agents import echo
+from tests.support.kit.remote_servers import serving
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 
@@ -57,17 +58,27 @@ async def served(certificate: Path) -> AsyncGenerator[tuple[str, set[str]]]:
         listening.detach()
 
 
-async def test_many_sessions_over_http_2(certificate: Path) -> None:
+@pytest.mark.parametrize(("scheme", "http"), [("https", {"2"}), ("wss", set[str]())])
+async def test_many_sessions_with_tls(scheme: str, http: set[str], certificate: Path) -> None:
     context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
     async with (
         served(certificate) as (url, versions),
-        v1.connect(ScriptedClient, await open_transport(url, ssl=context)) as remote,
+        v1.connect(ScriptedClient, await open_transport(url.replace("https", scheme), ssl=context)) as remote,
     ):
         await remote.initialize(protocol_version=1)
-        sessions = [await remote.session_new(cwd="/", mcp_servers=[]) for _ in range(20)]
+        sessions = await asyncio.gather(*(remote.session_new(cwd="/", mcp_servers=[]) for _ in range(20)))
         for each in reversed(sessions):
             assert (await remote.session_prompt(session_id=each.session_id, prompt=[])).stop_reason == "end_turn"
-    assert versions == {"2"}
+    assert versions == http
+
+
+async def test_http_1_with_tls_under_uvicorn(certificate: Path) -> None:
+    context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
+    options = {"ssl_certfile": certificate / "cert.pem", "ssl_keyfile": certificate / "key.pem"}
+    async with serving(agent_app(echo), options=options) as site, asyncio.timeout(20):
+        transport = await open_transport(f"https://127.0.0.1:{site.port}/acp", ssl=context)
+        await transport.send(b'{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}\n')
+        await transport.close()
 
 
 @pytest.mark.parametrize("scheme", ["https", "HTTPS"])

@@ -221,6 +221,10 @@ async def test_a_connection_without_a_stream_ends() -> None:
         alive = await agents.get()
         await site.initialize()
         assert await (await agents.get()).next() is None
+        left = await site.stream(await site.initialize(), **{"Content-Length": "9"})
+        left.writer.write(b"x")
+        await left.close()
+        assert await (await agents.get()).next() is None
         assert (await site.post(kept_open, _NEW)).status == 202
         await alive.next()
         await connection.close()

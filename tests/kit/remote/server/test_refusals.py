@@ -72,6 +72,7 @@ _CASES = [
     # The body
     _post("initialize on a connection", 400, INITIALIZE, _ID),
     _post("initialize without an id of its own", 400, {**INITIALIZE, "id": None}),
+    _post("initialize with an id that is none", 400, {**INITIALIZE, "id": True}),
     _post("a notification to begin with", 400, {"jsonrpc": "2.0", "method": "initialize"}),
     _post("a batch", 501, [_LIST], _ID),
     _post("a batch to begin with", 501, [INITIALIZE]),

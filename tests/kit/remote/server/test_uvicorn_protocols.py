@@ -19,6 +19,7 @@ from acp_kit.remote.server.uvicorn_protocols import HTTP, WebSockets
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import JSON, read_response, serving
 from tests.support.paths import ROOT
+from tests.support.turns_of_loop import counting_turns
 
 _HANDSHAKE = {
     "Connection": "Upgrade",
@@ -52,11 +53,23 @@ def test_websockets_has_what_is_used() -> None:
     assert protocol.reader.buffer == b""
 
 
-async def test_a_client_that_does_not_wait_for_the_handshake_is_refused() -> None:
+@pytest.mark.parametrize("headers", [0, 200])  # which only h11 can read
+async def test_a_client_that_does_not_wait_for_the_handshake_is_refused(headers: int) -> None:
     async with serving(agent_app(echo)) as site:
-        reader, writer = await site.begin("GET", _HANDSHAKE)
+        reader, writer = await site.begin("GET", {**_HANDSHAKE, **{f"x{number}": "" for number in range(headers)}})
         writer.write(b"\x81\x82\0\0\0\0{}")
         await reader.read()
+        writer.close()
+
+
+async def test_many_small_frames_leave_others_their_turn() -> None:
+    async with serving(agent_app(echo)) as site:
+        reader, writer = await site.begin("GET", _HANDSHAKE)
+        await reader.readuntil(b"\r\n\r\n")
+        with counting_turns() as turns:
+            writer.write(b"\x8a\x80\0\0\0\0" * 50_000 + b"\x88\x80\0\0\0\0")
+            await reader.read()
+        assert turns.count >= 300_000 // 8192
         writer.close()
 
 
@@ -92,18 +105,19 @@ async def test_a_client_that_reads_no_response_is_left(monkeypatch: pytest.Monke
     monkeypatch.setattr("acp_kit.remote.server.uvicorn_protocols._STALLED_SECONDS", 0.05)
     requests = b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
     async with serving(agent_app(echo)) as site:
-        _, writer = await site.connect()
-        writer.transport.pause_reading()
+        stream = await site.stream(id := await site.initialize(), Connection="keep-alive")
+        await site.delete(id)
+        assert await stream.next() is None
+        (writer := stream.writer).transport.pause_reading()
         with pytest.raises(ConnectionError):
             while True:
                 writer.write(requests)
                 await writer.drain()
 
 
-@pytest.mark.parametrize("kind", ["close", "keep-alive"])
-async def test_a_client_may_not_send_much_behind_a_request(kind: str) -> None:
+async def test_a_client_may_not_send_anything_behind_its_last_request() -> None:
     async with serving(agent_app(echo)) as site:
-        stream = await site.stream(await site.initialize(), Connection=kind)
+        stream = await site.stream(await site.initialize(), Connection="close")
         stream.writer.write(b"x" * 1_000_000)
         with suppress(ConnectionError):
             while await stream.line():
