@@ -66,6 +66,11 @@ class Victim(Site):
         self._before = self._status("VmRSS")
 
     @property
+    def open_files(self) -> int:
+        """How many files and sockets it has open."""
+        return len([*(self._process / "fd").iterdir()])
+
+    @property
     def now(self) -> int:
         """The bytes that it takes now, beyond those at the start."""
         return self._status("VmRSS") - self._before
