@@ -13,11 +13,11 @@ from libcst import matchers as m
 from acp_migrate.context import Context
 from acp_migrate.expressions import arguments, as_keywords, check_required, is_none, keyword, relist
 from acp_migrate.names import Method
-from acp_migrate.nones import left_out
+from acp_migrate.nones import gives_none, left_out
 from acp_migrate.own import is_own
 from acp_migrate.permissions import permission_arguments, servers
 from acp_migrate.project import Kind
-from acp_migrate.syntax import dotted
+from acp_migrate.syntax import dotted, names_in
 
 # Keywords that connections here require, and what the old SDK sends in place of None.
 _REQUIRED = {"session_new": {"mcp_servers": "[]"}, "session_load": {"mcp_servers": "[]"}}
@@ -47,6 +47,7 @@ _NO_MODEL = m.Call(m.Name(m.MatchRegex(_NO_MODEL_NAME.pattern)))
 _FAKE = m.Call(m.OneOf(m.Name(m.MatchRegex(".*Mock")), m.Attribute(attr=m.Name(m.MatchRegex(".*Mock")))))
 # Other methods, with the number of arguments with which a call in a file that uses `acp` is worth a comment.
 _REQUIRED_BY = {"prompt": 2, "cancel": 1, "initialize": 1, "authenticate": 1, "session_update": 2}
+_CAPABILITIES = re.compile("(?i)capabilities$|caps$")
 _TASK = re.compile(r"(?i)(task|future|scope|timer|handle)s?$")
 # What tests do with the methods of a fake.
 _MOCKED = re.compile("assert_.*|return_value|side_effect|call_.*|await_.*|called|awaited|mock_calls|reset_mock")
@@ -114,7 +115,7 @@ def unknown_method(context: Context, node: cst.Attribute) -> str:
     own = {*context.project.own.get(name, ())} - {*context.project.classes}
     if own and is_own(own, dotted(node.value), context.resolver.scopes[-1].cls):
         return ""
-    if name == "load_session" and "capabilities" in dotted(node.value).lower():
+    if name == "load_session" and any(_CAPABILITIES.search(each) for each in names_in(node.value)):
         return ""  # the field of `AgentCapabilities`
     return renaming_of(context, name)
 
@@ -229,7 +230,7 @@ def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.A
     if typed is None:
         _check_order(context, method, call)
     known = _known(context, method, args, request_class(context, method))
-    if method.old == "set_config_option" and not _option_class(context, arguments(known).get("value")).endswith("Id"):
+    if method.old == "set_config_option" and _option_class(arguments(known).get("value")).endswith("Boolean"):
         context.todo('With a bool, add `type="boolean"`.')
     return relist(renamed(context, call, func, method), known)
 
@@ -248,8 +249,10 @@ def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) 
         if name not in method.params:
             further.append(each)
             continue
-        value = left_out(context, each.value, fields.get(name)) if optional or name in required else each.value
-        if name in required and value is not each.value:
+        empty = name in required and gives_none(context, each.value)
+        left = (optional or name in required) and not empty
+        value = left_out(context, each.value, fields.get(name)) if left else each.value
+        if empty or (name in required and value is not each.value):
             given = cst.Module([]).code_for_node(each.value)
             value = cst.parse_expression(
                 f"({given}) or {required[name]}" if " " in given else f"{given} or {required[name]}"
@@ -267,7 +270,9 @@ def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) 
 def renamed(context: Context, call: cst.Call, func: cst.Attribute, method: Method) -> cst.Call:
     """Return the call of a method with its name here."""
     if not request_class(context, method):
-        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: run this with --unstable.")
+        context.todo(
+            f"`{method.new}` is only in `acp_bindings.v1_unstable`: restore the file, then run this with --unstable."
+        )
     return call.with_changes(func=func.with_changes(attr=cst.Name(method.new)))
 
 
@@ -287,7 +292,7 @@ def _on_handler(
     args = typed or as_keywords(call.args, params)
     cls = request_class(context, method)
     if method.old == "set_config_option" and args is not None:
-        cls = _option_class(context, arguments(args).get("value"))
+        cls = _option_class(arguments(args).get("value"))
     if args is None or not cls or any(each.star for each in args) or method.old == "create_elicitation":
         context.todo(f"`{method.new}` takes one request object.")
         return renamed(context, call, func, method)
@@ -301,7 +306,7 @@ def _on_handler(
     return renamed(context, call, func, method).with_changes(args=[cst.Arg(built)], whitespace_before_args=plain)
 
 
-def _option_class(context: Context, value: cst.BaseExpression | None) -> str:
+def _option_class(value: cst.BaseExpression | None) -> str:
     """Return the request that sets an option to a value; "" if it can't be told."""
     if m.matches(value, m.Name("True") | m.Name("False")) if value else False:
         return "SetSessionConfigOptionRequestBoolean"

@@ -36,7 +36,9 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
         return node
     request = request_class(context, method)
     if not request:
-        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: run this with --unstable.")
+        context.todo(
+            f"`{method.new}` is only in `acp_bindings.v1_unstable`: restore the file, then run this with --unstable."
+        )
         return node
     if cls.stand_in:
         return _stand_in(context, method, node)

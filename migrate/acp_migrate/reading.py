@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 import libcst as cst
 from libcst import matchers as m
 
-from acp_migrate.syntax import accepts_none, dotted, find, names_in, parameters, simple_statements, visit_only
+from acp_migrate.syntax import (
+    accepts_none,
+    dotted,
+    find,
+    may_be_none,
+    names_in,
+    parameters,
+    simple_statements,
+    visit_only,
+)
 
 ROLES = {"Agent": "agent", "Client": "client"}
 # Methods by which a class is known to be an agent or a client that derives from nothing, since `acp.Agent` and
@@ -157,7 +166,7 @@ class _Reader(cst.CSTVisitor):
         name, returns = node.name.value, node.returns.annotation if node.returns else None
         if returns is not None and {*names_in(returns)} & self._acp.models:
             self.annotated.models.add(name)
-        if returns is not None and accepts_none(returns) and not m.matches(returns, m.Name("None")):
+        if _may_give_none(node):
             self.annotated.nones.add(name)
         if {*names_in(node.body)} & self._acp.servers:
             return
@@ -224,6 +233,14 @@ class _Reader(cst.CSTVisitor):
                 self.served.append(dotted(given.func))
             role = "Agent" if name == "run_agent" else "Client"
             self.connected |= {self._class_of(given): role, self._class_of(node.args[-1].value): role}
+
+
+def _may_give_none(node: cst.FunctionDef) -> bool:
+    """Whether a function gives None in some case: by its annotation, or by its `return None` if that says nothing."""
+    if node.returns is not None and dotted(node.returns.annotation).rpartition(".")[2] != "Any":
+        return accepts_none(node.returns.annotation) and not m.matches(node.returns.annotation, m.Name("None"))
+    returned = [each.value for each in simple_statements(node.body) if isinstance(each, cst.Return)]
+    return any(each is not None and may_be_none(each) for each in returned)
 
 
 def _takes_keywords(node: cst.CSTNode) -> bool:
