@@ -229,9 +229,7 @@ def _refused(context: Context, cls: Any, name: str, arg: cst.Arg) -> str | None:
             return f"`{cls.__name__}` has no field `{name}`: {context.names.fields[name]}."
         unstable: Any = getattr(import_module(UNSTABLE), cls.__name__, cls)
         if name in unstable.model_fields:
-            return (
-                f"`{cls.__name__}` has `{name}` only in `{UNSTABLE}`: restore the file, then run this with --unstable."
-            )
+            return f"`{cls.__name__}` has `{name}` only in `{UNSTABLE}`: restore the file and use --unstable."
         return f"`{cls.__name__}` has no field `{name}`."
     values = [each.value for each in arg.value.elements] if isinstance(arg.value, cst.List) else [arg.value]
     models = _models(cls.model_fields[name].annotation)

@@ -73,9 +73,8 @@ def _fail(error: OSError) -> None:
 
 def _is_skipped(folder: Path) -> bool:
     name = folder.name
-    if name in _BUILT and any((folder.parent / each).exists() for each in ("pyproject.toml", "setup.py")):
-        return True
-    return name.startswith(".") or name in _SKIPPED or folder.is_symlink() or (folder / "pyvenv.cfg").exists()
+    built = name in _BUILT and any((folder.parent / each).exists() for each in ("pyproject.toml", "setup.py"))
+    return built or name.startswith(".") or name in _SKIPPED or folder.is_symlink() or (folder / "pyvenv.cfg").exists()
 
 
 def write(file: File, content: bytes) -> None:

@@ -33,7 +33,7 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
         return value.with_changes(right=left_out(context, value.right, field))
     annotated = context.project.annotated
     if function := gives_none(context, value):
-        refused = strict and field.annotation is not Any
+        refused = strict and getattr(field, "annotation", None) is not Any
         instead = "refused here: pass `ABSENT` then, or an empty list" if refused else "null here: pass `ABSENT` then"
         context.todo(f"`{function}` may return None, which is {instead}.")
     named = isinstance(value, cst.Name) and value.value in context.resolver.scopes[-1].optional

@@ -8,16 +8,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 from libcst import matchers as m
 
-from acp_migrate.syntax import (
-    accepts_none,
-    dotted,
-    find,
-    may_be_none,
-    names_in,
-    parameters,
-    simple_statements,
-    visit_only,
-)
+from acp_migrate.syntax import accepts_none, dotted, find, names_in, parameters, simple_statements, visit_only
 
 ROLES = {"Agent": "agent", "Client": "client"}
 # Methods by which a class is known to be an agent or a client that derives from nothing, since `acp.Agent` and
@@ -239,8 +230,7 @@ def _may_give_none(node: cst.FunctionDef) -> bool:
     """Whether a function gives None in some case: by its annotation, or by its `return None` if that says nothing."""
     if node.returns is not None and dotted(node.returns.annotation).rpartition(".")[2] != "Any":
         return accepts_none(node.returns.annotation) and not m.matches(node.returns.annotation, m.Name("None"))
-    returned = [each.value for each in simple_statements(node.body) if isinstance(each, cst.Return)]
-    return any(each is not None and may_be_none(each) for each in returned)
+    return any(m.matches(each, m.Return(m.Name("None"))) for each in simple_statements(node.body))
 
 
 def _takes_keywords(node: cst.CSTNode) -> bool:
