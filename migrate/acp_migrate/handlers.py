@@ -120,9 +120,9 @@ def _stand_in(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
         default=cst.Name("None"),
         equal=cst.AssignEqual(),
     )
-    absent = [f"`{each.name.value}`" for each in own if each.default is not None and uses.count[each.name.value]]
-    if absent:
-        context.todo(f"A call may pass `ABSENT`, `MISSING` as text, in place of None: {', '.join(absent)}.")
+    names = [each.name.value for each in own if each.default is not None]
+    absent = ", ".join(f"`{name}`" for name in names if uses.count[name] > (name in uses.bound))  # more than a `del`
+    context.todo(f"A call may pass `ABSENT`, `MISSING` as text, in place of None: {absent}." if absent else "")
     reads = [f"{each.name.value} = {from_meta('meta', each)}" for each in further]
     if rest is not None and uses.count[rest.name.value]:
         reads.append(f"{rest.name.value} |= meta or {{}}")
