@@ -203,9 +203,10 @@ def _class_of(context: Context, given: cst.BaseExpression) -> HandlerClass | Non
 
 def _no_connection(context: Context, cls: HandlerClass) -> str:
     """Return what to say of a class that is used as a connection; "" if it and its bases stand in for one."""
-    classes = context.project.classes
-    name = next((each for each in (cls.name, *cls.bases) if each in classes and not classes[each].stand_in), "")
-    return f"`{name}` is no connection: its methods take one request. Use `connect_in_process`." if name else ""
+    if not cls.stand_in:
+        return f"`{cls.name}` is no connection: its methods take one request. Use `connect_in_process`."
+    bases = [context.project.classes[each] for each in cls.bases if each in context.project.classes]
+    return next((what for each in bases if (what := _no_connection(context, each))), "")
 
 
 def check_given(context: Context, call: cst.Call) -> None:

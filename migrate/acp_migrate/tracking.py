@@ -108,9 +108,7 @@ class Tracking(cst.CSTTransformer):
                 scope = self.resolver.scopes[-1]
                 scope.models.discard(each.target.value)
                 scope.held.discard(each.target.value)
-                scope.fakes.discard(each.target.value)
-                if is_no_model(node.value):
-                    scope.fakes.add(each.target.value)
+                (scope.fakes.add if is_no_model(node.value) else scope.fakes.discard)(each.target.value)
                 if made:
                     (scope.models if len(node.targets) == 1 else scope.held).add(each.target.value)
                 annotated, called = self.resolver.project.annotated, self._function_of(node.value)
