@@ -13,11 +13,11 @@ from libcst import matchers as m
 from acp_migrate.context import Context
 from acp_migrate.expressions import arguments, as_keywords, check_required, is_none, keyword, relist
 from acp_migrate.names import Method
-from acp_migrate.nones import left_out
+from acp_migrate.nones import gives_none, left_out
 from acp_migrate.own import is_own
 from acp_migrate.permissions import permission_arguments, servers
-from acp_migrate.project import Kind
-from acp_migrate.syntax import dotted
+from acp_migrate.project import HandlerClass, Kind
+from acp_migrate.syntax import dotted, is_no_model, names_in
 
 # Keywords that connections here require, and what the old SDK sends in place of None.
 _REQUIRED = {"session_new": {"mcp_servers": "[]"}, "session_load": {"mcp_servers": "[]"}}
@@ -41,9 +41,6 @@ _REORDERED = {
     "create_terminal": 1,
     "list_sessions": 1,
 }
-# What tests pass in place of a model.
-_NO_MODEL_NAME = re.compile("cast|object|SimpleNamespace|.*(Mock|Fake|Stub|Dummy).*")
-_NO_MODEL = m.Call(m.Name(m.MatchRegex(_NO_MODEL_NAME.pattern)))
 _FAKE = m.Call(m.OneOf(m.Name(m.MatchRegex(".*Mock")), m.Attribute(attr=m.Name(m.MatchRegex(".*Mock")))))
 # Other methods, with the number of arguments with which a call in a file that uses `acp` is worth a comment.
 _REQUIRED_BY = {"prompt": 2, "cancel": 1, "initialize": 1, "authenticate": 1, "session_update": 2}
@@ -84,15 +81,8 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     if (gone := _gone(context, old, kind)) is not None:
         context.todo(gone)
         return None
-    if kind is None and name in EXTENSIONS:
-        context.todo(f"`{name}` is `{EXTENSIONS[name]}`, with the whole wire name: `_name` instead of `name`.")
-        return None
     if kind is None:
-        method = _likely_method(context, old, call)
-        right = method is not None and method.new == name and all(each.keyword for each in call.args)
-        if method is not None and context.todos and not right:
-            renaming = "" if name == method.new else f"`{name}` is `{method.new}`. "
-            context.todo(f"{renaming}A connection takes keywords, a handler one request object.")
+        context.todo(_of_unknown(context, old, call))
         return None
     if name in ("ext_method", "ext_notification"):
         return _extension(context, kind, call, new)
@@ -108,13 +98,28 @@ def method_call(context: Context, original: cst.Call, call: cst.Call) -> cst.Bas
     return _on_connection(context, method, call, new)
 
 
+def _of_unknown(context: Context, func: cst.Attribute, call: cst.Call) -> str:
+    """Return what to say of a call of a method of an unknown object; "" if it has nothing to do with the protocol."""
+    name = func.attr.value
+    if name in EXTENSIONS:
+        return f"`{name}` is `{EXTENSIONS[name]}`, with the whole wire name: `_name` instead of `name`."
+    method = _likely_method(context, func, call)
+    if method is None:
+        return ""
+    if method.new != name or not all(each.keyword for each in call.args):
+        renaming = "" if name == method.new else f"`{name}` is `{method.new}`. "
+        return f"{renaming}A connection takes keywords, a handler one request object."
+    agent = name == "initialize" and "acp_bindings" not in str(context.imported)
+    return "If this is an agent and no connection, pass an `InitializeRequest`." if agent else ""
+
+
 def unknown_method(context: Context, node: cst.Attribute) -> str:
     """Return what to say of a method of the protocol that an unknown object has, without calling it; "" for another."""
     name = node.attr.value
     own = {*context.project.own.get(name, ())} - {*context.project.classes}
     if own and is_own(own, dotted(node.value), context.resolver.scopes[-1].cls):
         return ""
-    if name == "load_session" and "capabilities" in dotted(node.value).lower():
+    if name == "load_session" and any(re.search("(?i)cap(abilitie)?s$", each) for each in names_in(node.value)):
         return ""  # the field of `AgentCapabilities`
     return renaming_of(context, name)
 
@@ -143,7 +148,7 @@ def renaming_of(context: Context, name: str, *, known: bool = False) -> str:
 
 def check_fake(context: Context, call: cst.Call) -> None:
     """Mark a fake whose methods are keywords: `AsyncMock(new_session=...)`."""
-    if context.uses_acp and _NO_MODEL_NAME.fullmatch(dotted(call.func).rpartition(".")[2]):
+    if context.uses_acp and is_no_model(call):
         for each in arguments(call.args):
             context.todo(renaming_of(context, each, known=True))
 
@@ -177,18 +182,39 @@ def snake(name: str) -> str:
 
 def _on_connect(context: Context, given: cst.BaseExpression, call: cst.Call) -> cst.Call | None:
     """Return the call that passes what stands in for a connection."""
-    if isinstance(given, cst.Call) and dotted(given.func).rpartition(".")[2] == "cast" and len(given.args) == 2:
-        given = given.args[1].value
-    kind = context.resolver.value(given)
-    cls = context.project.classes.get(kind.cls) if kind is not None else None
+    cls = _class_of(context, given)
     if cls is None:
         return None
+    context.todo(_no_connection(context, cls))
     if not cls.stand_in:
-        context.todo(f"`{cls.name}` is no connection: its methods take one request. Use `connect_in_process`.")
         return None
     remote = context.name("RemoteAgent" if cls.role == "agent" else "RemoteClient")
     as_remote = cst.Call(context.name("cast", "typing"), [cst.Arg(remote), cst.Arg(call.args[0].value)])
     return call.with_changes(args=[call.args[0].with_changes(value=as_remote)])
+
+
+def _class_of(context: Context, given: cst.BaseExpression) -> HandlerClass | None:
+    """Return the class of an agent or a client, which may be in a cast."""
+    if isinstance(given, cst.Call) and dotted(given.func).rpartition(".")[2] == "cast" and len(given.args) == 2:
+        given = given.args[1].value
+    kind = context.resolver.value(given)
+    return context.project.classes.get(kind.cls) if kind is not None else None
+
+
+def _no_connection(context: Context, cls: HandlerClass) -> str:
+    """Return what to say of a class that is used as a connection; "" if it and its bases stand in for one."""
+    if not cls.stand_in:
+        return f"`{cls.name}` is no connection: its methods take one request. Use `connect_in_process`."
+    bases = [context.project.classes[each] for each in cls.bases if each in context.project.classes]
+    return next((what for each in bases if (what := _no_connection(context, each))), "")
+
+
+def check_given(context: Context, call: cst.Call) -> None:
+    """Mark an agent or a client that is given to a function of the project that takes a connection."""
+    wanted = context.project.annotated.connections.get(dotted(call.func).rpartition(".")[2], ())
+    for position, each in enumerate(call.args if wanted else ()):
+        cls = _class_of(context, each.value) if (each.keyword.value if each.keyword else position) in wanted else None
+        context.todo(_no_connection(context, cls) if cls is not None else "")
 
 
 def _check_order(context: Context, method: Method, call: cst.Call) -> None:
@@ -229,7 +255,7 @@ def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.A
     if typed is None:
         _check_order(context, method, call)
     known = _known(context, method, args, request_class(context, method))
-    if method.old == "set_config_option" and not _option_class(context, arguments(known).get("value")).endswith("Id"):
+    if method.old == "set_config_option" and _option_class(arguments(known).get("value")).endswith("Boolean"):
         context.todo('With a bool, add `type="boolean"`.')
     return relist(renamed(context, call, func, method), known)
 
@@ -248,8 +274,10 @@ def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) 
         if name not in method.params:
             further.append(each)
             continue
-        value = left_out(context, each.value, fields.get(name)) if optional or name in required else each.value
-        if name in required and value is not each.value:
+        empty = name in required and gives_none(context, each.value)
+        plain = empty or not (optional or name in required)
+        value = each.value if plain else left_out(context, each.value, fields.get(name))
+        if empty or (name in required and value is not each.value):
             given = cst.Module([]).code_for_node(each.value)
             value = cst.parse_expression(
                 f"({given}) or {required[name]}" if " " in given else f"{given} or {required[name]}"
@@ -267,7 +295,7 @@ def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) 
 def renamed(context: Context, call: cst.Call, func: cst.Attribute, method: Method) -> cst.Call:
     """Return the call of a method with its name here."""
     if not request_class(context, method):
-        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: run this with --unstable.")
+        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: restore the file and use --unstable.")
     return call.with_changes(func=func.with_changes(attr=cst.Name(method.new)))
 
 
@@ -287,13 +315,13 @@ def _on_handler(
     args = typed or as_keywords(call.args, params)
     cls = request_class(context, method)
     if method.old == "set_config_option" and args is not None:
-        cls = _option_class(context, arguments(args).get("value"))
+        cls = _option_class(arguments(args).get("value"))
     if args is None or not cls or any(each.star for each in args) or method.old == "create_elicitation":
         context.todo(f"`{method.new}` takes one request object.")
         return renamed(context, call, func, method)
     if params is method.params and typed is None:
         _check_order(context, method, call)
-    if any(m.matches(each.value, _NO_MODEL) for each in args):
+    if any(is_no_model(each.value) or dotted(each.value) in context.resolver.scopes[-1].fakes for each in args):
         context.todo(f"`{cls}` checks its values.")
     known = _known(context, method, args, cls)
     built = relist(call.with_changes(func=context.name(cls), lpar=[], rpar=[]), known)
@@ -301,7 +329,7 @@ def _on_handler(
     return renamed(context, call, func, method).with_changes(args=[cst.Arg(built)], whitespace_before_args=plain)
 
 
-def _option_class(context: Context, value: cst.BaseExpression | None) -> str:
+def _option_class(value: cst.BaseExpression | None) -> str:
     """Return the request that sets an option to a value; "" if it can't be told."""
     if m.matches(value, m.Name("True") | m.Name("False")) if value else False:
         return "SetSessionConfigOptionRequestBoolean"

@@ -80,7 +80,7 @@ def _options(context: Context, given: dict[str, cst.BaseExpression], limit: str)
     if "use_unstable_protocol" in given:
         unstable = given.pop("use_unstable_protocol")
         if m.matches(unstable, m.Name("True")) and not context.names.profile.endswith("unstable"):
-            context.todo("For the unstable protocol, run this with --unstable.")
+            context.todo("For the unstable protocol, restore the file and use --unstable.")
     found: list[cst.Arg] = []
     if limit in given:
         options = cst.Call(context.name("Options", "acp_runtime"), [keyword("max_message_bytes", given.pop(limit))])

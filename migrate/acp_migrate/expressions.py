@@ -11,7 +11,7 @@ from libcst import matchers as m
 
 from acp_migrate.context import Context
 from acp_migrate.names import UNSTABLE, Helper, Target
-from acp_migrate.nones import left_out
+from acp_migrate.nones import gives_none, left_out
 from acp_migrate.syntax import names_in
 
 _NOTHING = cst.SimpleWhitespace("")
@@ -201,6 +201,8 @@ def check_required(context: Context, cls: str, fields: Mapping[str, Any], args: 
             continue  # a tag has only one value, which the constructor sets
         if name in given and is_none(given[name]) and type(None) not in choices:
             context.todo(f"`{name}` of `{cls}` can't be None.")
+        elif name in given and (function := gives_none(context, given[name])) and type(None) not in choices:
+            context.todo(f"`{function}` may return None, which `{name}` of `{cls}` can't be.")
         elif name not in given and all(each.keyword for each in args):
             context.todo(f"`{cls}` requires `{name}`.")
 
@@ -227,16 +229,20 @@ def _refused(context: Context, cls: Any, name: str, arg: cst.Arg) -> str | None:
             return f"`{cls.__name__}` has no field `{name}`: {context.names.fields[name]}."
         unstable: Any = getattr(import_module(UNSTABLE), cls.__name__, cls)
         if name in unstable.model_fields:
-            return f"`{cls.__name__}` has `{name}` only in `{UNSTABLE}`: run this with --unstable."
+            return f"`{cls.__name__}` has `{name}` only in `{UNSTABLE}`: restore the file and use --unstable."
         return f"`{cls.__name__}` has no field `{name}`."
     values = [each.value for each in arg.value.elements] if isinstance(arg.value, cst.List) else [arg.value]
-    if any(isinstance(each, cst.Dict) for each in values) and _has_model(cls.model_fields[name].annotation):
-        return f"`{name}` takes instances of models, not dicts."
+    models = _models(cls.model_fields[name].annotation)
+    if any(isinstance(each, cst.Dict) for each in values) and models:
+        return f"`{name}` takes instances of models, not dicts: `{'`, `'.join(models)}`."
     return None
 
 
-def _has_model(annotation: Any) -> bool:
-    return hasattr(annotation, "model_fields") or any(map(_has_model, get_args(annotation)))
+def _models(annotation: Any) -> list[str]:
+    """Return the names of the models in an annotation."""
+    if hasattr(annotation, "model_fields"):
+        return [annotation.__name__]
+    return [name for each in get_args(annotation) for name in _models(each)]
 
 
 def _superfluous(field: Any, value: cst.BaseExpression) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import mkstemp
 
 _SKIPPED = {"__pycache__", "node_modules", "site-packages", "venv"}
+_BUILT = {"build", "dist"}  # copies, beside a file that says how to build
 
 
 class Changed(Exception):
@@ -43,7 +44,7 @@ class File:
 def find(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the Python files that paths name or contain, each once.
 
-    Symlinks, hidden folders, virtual environments and installed packages in a folder are left out.
+    Symlinks, hidden folders, virtual environments, installed packages and what was built are left out.
 
     Raises:
         OSError: a path doesn't exist, or a folder can't be read.
@@ -72,7 +73,8 @@ def _fail(error: OSError) -> None:
 
 def _is_skipped(folder: Path) -> bool:
     name = folder.name
-    return name.startswith(".") or name in _SKIPPED or folder.is_symlink() or (folder / "pyvenv.cfg").exists()
+    built = name in _BUILT and any((folder.parent / each).exists() for each in ("pyproject.toml", "setup.py"))
+    return built or name.startswith(".") or name in _SKIPPED or folder.is_symlink() or (folder / "pyvenv.cfg").exists()
 
 
 def write(file: File, content: bytes) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, get_origin
 
 import libcst as cst
+from libcst import matchers as m
 
 from acp_migrate.bodies import Uses, from_meta, reading, with_lines
 from acp_migrate.calls import request_class
@@ -36,7 +39,7 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
         return node
     request = request_class(context, method)
     if not request:
-        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: run this with --unstable.")
+        context.todo(f"`{method.new}` is only in `acp_bindings.v1_unstable`: restore the file and use --unstable.")
         return node
     if cls.stand_in:
         return _stand_in(context, method, node)
@@ -49,6 +52,7 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
         context.todo(f"This takes one request, `{request}`.")
         return node
     parameter = _free(("notification" if method.old in _NOTIFICATIONS else "request", "params"), node)
+    _check_lists(context, request, node, params)
     node = reading(context, method, node, params, parameter)
     node = returning(context, method, node)
     annotated = cst.Param(cst.Name(parameter), cst.Annotation(context.name(request)))
@@ -56,6 +60,17 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
     return node.with_changes(
         params=cst.Parameters(params=[first, annotated]), whitespace_before_params=cst.SimpleWhitespace("")
     )
+
+
+def _check_lists(context: Context, request: str, node: cst.FunctionDef, params: Sequence[cst.Param]) -> None:
+    """Mark a parameter that is None for the old SDK if the peer sends no list, and is compared or passed on."""
+    fields: Any = getattr(getattr(import_module(context.names.profile), request), "model_fields", {})
+    for each in params:
+        name = each.name.value
+        listed = name in fields and get_origin(fields[name].annotation) is list
+        if listed and m.matches(each, m.Param(default=m.Name("None"))):
+            used = m.findall(node.body, m.Comparison(m.Name(name)) | m.Arg(m.Name(name)))
+            context.todo(f"`{name}` is never None here: it is empty if the peer sends none." if used else "")
 
 
 def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:
@@ -105,6 +120,9 @@ def _stand_in(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
         default=cst.Name("None"),
         equal=cst.AssignEqual(),
     )
+    names = [each.name.value for each in own if each.default is not None]
+    absent = ", ".join(f"`{name}`" for name in names if uses.count[name] > (name in uses.bound))  # more than a `del`
+    context.todo(f"A call may pass `ABSENT`, `MISSING` as text, in place of None: {absent}." if absent else "")
     reads = [f"{each.name.value} = {from_meta('meta', each)}" for each in further]
     if rest is not None and uses.count[rest.name.value]:
         reads.append(f"{rest.name.value} |= meta or {{}}")

@@ -32,10 +32,10 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
     if isinstance(value, cst.BooleanOperation) and isinstance(value.operator, cst.Or):
         return value.with_changes(right=left_out(context, value.right, field))
     annotated = context.project.annotated
-    if strict and isinstance(value, cst.Call) and dotted(value.func).rpartition(".")[2] in annotated.nones:
-        context.todo(
-            f"`{dotted(value.func)}` may return None, which is refused here: pass `ABSENT` then, or an empty list."
-        )
+    if function := gives_none(context, value):
+        refused = strict and getattr(field, "annotation", None) is not Any
+        instead = "refused here: pass `ABSENT` then, or an empty list" if refused else "null here: pass `ABSENT` then"
+        context.todo(f"`{function}` may return None, which is {instead}.")
     named = isinstance(value, cst.Name) and value.value in context.resolver.scopes[-1].optional
     if named or (
         strict and isinstance(value, cst.Attribute) and dotted(value) and value.attr.value in annotated.optional
@@ -43,6 +43,13 @@ def left_out(context: Context, value: cst.BaseExpression, field: Any) -> cst.Bas
         test = cst.Comparison(value, [cst.ComparisonTarget(cst.Is(), cst.Name("None"))])
         return cst.IfExp(test, _absent(context), value)
     return value
+
+
+def gives_none(context: Context, value: cst.BaseExpression) -> str:
+    """Return the function of a call that may give None, as its definition says; "" for another value."""
+    value = value.expression if isinstance(value, cst.Await) else value
+    function = dotted(value.func) if isinstance(value, cst.Call) else ""
+    return function if function.rpartition(".")[2] in context.project.annotated.nones else ""
 
 
 def _absent(context: Context) -> cst.Name:

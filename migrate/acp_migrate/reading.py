@@ -157,7 +157,7 @@ class _Reader(cst.CSTVisitor):
         name, returns = node.name.value, node.returns.annotation if node.returns else None
         if returns is not None and {*names_in(returns)} & self._acp.models:
             self.annotated.models.add(name)
-        if returns is not None and accepts_none(returns) and not m.matches(returns, m.Name("None")):
+        if _may_give_none(node):
             self.annotated.nones.add(name)
         if {*names_in(node.body)} & self._acp.servers:
             return
@@ -224,6 +224,13 @@ class _Reader(cst.CSTVisitor):
                 self.served.append(dotted(given.func))
             role = "Agent" if name == "run_agent" else "Client"
             self.connected |= {self._class_of(given): role, self._class_of(node.args[-1].value): role}
+
+
+def _may_give_none(node: cst.FunctionDef) -> bool:
+    """Whether a function gives None in some case: by its annotation, or by its `return None` if that says nothing."""
+    if node.returns is not None and dotted(node.returns.annotation).rpartition(".")[2] != "Any":
+        return accepts_none(node.returns.annotation) and not m.matches(node.returns.annotation, m.Name("None"))
+    return any(m.matches(each, m.Return(m.Name("None"))) for each in simple_statements(node.body))
 
 
 def _takes_keywords(node: cst.CSTNode) -> bool:

@@ -7,7 +7,7 @@ from libcst import matchers as m
 from libcst.metadata import ClassScope
 
 from acp_migrate.bindings import bound, imported
-from acp_migrate.calls import check_fake, mocked_method, snake, unknown_method
+from acp_migrate.calls import check_fake, check_given, mocked_method, snake, unknown_method
 from acp_migrate.context import Context
 from acp_migrate.imports import CALLED, is_acp
 from acp_migrate.names import Gone, Names, Target
@@ -98,6 +98,7 @@ class Renaming(Tracking):
         self._names += names_methods(node)
         check_attribute(self.context, node)
         check_fake(self.context, node)
+        check_given(self.context, node)
 
     def leave_Call_args(self, node: cst.Call) -> None:
         self._names -= names_methods(node)

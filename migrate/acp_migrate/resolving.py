@@ -55,6 +55,7 @@ class Scope:
         held: the names of other models.
         optional: the names of what may be None.
         blocks: the names of connections that are open in an `async with` block.
+        fakes: the names of what tests pass in place of models.
     """
 
     cls: str = ""
@@ -63,6 +64,7 @@ class Scope:
     held: set[str] = field(default_factory=set[str])
     optional: set[str] = field(default_factory=set[str])
     blocks: set[str] = field(default_factory=set[str])
+    fakes: set[str] = field(default_factory=set[str])
 
 
 def permission_parameter(resolver: Resolver, node: cst.BaseExpression) -> str:

@@ -11,7 +11,7 @@ from libcst import matchers as m
 from acp_migrate.context import Context
 from acp_migrate.marking import marked
 from acp_migrate.names import Method
-from acp_migrate.syntax import visit_only
+from acp_migrate.syntax import names_in, visit_only
 
 
 def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.FunctionDef:
@@ -32,6 +32,8 @@ def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
     declared = node.returns is not None and none_allowed
     returns = _Returns(declared=declared)
     visit_only(node.body, returns)
+    if returns.mapping or (node.returns is not None and {*names_in(node.returns)} & _MAPPINGS):
+        context.todo(f"This returns a response, not a dict: `{result}(...)`.")
     falls = none_allowed and _falls_through(node.body)
     if not returns.empty and not falls:
         return node
@@ -52,7 +54,7 @@ def returning(context: Context, method: Method, node: cst.FunctionDef) -> cst.Fu
 
 
 class _Returns(cst.CSTVisitor):
-    """Finds whether a function returns None somewhere.
+    """Finds whether a function returns None or a dict somewhere.
 
     Args:
         declared: whether the function is declared to, so that what it calls may do so.
@@ -61,6 +63,7 @@ class _Returns(cst.CSTVisitor):
     def __init__(self, *, declared: bool) -> None:
         super().__init__()
         self.empty = False
+        self.mapping = False
         self._declared = declared
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
@@ -71,6 +74,7 @@ class _Returns(cst.CSTVisitor):
 
     def visit_Return(self, node: cst.Return) -> None:
         self.empty = self.empty or node.value is None
+        self.mapping = self.mapping or m.matches(node, m.Return(_MAPPING))
         if node.value is not None and not self.empty:
             filled = _without_result(node.value, _RESULT, declared=self._declared)
             self.empty = filled is not node.value
@@ -115,6 +119,8 @@ class _Filled(cst.CSTTransformer):
 
 
 _RESULT = cst.Name("result")
+_MAPPINGS = {"dict", "Dict", "Mapping"}
+_MAPPING = m.Dict() | m.DictComp() | m.Call(m.Name("dict") | m.Attribute(attr=m.Name("model_dump")))
 
 
 # Calls of constructors give no None.

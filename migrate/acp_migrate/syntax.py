@@ -143,3 +143,12 @@ def accepts_none(annotation: cst.BaseExpression) -> bool:
     if isinstance(annotation, cst.Subscript):
         return dotted(annotation.value).rpartition(".")[2] == "Optional"
     return m.matches(annotation, m.Name("None"))
+
+
+# What tests pass in place of a model.
+_NO_MODEL = re.compile("cast|object|SimpleNamespace|.*(Mock|Fake|Stub|Dummy).*")
+
+
+def is_no_model(value: cst.BaseExpression) -> bool:
+    """Return whether a value is what tests pass in place of a model."""
+    return isinstance(value, cst.Call) and _NO_MODEL.fullmatch(dotted(value.func).rpartition(".")[2]) is not None

@@ -10,7 +10,7 @@ from libcst.metadata import ScopeProvider
 from acp_migrate.bindings import imported
 from acp_migrate.project import Kind, Project
 from acp_migrate.resolving import Resolver, Scope
-from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none, simple_statements, walk
+from acp_migrate.syntax import accepts_none, dotted, in_string, is_no_model, may_be_none, simple_statements, walk
 
 
 class Tracking(cst.CSTTransformer):
@@ -108,6 +108,7 @@ class Tracking(cst.CSTTransformer):
                 scope = self.resolver.scopes[-1]
                 scope.models.discard(each.target.value)
                 scope.held.discard(each.target.value)
+                (scope.fakes.add if is_no_model(node.value) else scope.fakes.discard)(each.target.value)
                 if made:
                     (scope.models if len(node.targets) == 1 else scope.held).add(each.target.value)
                 annotated, called = self.resolver.project.annotated, self._function_of(node.value)

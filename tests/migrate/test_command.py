@@ -96,13 +96,16 @@ def test_line_endings_and_encodings_are_kept(tmp_path: Path, before: bytes, afte
 
 def test_hidden_folders_environments_and_symlinks_are_skipped(program: Path) -> None:
     folder = program.parent
-    for name in (".hidden", "venv", "env/lib", "__pycache__", "node_modules"):
+    for name in (".hidden", "venv", "env/lib", "__pycache__", "node_modules", "build/lib", "dist"):
         (folder / name).mkdir(parents=True)
         (folder / name / "other.py").write_text(OLD)
     (folder / "env" / "pyvenv.cfg").write_text("")
+    (folder / "pyproject.toml").write_text("")
     (folder / "link.py").symlink_to(program)
     (folder / "linked").symlink_to(folder)
     assert [*files.find([folder])] == [program]
+    (folder / "pyproject.toml").unlink()
+    assert len([*files.find([folder])]) == 3, "a package may have the name of a folder for what is built"
 
 
 def test_files_see_the_classes_of_others(tmp_path: Path) -> None:
