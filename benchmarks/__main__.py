@@ -33,34 +33,30 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            results = _measure(options, Path(folder))
+            _measure(options, Path(folder))
     except UsageError as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
     except FailedError as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 1
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     return 0
 
 
-def _measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+def _measure(options: argparse.Namespace, folder: Path) -> None:
+    """Measure rows, and print each. The file has what was measured until then, if the rest takes too long."""
     implementations = Implementations(with_peers=options.peers)
     setup = Setup(implementations, options.scale, folder)
     results: list[dict[str, Any]] = []
+    about = {"machine": machine(), "versions": versions(implementations), "rounds": options.rounds}
     for row in _selected(all_rows(setup), options):
         results.append(result_of(row, measure(row, options.rounds, _progress)))
         _progress("")
         print("\n".join(text_lines(results[-1])), flush=True)
-    return {
-        "machine": machine(),
-        "versions": versions(implementations),
-        "rounds": options.rounds,
-        "scale": options.scale,
-        "rows": results,
-    }
+        if options.json:
+            options.json.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({**about, "scale": options.scale, "rows": results}, indent=1)
+            options.json.write_text(f"{text}\n", "utf-8")
 
 
 def _selected(rows: list[Row], options: argparse.Namespace) -> list[Row]:
