@@ -57,9 +57,15 @@ def check(root: Path, folder: str, packages: list[Path]) -> list[Problem]:
     options = ["--config-file", str(settings), "--output", "json", "--show-column-numbers"]
     environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, (root / folder, *packages)))}
     command = [sys.executable, "-m", "mypy", *options, folder]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode not in (0, 1) or bool(done.returncode) != bool(found):
+    # Processes that share a cache, or were killed, can damage it, so that mypy crashes. Then it gets one of its own.
+    for cache in ([], ["--cache-dir", str(root / ".own_cache")]):
+        done = subprocess.run(
+            [*command, *cache], cwd=root, env=environment, capture_output=True, text=True, check=False
+        )
+        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode in (0, 1) and bool(done.returncode) == bool(found):
+            break
+    else:
         reasons = [each["message"] for each in found] or done.stderr.splitlines() or ["it gave no reason"]
         raise SourceError(f"mypy can't check {folder}: {reasons[-1]}.")
     return sorted((_problem(each) for each in found if each["severity"] == "error"), key=lambda each: each.place)
