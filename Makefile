@@ -128,7 +128,7 @@ demo: $(READY) ## Run the terminal client with the full example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
 		$(BIN)/python examples/full_agent.py
 
-bench: $(READY) ## Compare with the official SDKs in all benchmarks, into build/bench.json (a quarter of an hour; needs Node)
+bench: $(READY) ## Compare with the official SDKs in all benchmarks, into build/bench.json (40 minutes; needs Node)
 	$(BIN)/python -m benchmarks --json build/bench.json
 
 bench-quick: $(READY) ## Run short benchmarks in less than a minute, without the official SDKs
