@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from acp_kit.client import open_session
 from acp_kit.testing import ScriptedClient, connect
 from examples.full_agent import FullAgent
 from tests.support.paths import ROOT
+from tests.support.signals import interrupt
 
 # The group shares two chats with the full agent.
 pytestmark = pytest.mark.xdist_group("examples")
@@ -122,8 +122,7 @@ def test_control_c_ends_the_terminal_client_while_it_waits_for_a_line(typed: str
             shown = ""
             while not shown.endswith(asked):
                 shown += client.stdout.read(1)
-            client.send_signal(signal.SIGINT)
-            assert client.wait(30) == 0
+            assert interrupt(client) == 0
         finally:
             client.kill()
             os.close(master)
