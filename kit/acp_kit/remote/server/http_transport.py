@@ -82,6 +82,7 @@ class HTTPTransport:
         while self._received is None and not self.has_ended:
             await self._wait()
         line, self._received = self._received, None
+        self.account.set("received", 0)
         self._changed.set()
         return b"" if self.has_ended or line is None else self.account.pass_on(line)
 
@@ -149,6 +150,7 @@ class HTTPTransport:
             self.account.set("requests", (len(self._requests) + len(self._loads)) * size)  # ids may occur twice
         # Inside JSON, newlines are only between tokens.
         self._received = data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
+        self.account.set("received", len(data))
         self._changed.set()
 
     def is_open(self, session: str) -> bool:
