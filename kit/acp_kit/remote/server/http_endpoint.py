@@ -139,7 +139,7 @@ class HTTPEndpoint:
                 session = transport.session_of(message) or header_session
                 if header_session not in ("", session):
                     raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
-                await transport.put(body, message, session)
+                await transport.put(body, message, session, request)
                 transport.abort_body = lambda: None
         finally:
             transport.posts -= 1

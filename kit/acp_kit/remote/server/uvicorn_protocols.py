@@ -192,7 +192,8 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
 
     def data_received(self, data: bytes) -> None:
         if self.handshake_initiated and not self.handshake_complete:
-            return self.transport.abort()  # the client didn't wait for the response
+            self.transport.abort()  # the client didn't wait for the response
+            return
         super().data_received(data)
         if not self.handshake_initiated:  # websockets can't read what was a request for h11
             self.transport.abort()

@@ -176,6 +176,16 @@ async def test_a_flood_of_messages_waits_for_the_agent_or_is_refused() -> None:
         assert [(await posts[number]).status for number in taken] == [202] * 4
 
 
+async def test_a_message_that_the_agent_has_not_received_counts() -> None:
+    serve, agents = raw_agents()
+    async with serving(agent_app(serve, bounds=Bounds(connection_bytes=200_000))) as site:
+        id = await site.initialize()
+        await agents.get()
+        assert (await site.post(id, {"id": 1, "method": "_x", "params": "x" * 150_000})).status == 202
+        assert (await site.post(id, {"id": 2, "method": "_x", "params": "x" * 150_000})).status == 413
+        await _works(site)
+
+
 async def test_messages_arrive_in_the_order_in_which_they_were_sent() -> None:
     serve, agents = raw_agents()
     async with serving(agent_app(serve)) as site:

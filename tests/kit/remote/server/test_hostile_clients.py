@@ -231,6 +231,20 @@ async def test_bodies_that_are_not_complete(server: Victim, is_open: bool) -> No
         writer.transport.abort()
 
 
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_bodies_during_authentication(server: Victim, method: str) -> None:
+    writers: list[asyncio.StreamWriter] = []
+    async with attacked(server, PROCESS // 16 + 16 * 1024 * 1024):
+        for number in range(count(400, 600)):
+            framing = {"Transfer-Encoding": "chunked"} if number % 2 else {"Content-Length": "1000000"}
+            body = (b"%x\r\n" % 200_000 if number % 2 else b"") + b"x" * 200_000
+            writers.append((await server.begin(method, {"Slow": "yes", **framing}, body))[1])
+        for _ in range(20):
+            await server.request("GET", {})
+    for writer in writers:
+        writer.transport.abort()
+
+
 async def test_requests_without_an_answer_and_ids_that_are_none(server: Victim) -> None:
     async with attacked(server):
         id = await server.initialize()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import tomllib
 from contextlib import suppress
 from importlib.metadata import version
@@ -10,12 +11,13 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.server import ServerProtocol
 
 from acp_kit.remote import Bounds, agent_app
 from acp_kit.remote.server.uvicorn_protocols import HTTP, WebSockets
+from tests.support.kit.hostile_server import frame
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import JSON, read_response, serving
 from tests.support.paths import ROOT
@@ -125,17 +127,37 @@ async def test_a_client_may_not_send_anything_behind_its_last_request() -> None:
         stream.writer.close()
 
 
-@pytest.mark.parametrize("kind", ["first", "websocket"])
-async def test_authentication_has_a_time_limit_and_ends_with_the_client(kind: str) -> None:
-    ended = asyncio.Queue[str]()
+async def test_a_body_that_nobody_wants_is_dropped_with_the_response() -> None:
+    asked, allowed = asyncio.Event(), asyncio.Event()
 
     async def authenticate(_: Any) -> None:
+        asked.set()
+        await allowed.wait()
+
+    async with serving(agent_app(echo, authenticate=authenticate)) as site:
+        reader, writer = await site.begin("GET", {"Content-Length": "9"}, b"x")
+        await asked.wait()
+        writer.write(b"y")
+        while not (bodies := [cycle.body for cycle in gc.get_objects() if isinstance(cycle, RequestResponseCycle)])[0]:
+            await asyncio.sleep(0)
+        allowed.set()
+        assert (await read_response(reader)).status == 400
+        assert not bodies[0]
+        writer.close()
+
+
+@pytest.mark.parametrize("kind", ["first", "websocket"])
+async def test_authentication_has_a_time_limit_and_ends_with_the_client(kind: str) -> None:
+    started, ended = asyncio.Queue[str](), asyncio.Queue[str]()
+
+    async def authenticate(_: Any) -> None:
+        started.put_nowait("started")
         try:
             await asyncio.Event().wait()
         finally:
             ended.put_nowait("cancelled")
 
-    method, headers = ("GET", _HANDSHAKE) if kind == "websocket" else ("POST", {**JSON, "Content-Length": "1"})
+    method, headers = ("GET", _HANDSHAKE) if kind == "websocket" else ("POST", {**JSON, "Content-Length": "2"})
     async with serving(agent_app(echo, authenticate=authenticate, bounds=Bounds(first_seconds=0.05))) as site:
         reader, writer = await site.begin(method, headers, b"" if kind == "websocket" else b"{")
         assert (await read_response(reader)).status == 503
@@ -145,3 +167,15 @@ async def test_authentication_has_a_time_limit_and_ends_with_the_client(kind: st
         _, writer = await site.begin(method, headers, b"" if kind == "websocket" else b"{")
         writer.close()
         assert await ended.get() == "cancelled"
+        started = asyncio.Queue[str]()
+        reader, writer = await site.begin(method, headers, b"" if kind == "websocket" else b"{")
+        await started.get()
+    assert b" 50" in await reader.read()
+    assert await ended.get() == "cancelled"
+    writer.close()
+    async with serving(agent_app(echo, authenticate=authenticate)) as site:
+        reader, writer = await site.begin("GET", _HANDSHAKE)
+        await started.get()
+        writer.write(frame(b"", length=9))  # without waiting for the response
+        assert await reader.read() == b""
+        writer.close()
