@@ -46,8 +46,7 @@ class HostilesAgent(EchoAgent):
 
 
 async def _authenticate(request: HTTPConnection) -> None:
-    if "slow" in request.headers:
-        await asyncio.Event().wait()
+    await asyncio.sleep(float(request.headers.get("slow", 0)))
 
 
 async def _serve(transport: Transport, _: None) -> None:

@@ -231,14 +231,11 @@ async def test_bodies_that_are_not_complete(server: Victim, is_open: bool) -> No
         writer.transport.abort()
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_bodies_during_authentication(server: Victim, method: str) -> None:
+async def test_bodies_during_authentication(server: Victim) -> None:
     writers: list[asyncio.StreamWriter] = []
     async with attacked(server, PROCESS // 16 + 16 * 1024 * 1024):
-        for number in range(count(400, 600)):
-            framing = {"Transfer-Encoding": "chunked"} if number % 2 else {"Content-Length": "1000000"}
-            body = (b"%x\r\n" % 200_000 if number % 2 else b"") + b"x" * 200_000
-            writers.append((await server.begin(method, {"Slow": "yes", **framing}, body))[1])
+        for method in ("GET", "POST") * count(200, 300):
+            writers.append((await server.begin(method, {"Slow": "60"}, b"x" * 200_000))[1])
         for _ in range(20):
             await server.request("GET", {})
     for writer in writers:
