@@ -16,7 +16,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from acp_kit.remote.__main__ import main
+from acp_kit.__main__ import main
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.forked import SERVER, Forked, ran
 
@@ -71,7 +71,7 @@ def _in(folder: Path, program: str) -> tuple[str, str]:
 @contextmanager
 def _served(folder: Path, agent: str, *options: str, env: dict[str, str] | None = None) -> Iterator[tuple[Forked, str]]:
     """Serve an agent of the folder. Yield the server, and its host and port."""
-    main_program = "runpy.run_module('acp_kit.remote', run_name='__main__')"
+    main_program = "runpy.run_module('acp_kit', run_name='__main__')"
     arguments = ["serve", agent, "--port", "0", *options]
     command = _in(folder, f"sys.argv[1:] = {arguments!r}; {main_program}")
     SERVER.start()
@@ -99,7 +99,7 @@ def test_the_client_of_the_guide(scheme: str, folder: Path, address: str) -> Non
 
 def test_the_bridge_passes_messages_on_over_websocket(address: str) -> None:
     opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
-    command = ("-m", "acp_kit.remote", "connect", f"ws://{address}/acp")
+    command = ("-m", "acp_kit", "connect", f"ws://{address}/acp")
     code, stdout, stderr = ran(*command, input=opening)
     assert (code, stderr) == (0, b"")
     assert json.loads(stdout)["result"]["protocolVersion"] == 1
@@ -145,7 +145,7 @@ def test_without_its_token_a_server_refuses_to_open_a_connection(header: str | N
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 def test_the_bridge_and_a_server_have_their_token_from_a_variable(scheme: str, private: str) -> None:
     opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
-    command = ("-m", "acp_kit.remote", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
+    command = ("-m", "acp_kit", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
     code, stdout, stderr = ran(*command, input=opening, env=_TOKEN)
     assert (code, stderr) == (0, b"")
     assert json.loads(stdout)["result"]["protocolVersion"] == 1
@@ -258,5 +258,5 @@ def test_a_package_that_is_missing_is_one_line(
     monkeypatch.setitem(sys.modules, missing, None)
     stderr = _unserved([], folder, capsys, monkeypatch)
     command = "pip install 'acp-bindings[remote]'"
-    needs = f"python -m acp_kit.remote serve needs the package {missing}, which you get with: {command}"
+    needs = f"acp-bindings serve needs the package {missing}, which you get with: {command}"
     assert stderr == f"acp_kit.remote: {needs}\n"

@@ -19,6 +19,8 @@ from subprocess import PIPE, Popen
 from tempfile import TemporaryFile
 from typing import Any
 
+from starlette.requests import HTTPConnection
+
 from acp_bindings import v1
 from acp_kit.remote import Bounds, agent_app
 from acp_runtime.transports import Transport
@@ -41,6 +43,10 @@ class HostilesAgent(EchoAgent):
     async def _flood(self, session: str, sessions: int, size: int, count: int) -> None:
         for _ in range(count):
             await self.say(session, "x" * size)
+
+
+async def _authenticate(request: HTTPConnection) -> None:
+    await asyncio.sleep(float(request.headers.get("slow", 0)))
 
 
 async def _serve(transport: Transport, _: None) -> None:
@@ -195,7 +201,7 @@ def main(argument: str) -> None:
     from acp_kit.remote.server.running import serve
 
     given = json.loads(argument)
-    app = agent_app(_serve, bounds=Bounds(**given["bounds"]))
+    app = agent_app(_serve, authenticate=_authenticate, bounds=Bounds(**given["bounds"]))
     with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
         print(listener.getsockname()[1], flush=True)
         asyncio.run(serve(app, [listener], **given["options"]))

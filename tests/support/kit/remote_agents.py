@@ -49,14 +49,12 @@ class RawAgent:
     """Answers `initialize`, then does what the test says, with whole messages instead of handlers.
 
     Attributes:
-        received: what came in after `initialize`, once `listen` is called.
         ended: set when the connection has ended.
         error: what sending raised.
     """
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.received: list[Any] = []
         self.ended = asyncio.Event()
         self.error: str | None = None
 

@@ -28,6 +28,7 @@ _logger.setLevel(INFO)
 _PING = 15.0  # seconds between pings
 _PONG = 60.0  # seconds for the answer, which comes behind all messages that are not received yet
 _CLOSING = 1.0  # seconds that the agent may take to close, too
+_MAX_UNREAD = 4  # messages, or fragments of one, that may wait before nothing more is read; websockets adds one
 _MAX_UNREAD_PONGS = 65_536  # bytes of answers to pings
 
 
@@ -118,6 +119,7 @@ async def open_websocket(
             additional_headers={**headers, **cookie},
             compression=None,
             max_size=max_message_bytes,
+            max_queue=_MAX_UNREAD,
             ping_interval=_PING,
             ping_timeout=_PONG,
             close_timeout=_CLOSING,

@@ -11,7 +11,8 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import Message, Receive
+
+from acp_kit.remote.server.uvicorn_protocols import protocol_of
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -70,12 +71,11 @@ class Admission:
                 raise ValueError(f"{origin!r} is not an origin: write one such as https://example.org, without a path.")
         self._authenticate = authenticate
 
-    async def admit(self, request: HTTPConnection, arrivals: Arrivals) -> Any:
+    async def admit(self, request: HTTPConnection) -> Any:
         """Return who sent a request.
 
         Args:
             request: its headers.
-            arrivals: the rest of the request, as it arrives.
 
         Raises:
             HTTPException: The request is refused.
@@ -88,48 +88,21 @@ class Admission:
         if self._authenticate is None:
             return None
         identity = self._authenticate(request)
-        return await self._answer(identity, arrivals) if isawaitable(identity) else identity
+        return await self._answer(identity, protocol_of(request.scope)) if isawaitable(identity) else identity
 
-    async def _answer(self, identity: Awaitable[Any], arrivals: Arrivals) -> Any:
+    async def _answer(self, identity: Awaitable[Any], uvicorn: Any) -> Any:
         """Return what `authenticate` answers. Cancel it if it takes too long, or if the client leaves."""
         answering = asyncio.ensure_future(identity)
-        leaving = asyncio.create_task(arrivals.until_left())
-        tasks = {answering, leaving}
+        if uvicorn is not None:
+            uvicorn.on_left = answering.cancel
         try:
-            await asyncio.wait(tasks, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
-            if answering.done():
+            await asyncio.wait({answering}, timeout=self._seconds)
+            if answering.done() and not answering.cancelled():
                 return answering.result()
             raise Refused(503, "The request couldn't be authenticated in time.", headers={"Retry-After": "10"})
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-
-
-class Arrivals:
-    """The parts of a request, in order, including those that `until_left` has already seen.
-
-    Args:
-        receive: returns the next part.
-    """
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._early: list[Message] = []
-
-    async def __call__(self) -> Message:
-        """Return the next part."""
-        return self._early.pop(0) if self._early else await self._receive()
-
-    async def until_left(self) -> None:
-        """Return when the client has left. Only the first part that isn't the last one is looked at."""
-        while True:
-            message = await self._receive()
-            self._early.append(message)
-            if message["type"].endswith(".disconnect"):
-                return
-            if message.get("more_body") or message["type"] == "websocket.receive":
-                await asyncio.Event().wait()
+            answering.cancel()
+            await asyncio.wait({answering})
 
 
 def header(request: HTTPConnection, name: str) -> str:

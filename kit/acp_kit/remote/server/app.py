@@ -44,8 +44,8 @@ def agent_app(
             None.
         authenticate: Returns who has sent a request, from its headers for example. It raises starlette's HTTPException
             if nobody may send it. It is called for each request. A connection is only for the identity that opened it:
-            another one, compared by `==`, gets 404. It is cancelled after `bounds.first_seconds`, or when the client
-            has left. A function that isn't async has to return at once.
+            another one, compared by `==`, gets 404. It is cancelled after `bounds.first_seconds`, and with `run` also
+            when the client has left or the server stops. A function that isn't async has to return at once.
         path: The path of the URL.
         hosts: The names that clients use for this server, without ports; an IPv6 address in brackets. Requests to other
             names get 403; that keeps web sites away that point their own name to this server's address.

@@ -17,7 +17,7 @@ class Bounds:
         message_bytes: The size of the largest message that is received, in bytes.
         first_bytes: The same until the agent has answered `initialize`.
         first_seconds: How long a client may take to send `initialize`, and `authenticate` to answer. The connection has
-            a place from the beginning.
+            a place from the beginning. What is read of a body before that counts with those that are not initialized.
         connection_bytes: How many bytes of a connection may wait: received and not handled to the end, sent and not
             read, complete or not; not the objects that handlers make messages of. The agent waits beyond half of it.
             Beyond all of it, the connection is aborted.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing, nullcontext
 from functools import partial
 from secrets import token_urlsafe
 from typing import Any
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from acp_kit.remote.headers import CONNECTION_ID, SESSION_ID
 from acp_kit.remote.messages import Batch, Message, read_message
 from acp_kit.remote.server.account import Account, Accounts
-from acp_kit.remote.server.admission import Admission, Arrivals, Refused, header
+from acp_kit.remote.server.admission import Admission, Refused, header
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_transport import Answer, HTTPTransport
@@ -43,19 +44,19 @@ class HTTPEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, as an ASGI application."""
-        arrivals = Arrivals(receive)
-        request = Request(scope, arrivals)
-        if request.method == "POST" and not header(request, CONNECTION_ID):
-            with self._connections.place() as place:
-                identity = await self._admission.admit(request, arrivals)
-                response: ASGIApp = await self._open(request, identity, place)
-        else:
-            identity = await self._admission.admit(request, arrivals)
-            response = await self._respond(request, identity)
-        await response(scope, arrivals, send)
+        request = Request(scope, receive)
+        opens = request.method == "POST" and not header(request, CONNECTION_ID)
+        with self._connections.place() if opens else nullcontext() as place:
+            with closing(Account(self._accounts, partial(_abort, request))) as account:
+                account.set(request, _buffer_size(request))
+                identity = await self._admission.admit(request)
+            response = await self._respond(request, identity, place)
+        await response(scope, receive, send)
 
-    async def _respond(self, request: Request, identity: Any) -> ASGIApp:
+    async def _respond(self, request: Request, identity: Any, place: object) -> ASGIApp:
         match request.method:
+            case "POST" if place is not None:
+                return await self._open(request, identity, place)
             case "POST":
                 return await self._post(request, identity)
             case "GET":
@@ -74,6 +75,7 @@ class HTTPEndpoint:
         transport, owner = self._transports.get(id, (None, None))
         if transport is None or transport.has_ended or owner != identity:
             raise Refused(404, f"There is no such connection: the {CONNECTION_ID} is unknown, or the connection ended.")
+        _end_on_shutdown(request, transport)
         return transport
 
     def _session(self, request: Request) -> str:
@@ -95,6 +97,7 @@ class HTTPEndpoint:
     async def _open(self, request: Request, identity: Any, place: object) -> Response:
         """Open a connection, and return the answer to `initialize`."""
         id, transport = token_urlsafe(24), HTTPTransport(self._bounds, self._accounts)
+        _end_on_shutdown(request, transport)
         answer: Answer | None = None
         try:
             most = min(self._bounds.first_bytes, self._bounds.message_bytes)
@@ -136,7 +139,7 @@ class HTTPEndpoint:
                 session = transport.session_of(message) or header_session
                 if header_session not in ("", session):
                     raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
-                await transport.put(body, message, session)
+                await transport.put(body, message, session, request)
                 transport.abort_body = lambda: None
         finally:
             transport.posts -= 1
@@ -197,16 +200,12 @@ class HTTPEndpoint:
             leaving = asyncio.create_task(_until_left(receive), name="acp-stream-left")
             with transport.reading(session, leaving.cancel) as stream:
                 writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
-                if uvicorn := protocol_of(scope):
-                    uvicorn.on_shutdown = transport.end
                 try:
                     await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     writing.cancel()
                     leaving.cancel()
                     results = await asyncio.gather(writing, leaving, return_exceptions=True)
-                    if uvicorn:
-                        uvicorn.on_shutdown = None
             if results[0] is not None:
                 _abort(request)  # what the server still has would wait for a client that doesn't read
             if isinstance(results[0], TimeoutError):
@@ -216,9 +215,16 @@ class HTTPEndpoint:
 
 
 def _buffer_size(request: Request) -> int:
-    """Return how much of a body the server may hold while the message before it is handled."""
+    """Return how much of a body the server may hold before it is wanted."""
     length = header(request, "content-length")
+    if not length and "transfer-encoding" not in request.headers:
+        return 0
     return min(int(length), _BUFFER) if length.isdecimal() else _BUFFER
+
+
+def _end_on_shutdown(request: Request, transport: HTTPTransport) -> None:
+    if uvicorn := protocol_of(request.scope):
+        uvicorn.on_shutdown = transport.end
 
 
 def _abort(request: Request) -> None:

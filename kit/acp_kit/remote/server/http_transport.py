@@ -82,6 +82,7 @@ class HTTPTransport:
         while self._received is None and not self.has_ended:
             await self._wait()
         line, self._received = self._received, None
+        self.account.set("received", 0)
         self._changed.set()
         return b"" if self.has_ended or line is None else self.account.pass_on(line)
 
@@ -129,13 +130,14 @@ class HTTPTransport:
             return self._asked.get(message.id, "")
         return message.session
 
-    async def put(self, data: bytes, message: Message, session: str) -> None:
+    async def put(self, data: bytes, message: Message, session: str, source: object) -> None:
         """Let the agent receive a message, when it has received the one before. Return at once at the end.
 
         Args:
             data: the message.
             message: what it says.
             session: the session that it belongs to; empty if it belongs to none.
+            source: counts it until then.
         """
         while self._received is not None and not self.has_ended:
             await self._wait()
@@ -149,6 +151,8 @@ class HTTPTransport:
             self.account.set("requests", (len(self._requests) + len(self._loads)) * size)  # ids may occur twice
         # Inside JSON, newlines are only between tokens.
         self._received = data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
+        self.account.set(source, 0)
+        self.account.set("received", len(data))
         self._changed.set()
 
     def is_open(self, session: str) -> bool:

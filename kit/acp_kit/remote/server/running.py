@@ -55,7 +55,7 @@ def uvicorn_config(app: Any, **options: Any) -> uvicorn.Config:
         "ws_ping_timeout": 60.0,
         "ws_per_message_deflate": False,
         "h11_max_incomplete_event_size": _HEAD_BYTES,
-        "timeout_graceful_shutdown": 1,
+        "timeout_graceful_shutdown": 2,  # seconds; more than the last ones of a connection
         "log_level": "warning",
     }
     return uvicorn.Config(app, **{**ours, **options})

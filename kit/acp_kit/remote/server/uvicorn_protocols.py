@@ -49,12 +49,14 @@ class _Ending:
 
     Attributes:
         on_shutdown: ends the connection or the response when the server shuts down.
+        on_left: ends what is done before the response, then and when the client has left.
     """
 
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
     app_state: dict[str, Any]
     on_shutdown: Callable[[], object] | None = None
+    on_left: Callable[[], object] | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)  # type: ignore[misc]
@@ -63,6 +65,8 @@ class _Ending:
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)  # type: ignore[misc]
+        if self.on_left is not None:
+            self.on_left()
         self.forget()
 
     def shutdown(self) -> None:
@@ -70,6 +74,8 @@ class _Ending:
             self.on_shutdown()
         else:
             super().shutdown()  # type: ignore[misc]
+        if self.on_left is not None:
+            self.on_left()
         self.abort_soon()
 
     def abort_soon(self) -> None:
@@ -78,7 +84,7 @@ class _Ending:
 
     def forget(self) -> None:
         """Free what refers to this object."""
-        self.app_state, self.on_shutdown = {}, None
+        self.app_state, self.on_shutdown, self.on_left = {}, None, None
 
 
 class HTTP(_Ending, H11Protocol, ReadsLittle):
@@ -93,6 +99,11 @@ class HTTP(_Ending, H11Protocol, ReadsLittle):
             super().data_received(data)
         except h11.LocalProtocolError:  # uvicorn can't refuse an invalid request while it responds to the one before
             self.transport.abort()
+
+    def on_response_complete(self) -> None:
+        self.on_shutdown = None
+        self.cycle.body.clear()  # nobody wants it any more
+        super().on_response_complete()
 
     def _check_later(self) -> None:
         unsent = self.transport.get_write_buffer_size()
@@ -180,6 +191,9 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
         return event
 
     def data_received(self, data: bytes) -> None:
+        if self.handshake_initiated and not self.handshake_complete:
+            self.transport.abort()  # the client didn't wait for the response
+            return
         super().data_received(data)
         if not self.handshake_initiated:  # websockets can't read what was a request for h11
             self.transport.abort()
@@ -194,8 +208,6 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
     def handle_cont(self, event: Frame) -> None:
         if event.opcode is not Opcode.CONT:
             self._is_text = event.opcode is Opcode.TEXT
-        if not self.handshake_complete:
-            self.abort()  # the client didn't wait for the response
         data, event.data = event.data, b""  # websockets keeps the last frame
         if self._message or not event.fin:
             self._message += data

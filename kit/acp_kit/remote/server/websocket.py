@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 from acp_kit.remote.headers import CONNECTION_ID
 from acp_kit.remote.messages import Message, read_message
 from acp_kit.remote.server.account import Account, Accounts
-from acp_kit.remote.server.admission import Admission, Arrivals
+from acp_kit.remote.server.admission import Admission
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.uvicorn_protocols import WebSockets, protocol_of, text_of
@@ -123,8 +123,7 @@ class WebSocketEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the agent over a WebSocket until it is closed."""
-        arrivals = Arrivals(receive)
-        socket, uvicorn = WebSocket(scope, arrivals, send), protocol_of(scope)
+        socket, uvicorn = WebSocket(scope, receive, send), protocol_of(scope)
         task: asyncio.Task[bool] | None = None
 
         def abort() -> None:
@@ -138,7 +137,7 @@ class WebSocketEndpoint:
             if uvicorn is not None:
                 uvicorn.account = account
             try:
-                identity = await self._admission.admit(socket, arrivals)
+                identity = await self._admission.admit(socket)
                 await socket.accept(headers=[(CONNECTION_ID.lower().encode(), token_urlsafe(24).encode())])
                 transport = WebSocketTransport(socket, self._bounds, account)
                 task = self._connections.start(place, transport, identity)

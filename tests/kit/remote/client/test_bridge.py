@@ -1,4 +1,4 @@
-"""`python -m acp_kit.remote connect`: a process that an editor starts in place of the agent."""
+"""`acp-bindings connect`: a process that an editor starts in place of the agent."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Bridge:
 
 @asynccontextmanager
 async def bridge(*arguments: str, **environment: str) -> AsyncGenerator[Bridge]:
-    process = Forked("-m", "acp_kit.remote", "connect", *arguments, env=environment)
+    process = Forked("-m", "acp_kit", "connect", *arguments, env=environment)
     try:
         yield Bridge(process)
     finally:

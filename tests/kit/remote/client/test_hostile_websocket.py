@@ -80,6 +80,15 @@ async def test_many_small_frames_leave_others_their_turn(piece: bytes) -> None:
         await transport.close()
 
 
+async def test_few_messages_wait_until_they_are_received() -> None:
+    async with raw_websocket(sending(LAST * 8)) as url:
+        transport = await open_transport(url)
+        while vars(transport)["_socket"].transport.is_reading():
+            await asyncio.sleep(0)
+        assert [await transport.receive() for _ in range(8)] == [b"last\n"] * 8
+        await transport.close()
+
+
 async def test_a_server_that_does_not_read_the_answers_to_its_pings_is_left() -> None:
     async def flood(websocket: RawWebSocket) -> None:
         await websocket.accept()

@@ -176,6 +176,27 @@ async def test_a_flood_of_messages_waits_for_the_agent_or_is_refused() -> None:
         assert [(await posts[number]).status for number in taken] == [202] * 4
 
 
+async def test_a_message_that_the_agent_has_not_received_counts() -> None:
+    serve, agents = raw_agents()
+    async with serving(agent_app(serve, bounds=Bounds(connection_bytes=200_000))) as site:
+        id = await site.initialize()
+        await agents.get()
+        assert (await site.post(id, {"id": 1, "method": "_x", "params": "x" * 150_000})).status == 202
+        assert (await site.post(id, {"id": 2, "method": "_x", "params": "x" * 150_000})).status == 413
+        assert (await site.post(id, _NEW)).status == 404
+
+
+async def test_a_session_that_is_loaded_again_and_again_counts_once() -> None:
+    serve, agents = raw_agents()
+    load = {"id": 1, "method": "session/load", "params": {"sessionId": "s"}}
+    async with serving(agent_app(serve, bounds=Bounds(connection_bytes=10_000))) as site:
+        id = await site.initialize()
+        agent = await agents.get()
+        for _ in range(20):
+            assert (await site.post(id, load)).status == 202
+            await agent.next()
+
+
 async def test_messages_arrive_in_the_order_in_which_they_were_sent() -> None:
     serve, agents = raw_agents()
     async with serving(agent_app(serve)) as site:

@@ -231,6 +231,17 @@ async def test_bodies_that_are_not_complete(server: Victim, is_open: bool) -> No
         writer.transport.abort()
 
 
+async def test_bodies_during_authentication(server: Victim) -> None:
+    writers: list[asyncio.StreamWriter] = []
+    async with attacked(server, PROCESS // 16 + 16 * 1024 * 1024):
+        for method in ("GET", "POST") * count(200, 300):
+            writers.append((await server.begin(method, {"Slow": "60"}, b"x" * 200_000))[1])
+        for _ in range(20):
+            await server.request("GET", {})
+    for writer in writers:
+        writer.transport.abort()
+
+
 async def test_requests_without_an_answer_and_ids_that_are_none(server: Victim) -> None:
     async with attacked(server):
         id = await server.initialize()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import tomllib
 from contextlib import suppress
 from importlib.metadata import version
@@ -10,12 +11,13 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.server import ServerProtocol
 
 from acp_kit.remote import Bounds, agent_app
 from acp_kit.remote.server.uvicorn_protocols import HTTP, WebSockets
+from tests.support.kit.hostile_server import frame
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import JSON, read_response, serving
 from tests.support.paths import ROOT
@@ -55,10 +57,18 @@ def test_websockets_has_what_is_used() -> None:
 
 @pytest.mark.parametrize("headers", [0, 200])  # which only h11 can read
 async def test_a_client_that_does_not_wait_for_the_handshake_is_refused(headers: int) -> None:
-    async with serving(agent_app(echo)) as site:
+    asked = asyncio.Event()
+
+    async def authenticate(_: Any) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    async with serving(agent_app(echo, authenticate=authenticate)) as site:
         reader, writer = await site.begin("GET", {**_HANDSHAKE, **{f"x{number}": "" for number in range(headers)}})
-        writer.write(b"\x81\x82\0\0\0\0{}")
-        await reader.read()
+        if not headers:
+            await asked.wait()
+        writer.write(frame(b"", length=9))
+        assert await reader.read() == b""
         writer.close()
 
 
@@ -125,23 +135,38 @@ async def test_a_client_may_not_send_anything_behind_its_last_request() -> None:
         stream.writer.close()
 
 
+async def test_a_body_that_nobody_wants_is_dropped_with_the_response() -> None:
+    async with serving(agent_app(echo)) as site:
+        reader, writer = await site.begin("GET", {}, b"body")
+        assert (await read_response(reader)).status == 400
+        assert not [each for each in gc.get_objects() if isinstance(each, RequestResponseCycle) and each.body]
+        writer.close()
+
+
 @pytest.mark.parametrize("kind", ["first", "websocket"])
 async def test_authentication_has_a_time_limit_and_ends_with_the_client(kind: str) -> None:
-    ended = asyncio.Queue[str]()
+    started, ended = asyncio.Queue[str](), asyncio.Queue[str]()
 
     async def authenticate(_: Any) -> None:
+        started.put_nowait("started")
         try:
             await asyncio.Event().wait()
         finally:
             ended.put_nowait("cancelled")
 
-    method, headers = ("GET", _HANDSHAKE) if kind == "websocket" else ("POST", {**JSON, "Content-Length": "1"})
+    request = ("GET", _HANDSHAKE) if kind == "websocket" else ("POST", {**JSON, "Content-Length": "2"}, b"{")
     async with serving(agent_app(echo, authenticate=authenticate, bounds=Bounds(first_seconds=0.05))) as site:
-        reader, writer = await site.begin(method, headers, b"" if kind == "websocket" else b"{")
+        reader, writer = await site.begin(*request)
         assert (await read_response(reader)).status == 503
         assert await ended.get() == "cancelled"
         writer.close()
     async with serving(agent_app(echo, authenticate=authenticate)) as site:
-        _, writer = await site.begin(method, headers, b"" if kind == "websocket" else b"{")
+        _, writer = await site.begin(*request)
         writer.close()
         assert await ended.get() == "cancelled"
+        started = asyncio.Queue[str]()
+        reader, writer = await site.begin(*request)
+        await started.get()
+    assert b" 50" in await reader.read()  # the server was stopped
+    assert await ended.get() == "cancelled"
+    writer.close()
