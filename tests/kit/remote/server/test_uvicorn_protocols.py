@@ -154,7 +154,7 @@ async def test_authentication_has_a_time_limit_and_ends_with_the_client(kind: st
         finally:
             ended.put_nowait("cancelled")
 
-    request = ("GET", _HANDSHAKE) if kind == "websocket" else ("POST", {**JSON, "Content-Length": "2"}, b"{")
+    request: Any = ("GET", _HANDSHAKE) if kind == "websocket" else ("POST", {**JSON, "Content-Length": "2"}, b"{")
     async with serving(agent_app(echo, authenticate=authenticate, bounds=Bounds(first_seconds=0.05))) as site:
         reader, writer = await site.begin(*request)
         assert (await read_response(reader)).status == 503
