@@ -8,7 +8,6 @@ from typing import Any
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import MetadataWrapper
 
 from acp_migrate import blocks, connecting
 from acp_migrate.bindings import listed
@@ -23,6 +22,7 @@ from acp_migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_migrate.names import Names, Target
 from acp_migrate.project import HandlerClass, Project
 from acp_migrate.renaming import Renaming
+from acp_migrate.scopes import Scopes
 from acp_migrate.syntax import dotted, statements, visit_only
 from acp_migrate.tracking import Attributes
 from acp_migrate.usage import used_names
@@ -32,6 +32,11 @@ _STAND_IN = (
     "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
 )
 _LENIENT = "This reads what the schema tolerates, and raises in fewer cases than the old SDK."
+# What has no names in it. It is half of a file.
+_BLANK = {
+    *(cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Dot),
+    *(cst.AssignEqual, cst.LeftParen, cst.RightParen, cst.LeftSquareBracket, cst.RightSquareBracket),
+}
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
 
 
@@ -40,53 +45,55 @@ class Rewritten:
     """A file after rewriting.
 
     Attributes:
-        module: its code.
+        content: its code.
+        encoding: in which it is written.
         changes: how many places were changed.
         todos: how many places are left to a person, in comments.
     """
 
-    module: cst.Module
+    content: bytes
+    encoding: str
     changes: int
     todos: int
 
 
-def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
+def read_attributes(scopes: Scopes, project: Project) -> Attributes:
     """Find what the attributes of classes in a file are, and remember it in the project."""
-    attributes = Attributes(project)
-    with attributes.resolve(wrapper):
-        visit_only(wrapper.module, attributes)
+    attributes = Attributes(scopes, project)
+    visit_only(scopes.module, attributes)
     return attributes
 
 
-def rewrite_module(wrapper: MetadataWrapper, project: Project, names: Names, name: str = "") -> Rewritten:
+def rewrite_module(scopes: Scopes, project: Project, names: Names, name: str = "") -> Rewritten:
     """Rewrite a file if it uses `acp`, or the classes of another that does.
 
     Args:
-        wrapper: the file.
+        scopes: the file.
         project: the handler classes of all files.
         names: what each name is here.
         name: the last part of the name of its module.
     """
-    module = wrapper.module
+    module = scopes.module
     project = project.seen_from(module)
-    attributes = read_attributes(wrapper, project)
-    rewriter = _Rewriter(project, names, wrapper.module)
+    attributes = read_attributes(scopes, project)
+    rewriter = _Rewriter(scopes, project, names)
     exports = project.exports
     rewriter.context.exported = {*exports.wanted.get(name, ()), *listed(module)}
     if name in exports.starred:
         rewriter.context.exported |= {each for each in exports.own.get(id(module), ()) if not each.startswith("_")}
     rewriter.resolver.facts = attributes.resolver.facts
-    new = wrapper.visit(rewriter)
+    new = module.visit(rewriter)
     new = new.visit(Imports(rewriter.context, used_names(new), used_names(module)))
     new = mark_leftovers(new, names)
-    return Rewritten(new, rewriter.context.changes, count_marks(new.code))
+    code = new.code
+    return Rewritten(code.encode(new.encoding), new.encoding, rewriter.context.changes, count_marks(code))
 
 
 class _Rewriter(Renaming):
-    def __init__(self, project: Project, names: Names, module: cst.Module) -> None:
-        super().__init__(project, names, module)
-        self._module = module
-        self._header = comments(module.header)
+    def __init__(self, scopes: Scopes, project: Project, names: Names) -> None:
+        super().__init__(scopes, project, names)
+        self._module = scopes.module
+        self._header = comments(self._module.header)
         self._opened: set[int] = set()  # the expressions that `with` opens, by id
         self._methods: set[int] = set()  # the definitions of methods, by id
         self._functions: list[cst.FunctionDef] = []  # the enclosing functions, as they were
@@ -282,12 +289,16 @@ class _Rewriter(Renaming):
     # Statements
 
     def on_visit(self, node: cst.CSTNode) -> bool:
+        if type(node) in _BLANK:
+            return False
         if isinstance(node, HOLDERS):
             self.context.todos.append([])
             self.context.inserted.append([])
         return super().on_visit(node)
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+        if type(original_node) in _BLANK:
+            return updated_node
         new = super().on_leave(original_node, updated_node)
         if not isinstance(original_node, HOLDERS):
             return new
