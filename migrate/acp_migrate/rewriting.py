@@ -23,7 +23,7 @@ from acp_migrate.names import Names, Target
 from acp_migrate.project import HandlerClass, Project
 from acp_migrate.renaming import Renaming
 from acp_migrate.scopes import Scopes
-from acp_migrate.syntax import dotted, statements, visit_only
+from acp_migrate.syntax import dotted, is_a, statements, visit_only
 from acp_migrate.tracking import Attributes
 from acp_migrate.usage import used_names
 
@@ -291,7 +291,7 @@ class _Rewriter(Renaming):
     def on_visit(self, node: cst.CSTNode) -> bool:
         if type(node) in _BLANK:
             return False
-        if isinstance(node, HOLDERS):
+        if is_a(type(node), HOLDERS):
             self.context.todos.append([])
             self.context.inserted.append([])
         return super().on_visit(node)
@@ -300,7 +300,7 @@ class _Rewriter(Renaming):
         if type(original_node) in _BLANK:
             return updated_node
         new = super().on_leave(original_node, updated_node)
-        if not isinstance(original_node, HOLDERS):
+        if not is_a(type(original_node), HOLDERS):
             return new
         todos, inserted = self.context.todos.pop(), self.context.inserted.pop()
         if not isinstance(new, HOLDERS):

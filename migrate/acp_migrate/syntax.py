@@ -40,14 +40,14 @@ def parts_of(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 def _nodes(value: object) -> Sequence[cst.CSTNode]:
     """Return the nodes in a field."""
     if isinstance(value, (list, tuple)):
-        return [each for each in cast("Sequence[Any]", value) if _is_node(type(each))]
-    return (cast("cst.CSTNode", value),) if _is_node(type(value)) else ()
+        return [each for each in cast("Sequence[Any]", value) if is_a(type(each), cst.CSTNode)]
+    return (cast("cst.CSTNode", value),) if is_a(type(value), cst.CSTNode) else ()
 
 
 @cache
-def _is_node(kind: type[Any]) -> bool:
-    """Return whether instances of a class are nodes. Nodes have an abstract base, for which `isinstance` takes long."""
-    return issubclass(kind, cst.CSTNode)
+def is_a(kind: type[Any], bases: type[Any] | tuple[type[Any], ...]) -> bool:
+    """Return whether a class is of some kinds. `isinstance` takes long for nodes, whose classes are abstract."""
+    return issubclass(kind, bases)
 
 
 @cache
@@ -115,9 +115,9 @@ def statements(block: cst.BaseSuite) -> list[cst.BaseStatement]:
 def simple_statements(node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
     """Yield the simple statements in a piece of code, such as imports and assignments, without visiting expressions."""
     for each in parts_of(node):
-        if isinstance(each, cst.BaseSmallStatement):
-            yield each
-        elif isinstance(each, STATEMENTS):
+        if is_a(type(each), cst.BaseSmallStatement):
+            yield cast("cst.BaseSmallStatement", each)
+        elif is_a(type(each), STATEMENTS):
             yield from simple_statements(each)
 
 
