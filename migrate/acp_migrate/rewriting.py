@@ -11,7 +11,7 @@ from libcst import matchers as m
 
 from acp_migrate import blocks, connecting
 from acp_migrate.bindings import listed
-from acp_migrate.calls import method_call
+from acp_migrate.calls import method_call, renaming_of
 from acp_migrate.changing import CANT_CHANGE, assignment
 from acp_migrate.expressions import constructor, error, helper_call, model_class
 from acp_migrate.fstrings import fitted
@@ -31,7 +31,7 @@ _MAYBE_STAND_IN = "If this stands in for a connection, its methods take keywords
 _STAND_IN = (
     "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
 )
-_LENIENT = "This reads what the schema tolerates, and raises in fewer cases than the old SDK."
+_LENIENT = "`{}` reads what the schema tolerates, and raises in fewer cases than the old SDK."
 # What has no names in it. It is half of a file.
 _BLANK = {
     *(cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Dot),
@@ -97,7 +97,8 @@ class _Rewriter(Renaming):
         self._opened: set[int] = set()  # the expressions that `with` opens, by id
         self._methods: set[int] = set()  # the definitions of methods, by id
         self._functions: list[cst.FunctionDef] = []  # the enclosing functions, as they were
-        self._tries = 0  # the enclosing blocks whose errors are caught
+        self._lenient: list[str] = []  # what is to say of a function that reads models
+        self._tries = self._raises = 0  # the enclosing blocks whose errors are caught, and that expect one
 
     # Calls
 
@@ -129,8 +130,9 @@ class _Rewriter(Renaming):
         if old == "AgentSideConnection":
             context.todo("`serve_streams(factory, reader, writer)` serves an agent: run it as a task.")
             return call.with_changes(func=original.func)
-        if old in ("model_validate", "model_validate_json") and self._tries:
-            context.todo(_LENIENT)
+        if old in ("model_validate", "model_validate_json") and (self._tries or self._raises):
+            add = self._lenient.append if self._functions and not self._raises else context.todo
+            add(_LENIENT.format(dotted(call.func)))
         found = context.names.find(old)
         if isinstance(found, Target) and not found.alike:
             return call
@@ -145,6 +147,12 @@ class _Rewriter(Renaming):
         ):
             context.todo(f"`{found.name}` is a union: make an instance of one of its members.")
         return call if cls is None else constructor(context, call, cls)
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
+        name = self._functions[-1].name.value if self._functions else ""
+        if original_node.evaluated_value == name and self.resolver.scopes[-1].cls in self.context.project.classes:
+            self.context.todo(renaming_of(self.context, name, known=True))
+        return super().leave_SimpleString(original_node, updated_node)
 
     def leave_FormattedString(
         self, original_node: cst.FormattedString, updated_node: cst.FormattedString
@@ -171,6 +179,8 @@ class _Rewriter(Renaming):
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
         super().leave_FunctionDef(original_node, updated_node)
         self._functions.pop()
+        while self._lenient:  # what calls the function sees a result where it saw an error
+            self.context.todo(self._lenient.pop(0))
         scope = self.resolver.scopes[-1]
         cls = self.context.project.classes.get(scope.cls)
         if cls is not None and id(original_node) in self._methods:
@@ -250,7 +260,7 @@ class _Rewriter(Renaming):
         return super().visit_WithItem(node)
 
     def visit_With(self, node: cst.With) -> None:
-        self._tries += _expects_error(node)
+        self._raises += _expects_error(node)
 
     def visit_Try_body(self, node: cst.Try) -> None:
         self._tries += 1
@@ -259,7 +269,7 @@ class _Rewriter(Renaming):
         self._tries -= 1
 
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement:
-        self._tries -= _expects_error(original_node)
+        self._raises -= _expects_error(original_node)
         calls = [each.item for each in original_node.items if isinstance(each.item, cst.Call)]
         if any(self.resolver.name(each.func) == "spawn_agent_process" for each in calls):
             return blocks.yields_proxy(self.context, updated_node, self._attributes_of)
