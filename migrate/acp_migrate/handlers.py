@@ -68,12 +68,11 @@ def _lists(context: Context, request: str, node: cst.FunctionDef, params: Sequen
     fields: Any = getattr(getattr(import_module(context.names.profile), request), "model_fields", {})
     for each in params:
         name = each.name.value
+        used = m.findall(node.body, m.Comparison(m.Name(name)) | m.Arg(m.Name(name)))
         listed = name in fields and get_origin(fields[name].annotation) is list
-        if listed and m.matches(each, m.Param(default=m.Name("None"))):
-            used = m.findall(node.body, m.Comparison(m.Name(name)) | m.Arg(m.Name(name)))
-            if used:
-                found.add(name)
-                context.todo(f"`{name}` is now also None if the peer sends an empty list.")
+        if used and listed and m.matches(each, m.Param(default=m.Name("None"))):
+            found.add(name)
+            context.todo(f"`{name}` is now also None if the peer sends an empty list.")
     return found
 
 

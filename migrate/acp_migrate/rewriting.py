@@ -310,7 +310,7 @@ class _Rewriter(Renaming):
         if type(original_node) in _BLANK:
             return updated_node
         new = super().on_leave(original_node, updated_node)
-        if not is_a(type(original_node), HOLDERS):
+        if not is_a(original_node.__class__, HOLDERS):
             return new
         todos, inserted = self.context.todos.pop(), self.context.inserted.pop()
         if not isinstance(new, HOLDERS):

@@ -14,7 +14,7 @@ class Scopes(ScopeProvider):
     def __init__(self, module: cst.Module) -> None:
         super().__init__()
         self.module = module
-        self._contexts = ExpressionContextProvider()
+        self._contexts: Any = ExpressionContextProvider()
         self._contexts.visit_Module(module)
         self.visit_Module(module)
 
@@ -24,4 +24,5 @@ class Scopes(ScopeProvider):
 
     def of(self, node: cst.CSTNode) -> Any:
         """Return the scope of a piece of code; None if it was not in the file."""
-        return super().get_metadata(Scopes, node, None)
+        found: Any = super()
+        return found.get_metadata(Scopes, node, None)

@@ -31,17 +31,16 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ""
 
 
-def parts_of(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield the nodes in a node, without whitespace, operators and parentheses."""
-    for name in _fields(type(node)):
-        yield from _nodes(getattr(node, name))
+def parts_of(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """Return the nodes in a node, without whitespace, operators and parentheses."""
+    return [each for name in _fields(type(node)) for each in _nodes(getattr(node, name))]
 
 
-def _nodes(value: object) -> Sequence[cst.CSTNode]:
+def _nodes(value: Any) -> Sequence[cst.CSTNode]:
     """Return the nodes in a field."""
     if isinstance(value, (list, tuple)):
-        return [each for each in cast("Sequence[Any]", value) if is_a(type(each), cst.CSTNode)]
-    return (cast("cst.CSTNode", value),) if is_a(type(value), cst.CSTNode) else ()
+        return [each for each in cast("Sequence[Any]", value) if is_a(each.__class__, cst.CSTNode)]
+    return (cast("cst.CSTNode", value),) if is_a(value.__class__, cst.CSTNode) else ()
 
 
 @cache
@@ -74,7 +73,7 @@ def find(node: cst.CSTNode, kind: type[T]) -> list[T]:
 
 def visit_only(node: cst.CSTNode, visitor: Any) -> None:
     """Let a visitor see a piece of code, as `node.visit(visitor)` does, without making new nodes."""
-    visit, parts, leave = _methods(type(visitor), type(node))
+    visit, parts, leave = _methods(visitor.__class__, type(node))
     if visit is None or visit(visitor, node) is not False:
         for name, before, after in parts:
             nodes = _nodes(getattr(node, name))
@@ -90,7 +89,7 @@ def visit_only(node: cst.CSTNode, visitor: Any) -> None:
 
 
 @cache
-def _methods(visitor: type[Any], kind: type[Any]) -> tuple[Any, list[tuple[str, Any, Any]], Any]:
+def _methods(visitor: type[Any], kind: Any) -> tuple[Any, list[tuple[str, Any, Any]], Any]:
     """Return the methods of a visitor that visit a node of a kind, its fields, and leave it; None for one of libcst."""
 
     def method(name: str) -> Any:
