@@ -16,9 +16,18 @@ from acp_migrate.syntax import find, names_in, statements, visit_only
 
 
 def reading(
-    context: Context, method: Method, node: cst.FunctionDef, params: Sequence[cst.Param], request: str
+    context: Context, method: Method, node: cst.FunctionDef, params: Sequence[cst.Param], request: str, lists: set[str]
 ) -> cst.FunctionDef:
-    """Return a function that reads its parameters from the request: at its top, or where it uses one only once."""
+    """Return a function that reads its parameters from the request: at its top, or where it uses one only once.
+
+    Args:
+        context: the file.
+        method: which method this is.
+        node: the function.
+        params: its parameters.
+        request: the name of the request.
+        lists: the parameters that are None if the peer sends no list.
+    """
     rest = node.params.star_kwarg
     node = _without_del(node, {each.name.value for each in (*params, *([rest] if rest else ()))})
     uses = Uses()
@@ -30,10 +39,12 @@ def reading(
         if not uses.count[name]:
             continue
         read = f"{request}.{name}" if name in method.params else from_meta(f"{request}.meta", each)
+        read = f"{read} or None" if name in lists else read
         if name == "mode" and method.old == "create_elicitation":
             read = request
             context.todo("`mode` is the request now: compare its class with `CreateElicitationRequestFormSession` etc.")
-        if uses.count[name] == 1 and name not in uses.bound and read.isidentifier() is False and name in method.params:
+        plain = name in method.params and name not in {*uses.bound, *lists} and not read.isidentifier()
+        if uses.count[name] == 1 and plain:
             once[name] = read
         else:
             lines.append(f"{name} = {read}")

@@ -262,6 +262,7 @@ def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.A
 
 def _known(context: Context, method: Method, args: Sequence[cst.Arg], cls: str) -> list[cst.Arg]:
     """Return arguments with those that the old SDK puts into `_meta` as `meta`, and with what is required here."""
+    cls = f"{cls}ValueId" if method.old == "set_config_option" else cls  # one of a union, whose fields all have
     fields: Any = getattr(getattr(import_module(context.names.profile), cls, None), "model_fields", {})
     required = _REQUIRED.get(method.new, {})
     known: list[cst.Arg] = []

@@ -52,8 +52,8 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
         context.todo(f"This takes one request, `{request}`.")
         return node
     parameter = _free(("notification" if method.old in _NOTIFICATIONS else "request", "params"), node)
-    _check_lists(context, request, node, params)
-    node = reading(context, method, node, params, parameter)
+    lists = _lists(context, request, node, params)
+    node = reading(context, method, node, params, parameter, lists)
     node = returning(context, method, node)
     annotated = cst.Param(cst.Name(parameter), cst.Annotation(context.name(request)))
     first = [*node.params.posonly_params, *node.params.params][0].with_changes(comma=cst.MaybeSentinel.DEFAULT)
@@ -62,15 +62,18 @@ def handler(context: Context, cls: HandlerClass, node: cst.FunctionDef) -> cst.F
     )
 
 
-def _check_lists(context: Context, request: str, node: cst.FunctionDef, params: Sequence[cst.Param]) -> None:
-    """Mark a parameter that is None for the old SDK if the peer sends no list, and is compared or passed on."""
+def _lists(context: Context, request: str, node: cst.FunctionDef, params: Sequence[cst.Param]) -> set[str]:
+    """Return and mark the parameters that the old SDK gives as None if the peer sends no list, and that may be None."""
+    found: set[str] = set()
     fields: Any = getattr(getattr(import_module(context.names.profile), request), "model_fields", {})
     for each in params:
         name = each.name.value
+        used = m.findall(node.body, m.Comparison(m.Name(name)) | m.Arg(m.Name(name)))
         listed = name in fields and get_origin(fields[name].annotation) is list
-        if listed and m.matches(each, m.Param(default=m.Name("None"))):
-            used = m.findall(node.body, m.Comparison(m.Name(name)) | m.Arg(m.Name(name)))
-            context.todo(f"`{name}` is never None here: it is empty if the peer sends none." if used else "")
+        if used and listed and m.matches(each, m.Param(default=m.Name("None"))):
+            found.add(name)
+            context.todo(f"`{name}` is now also None if the peer sends an empty list.")
+    return found
 
 
 def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:

@@ -13,7 +13,7 @@ from acp_migrate.import_lines import import_lines, insert
 from acp_migrate.marking import comment, comments, marked
 from acp_migrate.names import Gone, Target
 from acp_migrate.resolving import is_experimental
-from acp_migrate.syntax import STATEMENTS, dotted
+from acp_migrate.syntax import STATEMENTS, dotted, is_a
 from acp_migrate.usage import unresolved, used_names
 
 # Functions whose calls are replaced as a whole.
@@ -75,7 +75,7 @@ class Imports(cst.CSTTransformer):
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         """Visit statements, and skip the rest."""
-        return super().on_visit(node) and isinstance(node, (cst.Module, *STATEMENTS))
+        return super().on_visit(node) and is_a(type(node), (cst.Module, *STATEMENTS))
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         self._depth += 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper
 
 from acp_migrate.exports import Exports, module_name, read_exports
 from acp_migrate.files import File
@@ -16,7 +16,7 @@ from acp_migrate.parsing import Unparsable, check, parse
 from acp_migrate.project import Project, read_project
 from acp_migrate.reading import ReadFile, read_file
 from acp_migrate.rewriting import read_attributes, rewrite_module
-from acp_migrate.tracking import Tracking
+from acp_migrate.scopes import Scopes
 from acp_migrate.usage import may_use_acp
 
 Progress = Callable[[str, int, int], None]
@@ -64,9 +64,9 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
     project = read_project(read.found, read.exports(), roots)
     named = {name for role in names.methods.values() for name in role}
     project.own, project.fields = own_methods(files, named), own_fields(files)
-    for file, wrapper in [*read.wrappers.items()]:
+    for file, scopes in [*read.scopes.items()]:
         try:
-            read_attributes(wrapper, project.seen_from(wrapper.module))
+            read_attributes(scopes, project.seen_from(scopes.module))
         except Exception as error:
             read.fail(file, error)
     chosen = [each for each in files if each in read]
@@ -75,7 +75,7 @@ def migrate(files: Sequence[File], names: Names, progress: Progress | None = Non
         if file in read.problems:
             yield Result(file, file.content, problem=read.problems[file])
         else:
-            yield _rewritten(file, read.wrappers[file], project, names)
+            yield _rewritten(file, read.scopes[file], project, names)
 
 
 def _ignore(what: str, done: int, total: int) -> None:
@@ -88,40 +88,41 @@ class _Read:
 
     roots: Collection[str]
     progress: Progress
-    wrappers: dict[File, MetadataWrapper] = field(default_factory=dict[File, MetadataWrapper])
+    scopes: dict[File, Scopes] = field(default_factory=dict[File, Scopes])
     problems: dict[File, str] = field(default_factory=dict[File, str])
     found: dict[cst.Module, ReadFile] = field(default_factory=dict[cst.Module, ReadFile])
 
     def __contains__(self, file: File) -> bool:
-        return file in self.wrappers or file in self.problems
+        return file in self.scopes or file in self.problems
 
     def add(self, files: Sequence[File]) -> None:
         for position, file in enumerate(files):
             self.progress("Read", position, len(files))
             try:
-                wrapper = MetadataWrapper(parse(file.content), unsafe_skip_copy=True)
-                wrapper.resolve_many(Tracking.METADATA_DEPENDENCIES)
-                self.found[wrapper.module] = read_file(wrapper.module, self.roots)
+                scopes = Scopes(parse(file.content))
+                self.found[scopes.module] = read_file(scopes.module, self.roots)
             except Exception as error:
                 self.fail(file, error)
             else:
-                self.wrappers[file] = wrapper
+                self.scopes[file] = scopes
+            gc.freeze()  # what was read stays: else the collector goes through all of it, again and again
 
     def fail(self, file: File, error: Exception) -> None:
-        self.wrappers.pop(file, None)
+        self.scopes.pop(file, None)
         self.problems[file] = f"it can't be parsed ({_reason(error)})"
 
     def exports(self) -> Exports:
-        return read_exports([(file.path, wrapper.module) for file, wrapper in self.wrappers.items()])
+        return read_exports([(file.path, scopes.module) for file, scopes in self.scopes.items()])
 
 
-def _rewritten(file: File, wrapper: MetadataWrapper, project: Project, names: Names) -> Result:
+def _rewritten(file: File, scopes: Scopes, project: Project, names: Names) -> Result:
     try:
-        new = rewrite_module(wrapper, project, names, module_name(file.path))
-        check(new.module.bytes)
+        new = rewrite_module(scopes, project, names, module_name(file.path))
+        if new.content != file.content:
+            check(new.content)
     except Exception as error:  # one file that this can't deal with must not stop the others
         return Result(file, file.content, problem=f"it can't be rewritten ({type(error).__name__}: {_reason(error)})")
-    return Result(file, new.module.bytes, new.module.encoding, new.changes, new.todos)
+    return Result(file, new.content, new.encoding, new.changes, new.todos)
 
 
 def _reason(error: Exception) -> str:

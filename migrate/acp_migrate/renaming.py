@@ -13,6 +13,7 @@ from acp_migrate.imports import CALLED, is_acp
 from acp_migrate.names import Gone, Names, Target
 from acp_migrate.project import Project
 from acp_migrate.reading import ROLES
+from acp_migrate.scopes import Scopes
 from acp_migrate.strings import InString, check_attribute, check_text, in_modules, loads, names_methods
 from acp_migrate.syntax import dotted, in_string, simple_statements
 from acp_migrate.tracking import Tracking
@@ -31,8 +32,9 @@ _REMOTE = {"agent": "RemoteAgent", "client": "RemoteClient"}
 class Renaming(Tracking):
     """Replaces names of `acp`, and names of the protocol's methods as attributes of what has them."""
 
-    def __init__(self, project: Project, names: Names, module: cst.Module) -> None:
-        super().__init__(project)
+    def __init__(self, scopes: Scopes, project: Project, names: Names) -> None:
+        super().__init__(scopes, project)
+        module = scopes.module
         aliases: dict[str, str] = {}
         own: set[str] = set()
         self._modules: dict[str, str] = {}  # what the file imports with `import`, by local name

@@ -8,10 +8,11 @@ from typing import Any
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import QualifiedName, QualifiedNameSource, ScopeProvider
+from libcst.metadata import QualifiedName, QualifiedNameSource
 
 from acp_migrate.project import Kind, Project
 from acp_migrate.reading import ROLES
+from acp_migrate.scopes import Scopes
 from acp_migrate.syntax import accepts_none, dotted, in_string, may_be_none
 
 # The classes of connections in `acp`, and whose methods they have.
@@ -89,12 +90,12 @@ class Resolver:
     """Says what the names in a file mean.
 
     Args:
-        module: a visitor or transformer with the metadata of the file.
+        scopes: the file.
         project: the handler classes.
     """
 
-    def __init__(self, metadata: cst.MetadataDependent, project: Project) -> None:
-        self._metadata = metadata
+    def __init__(self, scopes: Scopes, project: Project) -> None:
+        self._scopes = scopes
         self.project = project
         self.scopes = [Scope()]
         self._values: dict[tuple[object, str], Kind] = {}
@@ -123,7 +124,7 @@ class Resolver:
 
     def _qualified(self, node: cst.CSTNode) -> Collection[QualifiedName]:
         """Return what a name may be."""
-        scope: Any = self._metadata.get_metadata(ScopeProvider, node, None)
+        scope = self._scopes.of(node)
         return () if scope is None else scope.get_qualified_names_for(node)
 
     def module(self, node: cst.BaseExpression) -> str:
@@ -269,11 +270,11 @@ class Resolver:
 
     def binding(self, node: cst.CSTNode) -> Any:
         """Return the scope of a piece of code, in which its names are bound."""
-        return self._metadata.get_metadata(ScopeProvider, node, None)
+        return self._scopes.of(node)
 
     def _key(self, node: cst.Name) -> tuple[object, str]:
         """Return what tells a name from others with the same spelling: the scope that binds it."""
-        scope: Any = self.binding(node) or self.scopes[-1].binding  # rewritten code has no metadata
+        scope: Any = self.binding(node) or self.scopes[-1].binding  # rewritten code has none
         bound: Any = next(iter(scope[node.value]), None) if scope is not None else None
         return (getattr(bound, "scope", None), node.value)
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import libcst as cst
 from libcst import matchers as m
-from libcst.metadata import MetadataWrapper
 
 from acp_migrate import blocks, connecting
 from acp_migrate.bindings import listed
-from acp_migrate.calls import method_call
+from acp_migrate.calls import method_call, renaming_of
 from acp_migrate.changing import CANT_CHANGE, assignment
 from acp_migrate.expressions import constructor, error, helper_call, model_class
 from acp_migrate.fstrings import fitted
@@ -23,7 +22,8 @@ from acp_migrate.marking import HOLDERS, comments, count_marks, marked
 from acp_migrate.names import Names, Target
 from acp_migrate.project import HandlerClass, Project
 from acp_migrate.renaming import Renaming
-from acp_migrate.syntax import dotted, statements, visit_only
+from acp_migrate.scopes import Scopes
+from acp_migrate.syntax import dotted, is_a, statements, visit_only
 from acp_migrate.tracking import Attributes
 from acp_migrate.usage import used_names
 
@@ -31,7 +31,12 @@ _MAYBE_STAND_IN = "If this stands in for a connection, its methods take keywords
 _STAND_IN = (
     "This is taken for a connection, whose methods take keywords. Those of an agent or a client take one request."
 )
-_LENIENT = "This reads what the schema tolerates, and raises in fewer cases than the old SDK."
+_LENIENT = "`{}` reads what the schema tolerates, and raises in fewer cases than the old SDK."
+# What has no names in it. It is half of a file.
+_BLANK = {
+    *(cst.SimpleWhitespace, cst.ParenthesizedWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Dot),
+    *(cst.AssignEqual, cst.LeftParen, cst.RightParen, cst.LeftSquareBracket, cst.RightSquareBracket),
+}
 _CONNECTING = ("connect_to_agent", "ClientSideConnection")
 
 
@@ -40,57 +45,60 @@ class Rewritten:
     """A file after rewriting.
 
     Attributes:
-        module: its code.
+        content: its code.
+        encoding: in which it is written.
         changes: how many places were changed.
         todos: how many places are left to a person, in comments.
     """
 
-    module: cst.Module
+    content: bytes
+    encoding: str
     changes: int
     todos: int
 
 
-def read_attributes(wrapper: MetadataWrapper, project: Project) -> Attributes:
+def read_attributes(scopes: Scopes, project: Project) -> Attributes:
     """Find what the attributes of classes in a file are, and remember it in the project."""
-    attributes = Attributes(project)
-    with attributes.resolve(wrapper):
-        visit_only(wrapper.module, attributes)
+    attributes = Attributes(scopes, project)
+    visit_only(scopes.module, attributes)
     return attributes
 
 
-def rewrite_module(wrapper: MetadataWrapper, project: Project, names: Names, name: str = "") -> Rewritten:
+def rewrite_module(scopes: Scopes, project: Project, names: Names, name: str = "") -> Rewritten:
     """Rewrite a file if it uses `acp`, or the classes of another that does.
 
     Args:
-        wrapper: the file.
+        scopes: the file.
         project: the handler classes of all files.
         names: what each name is here.
         name: the last part of the name of its module.
     """
-    module = wrapper.module
+    module = scopes.module
     project = project.seen_from(module)
-    attributes = read_attributes(wrapper, project)
-    rewriter = _Rewriter(project, names, wrapper.module)
+    attributes = read_attributes(scopes, project)
+    rewriter = _Rewriter(scopes, project, names)
     exports = project.exports
     rewriter.context.exported = {*exports.wanted.get(name, ()), *listed(module)}
     if name in exports.starred:
         rewriter.context.exported |= {each for each in exports.own.get(id(module), ()) if not each.startswith("_")}
     rewriter.resolver.facts = attributes.resolver.facts
-    new = wrapper.visit(rewriter)
+    new = module.visit(rewriter)
     new = new.visit(Imports(rewriter.context, used_names(new), used_names(module)))
     new = mark_leftovers(new, names)
-    return Rewritten(new, rewriter.context.changes, count_marks(new.code))
+    code = new.code
+    return Rewritten(code.encode(new.encoding), new.encoding, rewriter.context.changes, count_marks(code))
 
 
 class _Rewriter(Renaming):
-    def __init__(self, project: Project, names: Names, module: cst.Module) -> None:
-        super().__init__(project, names, module)
-        self._module = module
-        self._header = comments(module.header)
+    def __init__(self, scopes: Scopes, project: Project, names: Names) -> None:
+        super().__init__(scopes, project, names)
+        self._module = scopes.module
+        self._header = comments(self._module.header)
         self._opened: set[int] = set()  # the expressions that `with` opens, by id
         self._methods: set[int] = set()  # the definitions of methods, by id
         self._functions: list[cst.FunctionDef] = []  # the enclosing functions, as they were
-        self._tries = 0  # the enclosing blocks whose errors are caught
+        self._lenient: list[str] = []  # what is to say of a function that reads models
+        self._tries = self._raises = 0  # the enclosing blocks whose errors are caught, and that expect one
 
     # Calls
 
@@ -122,8 +130,9 @@ class _Rewriter(Renaming):
         if old == "AgentSideConnection":
             context.todo("`serve_streams(factory, reader, writer)` serves an agent: run it as a task.")
             return call.with_changes(func=original.func)
-        if old in ("model_validate", "model_validate_json") and self._tries:
-            context.todo(_LENIENT)
+        if old in ("model_validate", "model_validate_json") and (self._tries or self._raises):
+            add = self._lenient.append if self._functions and not self._raises else context.todo
+            add(_LENIENT.format(dotted(call.func)))
         found = context.names.find(old)
         if isinstance(found, Target) and not found.alike:
             return call
@@ -138,6 +147,12 @@ class _Rewriter(Renaming):
         ):
             context.todo(f"`{found.name}` is a union: make an instance of one of its members.")
         return call if cls is None else constructor(context, call, cls)
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
+        name = self._functions[-1].name.value if self._functions else ""
+        if original_node.evaluated_value == name and self.resolver.scopes[-1].cls in self.context.project.classes:
+            self.context.todo(renaming_of(self.context, name, known=True))
+        return super().leave_SimpleString(original_node, updated_node)
 
     def leave_FormattedString(
         self, original_node: cst.FormattedString, updated_node: cst.FormattedString
@@ -164,6 +179,8 @@ class _Rewriter(Renaming):
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement] | cst.RemovalSentinel:
         super().leave_FunctionDef(original_node, updated_node)
         self._functions.pop()
+        while self._lenient:  # what calls the function sees a result where it saw an error
+            self.context.todo(self._lenient.pop(0))
         scope = self.resolver.scopes[-1]
         cls = self.context.project.classes.get(scope.cls)
         if cls is not None and id(original_node) in self._methods:
@@ -243,7 +260,7 @@ class _Rewriter(Renaming):
         return super().visit_WithItem(node)
 
     def visit_With(self, node: cst.With) -> None:
-        self._tries += _expects_error(node)
+        self._raises += _expects_error(node)
 
     def visit_Try_body(self, node: cst.Try) -> None:
         self._tries += 1
@@ -252,7 +269,7 @@ class _Rewriter(Renaming):
         self._tries -= 1
 
     def leave_With(self, original_node: cst.With, updated_node: cst.With) -> cst.BaseStatement:
-        self._tries -= _expects_error(original_node)
+        self._raises -= _expects_error(original_node)
         calls = [each.item for each in original_node.items if isinstance(each.item, cst.Call)]
         if any(self.resolver.name(each.func) == "spawn_agent_process" for each in calls):
             return blocks.yields_proxy(self.context, updated_node, self._attributes_of)
@@ -282,14 +299,18 @@ class _Rewriter(Renaming):
     # Statements
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, HOLDERS):
+        if type(node) in _BLANK:
+            return False
+        if is_a(type(node), HOLDERS):
             self.context.todos.append([])
             self.context.inserted.append([])
         return super().on_visit(node)
 
     def on_leave(self, original_node: Any, updated_node: Any) -> Any:
+        if type(original_node) in _BLANK:
+            return updated_node
         new = super().on_leave(original_node, updated_node)
-        if not isinstance(original_node, HOLDERS):
+        if not is_a(original_node.__class__, HOLDERS):
             return new
         todos, inserted = self.context.todos.pop(), self.context.inserted.pop()
         if not isinstance(new, HOLDERS):

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cache
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, TypeVar, cast
 
 import libcst as cst
@@ -33,15 +31,22 @@ def dotted(node: cst.CSTNode | None) -> str:
     return ""
 
 
-def parts_of(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
-    """Yield the nodes in a node and the fields that they are in, without whitespace, operators and parentheses."""
-    for name in _fields(type(node)):
-        value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield name, value
-        elif isinstance(value, (list, tuple)):
-            nodes = cast("Sequence[object]", value)
-            yield from ((name, node) for node in nodes if isinstance(node, cst.CSTNode))
+def parts_of(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """Return the nodes in a node, without whitespace, operators and parentheses."""
+    return [each for name in _fields(type(node)) for each in _nodes(getattr(node, name))]
+
+
+def _nodes(value: Any) -> Sequence[cst.CSTNode]:
+    """Return the nodes in a field."""
+    if isinstance(value, (list, tuple)):
+        return [each for each in cast("Sequence[Any]", value) if is_a(each.__class__, cst.CSTNode)]
+    return (cast("cst.CSTNode", value),) if is_a(value.__class__, cst.CSTNode) else ()
+
+
+@cache
+def is_a(kind: type[Any], bases: type[Any] | tuple[type[Any], ...]) -> bool:
+    """Return whether a class is of some kinds. `isinstance` takes long for nodes, whose classes are abstract."""
+    return issubclass(kind, bases)
 
 
 @cache
@@ -57,7 +62,7 @@ _PUNCTUATION = re.compile(
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """Yield a node and all nodes in it, in their order. `libcst` itself would make new nodes, which takes long."""
     yield node
-    for _, each in parts_of(node):
+    for each in parts_of(node):
         yield from walk(each)
 
 
@@ -68,25 +73,32 @@ def find(node: cst.CSTNode, kind: type[T]) -> list[T]:
 
 def visit_only(node: cst.CSTNode, visitor: Any) -> None:
     """Let a visitor see a piece of code, as `node.visit(visitor)` does, without making new nodes."""
-    name = type(node).__name__
-    methods = _methods(visitor.__class__, name)
-    if not (f"visit_{name}" in methods and getattr(visitor, f"visit_{name}")(node) is False):
-        for field, parts in groupby(parts_of(node), itemgetter(0)):
-            if f"visit_{name}_{field}" in methods:
-                getattr(visitor, f"visit_{name}_{field}")(node)
-            for _, part in parts:
-                visit_only(part, visitor)
-            if f"leave_{name}_{field}" in methods:
-                getattr(visitor, f"leave_{name}_{field}")(node)
-    if f"leave_{name}" in methods:
+    visit, parts, leave = _methods(visitor.__class__, type(node))
+    if visit is None or visit(visitor, node) is not False:
+        for name, before, after in parts:
+            nodes = _nodes(getattr(node, name))
+            if nodes and before is not None:
+                before(visitor, node)
+            for each in nodes:
+                visit_only(each, visitor)
+            if nodes and after is not None:
+                after(visitor, node)
+    if leave is not None:
         arguments = (node, node) if isinstance(visitor, cst.CSTTransformer) else (node,)
-        getattr(visitor, f"leave_{name}")(*arguments)
+        leave(visitor, *arguments)
 
 
 @cache
-def _methods(visitor: type[Any], name: str) -> frozenset[str]:
-    """Return the methods of a visitor for a kind of nodes."""
-    return frozenset(each for each in dir(visitor) if re.match(rf"(visit|leave)_{name}(_|$)", each))
+def _methods(visitor: type[Any], kind: Any) -> tuple[Any, list[tuple[str, Any, Any]], Any]:
+    """Return the methods of a visitor that visit a node of a kind, its fields, and leave it; None for one of libcst."""
+
+    def method(name: str) -> Any:
+        found = getattr(visitor, name, None)
+        return None if found in (getattr(each, name, None) for each in (cst.CSTVisitor, cst.CSTTransformer)) else found
+
+    name = kind.__name__
+    parts = [(each, method(f"visit_{name}_{each}"), method(f"leave_{name}_{each}")) for each in _fields(kind)]
+    return method(f"visit_{name}"), parts, method(f"leave_{name}")
 
 
 def names_in(node: cst.CSTNode) -> Iterator[str]:
@@ -101,10 +113,10 @@ def statements(block: cst.BaseSuite) -> list[cst.BaseStatement]:
 
 def simple_statements(node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
     """Yield the simple statements in a piece of code, such as imports and assignments, without visiting expressions."""
-    for _, each in parts_of(node):
-        if isinstance(each, cst.BaseSmallStatement):
-            yield each
-        elif isinstance(each, STATEMENTS):
+    for each in parts_of(node):
+        if is_a(type(each), cst.BaseSmallStatement):
+            yield cast("cst.BaseSmallStatement", each)
+        elif is_a(type(each), STATEMENTS):
             yield from simple_statements(each)
 
 

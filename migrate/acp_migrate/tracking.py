@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import libcst as cst
-from libcst.metadata import ScopeProvider
 
 from acp_migrate.bindings import imported
 from acp_migrate.project import Kind, Project
 from acp_migrate.resolving import Resolver, Scope
+from acp_migrate.scopes import Scopes
 from acp_migrate.syntax import accepts_none, dotted, in_string, is_no_model, may_be_none, simple_statements, walk
 
 
 class Tracking(cst.CSTTransformer):
     """Keeps a resolver up to date while a file is visited."""
 
-    METADATA_DEPENDENCIES = (ScopeProvider,)
-
-    def __init__(self, project: Project) -> None:
+    def __init__(self, scopes: Scopes, project: Project) -> None:
         super().__init__()
-        self.resolver = Resolver(self, project)
+        self.resolver = Resolver(scopes, project)
         self._only_read: set[int] = set()  # names of which an attribute is used, and targets of assignments, by id
 
     def visit_Module(self, node: cst.Module) -> None:
