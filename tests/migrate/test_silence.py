@@ -365,3 +365,35 @@ def test_variables_that_are_named_like_parameters_say_which_is_which(call: str) 
     assert "session_id=session_id" in new
     assert "mode_id=mode_id" in new
     assert marks(new) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ("def use(block: ImageContentBlock):\n    return block.mimeType", "return block.mime_type"),
+        ("def use(it):\n    if isinstance(it, ImageContentBlock):\n        return it.mimeType", "return it.mime_type"),
+        (
+            "def use():\n    a = ImageContentBlock(type='image', data='', mime_type='')\n    print(a.mimeType)",
+            "a.mime_type",
+        ),
+        (
+            "def use(it):\n    if isinstance(it, Other):\n        return 1\n    if isinstance(it, ImageContentBlock):\n"
+            "        return it.mimeType",
+            "# acp-migrate: `mimeType` is `mime_type`.",
+        ),
+    ],
+)
+def test_a_field_in_camel_case_of_a_model_is_renamed_or_marked(body: str, result: str) -> None:
+    text = f"from acp.schema import ImageContentBlock\nfrom other import Other\n\n\n{body}\n"
+    assert result in rewritten(program=text)["program"]
+
+
+def test_a_field_in_camel_case_of_another_class_is_kept() -> None:
+    text = (
+        "from acp.schema import ImageContentBlock\nfrom mcp.types import ImageContent\n\n\n"
+        "def use(image: ImageContent) -> ImageContentBlock:\n"
+        "    return ImageContentBlock(type='image', data=image.data, mime_type=image.mimeType)\n"
+    )
+    new = rewritten(program=text)["program"]
+    assert "image.mimeType" in new
+    assert marks(new) == []
