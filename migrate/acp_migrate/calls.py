@@ -224,6 +224,13 @@ def _check_order(context: Context, method: Method, call: cst.Call) -> None:
         context.todo("Check which argument is which: older versions of `acp` have another order.")
 
 
+def _as_named(args: Sequence[cst.Arg], params: Sequence[str]) -> Sequence[str]:
+    """Return the parameters in the order of positional arguments, if these are variables with the same names."""
+    given = [dotted(each.value).rpartition(".")[2] for each in args if each.keyword is None and not each.star]
+    known = len({*given}) == len(given) and {*given} <= {*params}
+    return [*given, *(each for each in params if each not in given)] if known else params
+
+
 def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Method | None:
     """Return the method of the protocol that a call of an unknown object seems to be."""
     name = func.attr.value
@@ -248,11 +255,12 @@ def _likely_method(context: Context, func: cst.Attribute, call: cst.Call) -> Met
 
 def _on_connection(context: Context, method: Method, call: cst.Call, func: cst.Attribute) -> cst.BaseExpression | None:
     typed = permission_arguments(context, method, call)
-    args = typed or as_keywords(call.args, method.params)
+    params = _as_named(call.args, method.params)
+    args = typed or as_keywords(call.args, params)
     if args is None or method.old == "create_elicitation" or any(each.star for each in args):
         context.todo(f"`{method.new}` takes keywords only, and further ones as `meta={{...}}`.")
         return renamed(context, call, func, method)
-    if typed is None:
+    if typed is None and params is method.params:
         _check_order(context, method, call)
     known = _known(context, method, args, request_class(context, method))
     if method.old == "set_config_option" and _option_class(arguments(known).get("value")).endswith("Boolean"):

@@ -49,10 +49,11 @@ def _is_field(context: Context, node: cst.BaseExpression) -> bool:
     holder, _, name = dotted(node).rpartition(".")
     if name == "field_meta" or "_" not in name or name in context.project.fields or holder == "self":
         return name == "field_meta"
-    return context.uses_acp and name in _fields(context.names.profile)
+    return context.uses_acp and name in fields(context.names.profile)
 
 
 @cache
-def _fields(profile: str) -> set[str]:
+def fields(profile: str) -> set[str]:
+    """Return the names of the fields of all models."""
     module = import_module(profile)
     return {field for name in module.__all__ for field in getattr(getattr(module, name), "model_fields", ())}

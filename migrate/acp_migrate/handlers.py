@@ -10,7 +10,7 @@ import libcst as cst
 from libcst import matchers as m
 
 from acp_migrate.bodies import Uses, from_meta, reading, with_lines
-from acp_migrate.calls import request_class
+from acp_migrate.calls import DISTINCTIVE, request_class
 from acp_migrate.context import Context
 from acp_migrate.names import Method
 from acp_migrate.own import stands_in
@@ -83,7 +83,7 @@ def fake(context: Context, cls: str, node: cst.FunctionDef) -> None:
         if method is None or method.new == method.old:
             continue
         given = {*parameters(node)} & {*method.params}
-        if stands_in(cls) and "session_id" in given:
+        if stands_in(cls) and ("session_id" in given or (context.uses_acp and method.old in DISTINCTIVE)):
             context.todo(f"If this stands in for a connection, `{method.old}` is `{method.new}`, with keywords.")
         elif context.uses_acp and node.params.star_kwarg and len(given) > 1 and method.old in _OPENING:
             context.todo(f"In an agent or a client, `{method.old}` is `{method.new}`, and takes one request.")

@@ -135,8 +135,10 @@ def read_project(files: Mapping[cst.Module, ReadFile], exports: Exports, roots: 
             each.bases = tuple(
                 f"acp:{role}" if role in ROLES else base for base, role in zip(each.bases, old, strict=True)
             )
-            if not each.bases and each.name in one.connected:
-                each.bases, each.structural = (f"acp:{one.connected[each.name]}",), True
+            cast = "" if "on_connect" in each.methods else one.casts.get(each.name, "")
+            if not each.bases and (role := one.connected.get(each.name, cast)):
+                each.bases, each.structural = (f"acp:{role}",), True
+                one.stand_ins |= {each.name} if cast else set()  # what is connected is no stand-in
     roles = _roles(found)
     without = {each.name for each in classes if id(each) not in roles}
     for each in classes:

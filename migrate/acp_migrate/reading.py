@@ -75,6 +75,7 @@ class ReadFile:
         stand_ins: the classes of what it passes to `on_connect`.
         served: the names of what it creates as an argument of `run_agent` and the like.
         connected: the classes of what it passes there, and whether as an `Agent` or a `Client`.
+        casts: the classes of what it casts to an `Agent` or a `Client`, and to which.
         foreign: the local names of what it imports from elsewhere.
         annotated: what its annotations say.
     """
@@ -84,6 +85,7 @@ class ReadFile:
     stand_ins: set[str]
     served: list[str]
     connected: dict[str, str]
+    casts: dict[str, str]
     foreign: set[str]
     annotated: Annotated
 
@@ -95,7 +97,14 @@ def read_file(module: cst.Module, roots: Collection[str]) -> ReadFile:
     reader = _Reader(acp)
     visit_only(module, reader)
     return ReadFile(
-        reader.classes, reader.calls, reader.stand_ins, reader.served, reader.connected, acp.foreign, reader.annotated
+        reader.classes,
+        reader.calls,
+        reader.stand_ins,
+        reader.served,
+        reader.connected,
+        reader.casts,
+        acp.foreign,
+        reader.annotated,
     )
 
 
@@ -149,6 +158,8 @@ class _Reader(cst.CSTVisitor):
         self.calls: list[str] = []
         self.stand_ins: set[str] = set()
         self.connected: dict[str, str] = {}
+        self.casts: dict[str, str] = {}
+        self._params: dict[str, str] = {}
         self.served: list[str] = []
         self.annotated = Annotated()
         self._class = ""
@@ -159,9 +170,11 @@ class _Reader(cst.CSTVisitor):
             self.annotated.models.add(name)
         if _may_give_none(node):
             self.annotated.nones.add(name)
+        every = [*node.params.params, *node.params.kwonly_params]
+        self._params = {each.name.value: dotted(each.annotation.annotation) for each in every if each.annotation}
         if {*names_in(node.body)} & self._acp.servers:
             return
-        params = [*node.params.params, *node.params.kwonly_params][bool(self._class) :]
+        params = every[bool(self._class) :]
         called = self._class if name == "__init__" else name
         self._takes(called, [(each.name.value, each.annotation) for each in params])
 
@@ -215,6 +228,10 @@ class _Reader(cst.CSTVisitor):
             self.stand_ins.add(self._class_of(node.args[0].value))
         elif name and dotted(node.func).partition(".")[0] not in self._acp.foreign:
             self.calls.append(name)
+        role = self._acp.names.get(dotted(node.args[0].value)) if name == "cast" and len(node.args) == 2 else None
+        if role is not None:
+            given = node.args[1].value
+            self.casts[self._class_of(given) or self._params.get(dotted(given), "")] = role
         for position, each in enumerate(node.args if name else ()):
             if cls := self._class_of(each.value):
                 self.annotated.given.append((name, each.keyword.value if each.keyword else position, cls))

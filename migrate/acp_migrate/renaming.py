@@ -8,6 +8,7 @@ from libcst.metadata import ClassScope
 
 from acp_migrate.bindings import bound, imported
 from acp_migrate.calls import check_fake, check_given, mocked_method, snake, unknown_method
+from acp_migrate.changing import fields
 from acp_migrate.context import Context
 from acp_migrate.imports import CALLED, is_acp
 from acp_migrate.names import Gone, Names, Target
@@ -216,8 +217,13 @@ class Renaming(Tracking):
         self.context.todo(mocked_method(self.context, original_node))
         if self._is_gone(original_node):
             self.context.todo(f"`{original_node.attr.value}`: {self.context.names.fields[original_node.attr.value]}.")
-        if self.context.uses_acp and original_node.attr.value in _CAMEL and dotted(original_node.value) != "self":
-            self.context.todo(f"`{original_node.attr.value}` is `{snake(original_node.attr.value)}`.")
+        old, new = original_node.attr.value, snake(original_node.attr.value)
+        field = new != old and new in fields(self.context.names.profile) and self.resolver.is_model(original_node.value)
+        if field and dotted(original_node.value) not in self.others:
+            self.context.changes += 1
+            updated_node = updated_node.with_changes(attr=cst.Name(new))
+        elif field or (self.context.uses_acp and old in _CAMEL and dotted(original_node.value) != "self"):
+            self.context.todo(f"`{old}` is `{new}`.")
         if original_node.attr.value == "field_meta":
             self.context.changes += 1
             updated_node = updated_node.with_changes(attr=cst.Name("meta"))

@@ -20,6 +20,7 @@ class Tracking(cst.CSTTransformer):
         super().__init__()
         self.resolver = Resolver(scopes, project)
         self._only_read: set[int] = set()  # names of which an attribute is used, and targets of assignments, by id
+        self.others: set[str] = set()  # names of which it was asked whether they hold something else than a model
 
     def visit_Module(self, node: cst.Module) -> None:
         """Remember what the file imports."""
@@ -40,6 +41,8 @@ class Tracking(cst.CSTTransformer):
         asks = dotted(node.func) == "isinstance" and len(node.args) == 2 and isinstance(node.args[0].value, cst.Name)
         if asks and any(self.is_model(self.resolver.name(each)) for each in walk(node.args[1].value)):
             self.resolver.scopes[-1].held.add(dotted(node.args[0].value))
+        elif asks:
+            self.others.add(dotted(node.args[0].value))
         return None
 
     def visit_For_body(self, node: cst.For) -> None:
