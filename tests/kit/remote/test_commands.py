@@ -145,7 +145,7 @@ def test_without_its_token_a_server_refuses_to_open_a_connection(header: str | N
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 def test_the_bridge_and_a_server_have_their_token_from_a_variable(scheme: str, private: str) -> None:
     opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
-    command = ("-m", "acp_kit", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
+    command = ("-m", "acp_kit.remote", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
     code, stdout, stderr = ran(*command, input=opening, env=_TOKEN)
     assert (code, stderr) == (0, b"")
     assert json.loads(stdout)["result"]["protocolVersion"] == 1
