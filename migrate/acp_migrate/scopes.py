@@ -5,24 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import ExpressionContextProvider, ScopeProvider
+from libcst.metadata import MetadataWrapper, ScopeProvider
 
 
-class Scopes(ScopeProvider):
-    """The scopes of a file's code. With a `MetadataWrapper`, libcst would visit the file twice more to find them."""
+class Scopes:
+    """The scopes of a file's code."""
 
     def __init__(self, module: cst.Module) -> None:
-        super().__init__()
         self.module = module
-        self._contexts: Any = ExpressionContextProvider()
-        self._contexts.visit_Module(module)
-        self.visit_Module(module)
-
-    def get_metadata(self, key: Any, node: cst.CSTNode, default: Any = None) -> Any:
-        """Return whether a name is set or used, which finding the scopes asks."""
-        return self._contexts.get_metadata(key, node, default)
+        self._found: Any = MetadataWrapper(module, unsafe_skip_copy=True).resolve(ScopeProvider)
 
     def of(self, node: cst.CSTNode) -> Any:
         """Return the scope of a piece of code; None if it was not in the file."""
-        found: Any = super()
-        return found.get_metadata(Scopes, node, None)
+        return self._found.get(node)
