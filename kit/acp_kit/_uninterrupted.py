@@ -15,14 +15,15 @@ _running: set[asyncio.Task[Any]] = set()  # the event loop itself keeps no tasks
 
 
 async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], object] = lambda: None) -> T:
-    """Run a coroutine to its end, and return its result or raise its error.
+    """Run a coroutine to its end, and return its result or raise its error, unless this task is cancelled meanwhile.
 
     Args:
         work: the coroutine.
         on_cancel: called each time this task is cancelled meanwhile.
 
     Raises:
-        CancelledError: once the coroutine has ended, if this task was cancelled meanwhile.
+        CancelledError: once the coroutine has ended, if this task was cancelled meanwhile. An error of the coroutine is
+            its context. Otherwise, a task that goes on after errors would never end.
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
@@ -32,10 +33,11 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
         except asyncio.CancelledError as error:
             cancelled = error
             on_cancel()
-    result = task.result()
-    if cancelled is not None:
-        raise cancelled
-    return result
+    try:
+        return task.result()
+    finally:
+        if cancelled is not None:
+            raise cancelled
 
 
 async def run_within(work: Coroutine[Any, Any, object], deadline: float) -> None:

@@ -88,6 +88,23 @@ def test_a_full_disk_ends_the_log_with_one_warning(
     assert "can't be written, so the log of messages ends: [Errno 28]" in record.getMessage()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_file_of_somebody_else_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "acp.jsonl"
+    path.write_bytes(b"half of a line")
+    opened: list[int] = []
+
+    def refuse(file: int, mode: int) -> None:
+        opened.append(file)
+        raise PermissionError(mode)
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    with pytest.raises(PermissionError):
+        FrameLog(path)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(*opened)
+
+
 def test_a_file_that_can_not_be_opened_is_an_error_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         FrameLog(tmp_path / "missing" / "acp.jsonl")

@@ -79,8 +79,10 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         try:
             async with asyncio.timeout(self._deadline):
                 await asyncio.gather(*(connection.ready() for connection in connections.values()))
+            if any(connection.is_ending for connection in connections.values()):
+                raise InternalError("The MCP servers were closed while they were connected")
         except BaseException as error:
-            late = [name for name, connection in connections.items() if not connection.is_ready]
+            late = [name for name, connection in connections.items() if not connection.is_ready] or [*connections]
             await _close_all(connections)
             if isinstance(error, TimeoutError):
                 raise InternalError(
@@ -149,6 +151,10 @@ class _Connection:
     @property
     def is_ready(self) -> bool:
         return self._session.done()
+
+    @property
+    def is_ending(self) -> bool:
+        return self._end.is_set()
 
     @property
     def session(self) -> mcp.ClientSession:

@@ -136,6 +136,7 @@ class Supervised:
             ConnectionClosed: if the block has been left.
         """
         self._begun()
+        await asyncio.sleep(0)  # otherwise, a loop that tries again at once would keep the end from being noticed
         while self._agent is None:
             await self._change()
         return self._agent
@@ -181,6 +182,7 @@ class Supervised:
             AgentFailed: if the agent is not started again.
             ConnectionClosed: if the block has been left.
         """
+        await asyncio.sleep(0)  # as in `agent`
         while session in self._sessions and session.agent is not self._agent:
             if (error := self._sessions[session]) is not None:
                 raise SessionLost(f"The session {session.id!r} could not be opened again: {error}") from error

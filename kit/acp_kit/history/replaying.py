@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from acp_kit._updates import has_ended
+
 if TYPE_CHECKING:
     from acp_kit.history.store import HistoryStore, SendsUpdates
 
@@ -13,7 +15,7 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
     """Send the history of a session to a client: merged messages and finished tool calls, in order.
 
     Each update is read when the client has taken the previous one, so a long history needs no more memory than a short
-    one. A tool call that was never finished is sent as failed, because nothing will finish it any more.
+    one. A tool call or a compaction that was never finished is sent as failed, because nothing will finish it.
 
     For example:
 
@@ -30,6 +32,6 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
 
 
 def _finish(update: Any) -> Any:
-    if update.session_update != "tool_call" or update.status in ("completed", "failed"):
+    if update.session_update not in ("tool_call", "compaction_update") or has_ended(update):
         return update
     return update.model_copy(update={"status": "failed"})

@@ -67,7 +67,11 @@ class SqlHistory(HistoryStore):
         self._writing = asyncio.Lock()
 
     async def __aenter__(self) -> SqlHistory:
-        await self._get_engine()
+        try:
+            await self._get_engine()
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -144,10 +148,11 @@ class SqlHistory(HistoryStore):
         await run_to_end(self._fork(session_id, new_session_id, cwd))
 
     async def _close(self) -> None:
-        async with self._writing:
+        async with self._writing, self._opening:
             engine, self._engine = self._engine, None
             if engine is not None:
                 await engine.dispose()
+            self._opening, self._writing = asyncio.Lock(), asyncio.Lock()  # the next use may be in another event loop
 
     async def _append(self, session_id: str, updates: Sequence[SessionUpdate]) -> None:
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
@@ -235,9 +240,7 @@ class SqlHistory(HistoryStore):
 
     async def _get_engine(self) -> AsyncEngine:
         async with self._opening:
-            if self._engine is None:
-                self._engine = await run_to_end(self._open())
-            return self._engine
+            return self._engine or await run_to_end(self._open())
 
     async def _open(self) -> AsyncEngine:
         if isinstance(self._place, Path):
@@ -255,6 +258,7 @@ class SqlHistory(HistoryStore):
         except BaseException:
             await engine.dispose()
             raise
+        self._engine = engine  # here, so that it can be closed even if who waits for it is cancelled
         return engine
 
     async def _create_tables(self, engine: AsyncEngine) -> None:

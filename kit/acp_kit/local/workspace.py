@@ -134,9 +134,8 @@ class Workspace:
         """
         if not self._can_write:
             raise MethodNotFound("fs/write_text_file")
-        with answering_file_errors(request.path):
-            async with self._lock(request.path):
-                await run_to_end(self._write(request.path, request.content))
+        async with self._lock(request.path):
+            await run_to_end(self._write(request.path, request.content))
         return like(request, v1.WriteTextFileResponse)()
 
     def _lock(self, path: str) -> asyncio.Lock:
@@ -149,11 +148,10 @@ class Workspace:
         return await text if isawaitable(text) else text
 
     async def _write(self, path: str, text: str) -> None:
-        real = await asyncio.to_thread(self._replace, path, text)
-        if self._on_write is not None:
-            told = self._on_write(real, text)
-            if told is not None:
-                await told
+        with answering_file_errors(path):
+            real = await asyncio.to_thread(self._replace, path, text)
+        if self._on_write is not None and isawaitable(told := self._on_write(real, text)):
+            await told
 
     def _replace(self, path: str, text: str) -> Path:
         real = self._files.resolve(path)

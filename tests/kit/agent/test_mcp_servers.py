@@ -6,11 +6,12 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import mcp
 import pytest
 
 from acp_bindings import v1_unstable
@@ -108,6 +109,47 @@ async def test_a_cancelled_connect_leaves_nothing_running(tmp_path: Path) -> Non
     with pytest.raises(asyncio.CancelledError):
         await connecting
     assert has_ended(process)
+
+
+async def test_servers_that_are_closed_when_they_have_just_answered_are_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    servers, answered = agent.McpServers(), asyncio.Event()
+    monkeypatch.setattr(mcp.ClientSession, "initialize", then(mcp.ClientSession.initialize, answered.set))
+    connecting = asyncio.create_task(servers.connect([stdio("a")]))
+    await answered.wait()
+    await servers.close()
+    with pytest.raises(InternalError, match="were closed"):
+        await connecting
+    assert not servers
+
+
+async def test_a_server_that_answers_at_the_deadline_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    timeouts: list[asyncio.Timeout] = []
+    timeout = asyncio.timeout
+
+    def kept(seconds: float | None) -> asyncio.Timeout:
+        timeouts.append(timeout(seconds))
+        return timeouts[-1]
+
+    monkeypatch.setattr(asyncio, "timeout", kept)
+    monkeypatch.setattr(
+        mcp.ClientSession, "initialize", then(mcp.ClientSession.initialize, lambda: timeouts[0].reschedule(0))
+    )
+    async with agent.McpServers() as servers:
+        with pytest.raises(InternalError, match="The MCP server 'a' has not answered"):
+            await servers.connect([stdio("a")])
+
+
+def then(method: Any, act: Callable[[], None]) -> Any:
+    """Return a method that acts when another one has returned."""
+
+    async def call(*args: Any) -> Any:
+        result = await method(*args)
+        act()
+        return result
+
+    return call
 
 
 async def test_two_servers_with_one_name_are_refused() -> None:

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +257,16 @@ async def test_no_process_is_left_when_the_block_ends_with_an_error(tmp_path: Pa
             raise ZeroDivisionError
     assert agent.process is not None
     assert agent.process.returncode == 0
+
+
+async def test_whoever_tries_again_at_once_reaches_the_next_agent(tmp_path: Path) -> None:
+    async with Supervised(starting(tmp_path), delays=[0]) as agents:
+        kill(first := await agents.agent())
+        while True:
+            with suppress(ConnectionClosed):
+                async with agents.open_session(cwd=tmp_path) as session:
+                    break
+        assert session.agent is not first
 
 
 async def test_an_error_of_on_change_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

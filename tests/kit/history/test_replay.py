@@ -79,6 +79,15 @@ async def test_a_tool_call_that_was_never_finished_is_sent_as_failed() -> None:
     assert [each.status async for each in store.read("s")] == [None, "pending", "in_progress", "completed"]
 
 
+@pytest.mark.parametrize(("status", "sent"), [("in_progress", "failed"), ("completed", "completed")])
+async def test_a_compaction_that_was_never_finished_is_sent_as_failed(status: str, sent: str) -> None:
+    store, client = MemoryHistory(), SlowClient()
+    await store.create("s", cwd="/")
+    await store.append("s", v1.SessionUpdateCompactionUpdate(compaction_id="c", status=status))
+    await asyncio.gather(replay(store, "s", client), client.take())
+    assert [each.status for each in client.taken] == [sent]
+
+
 class Recording(v1.Agent):
     """Records its turns with one argument, and replays them."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event
+from sqlalchemy.pool import Pool
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
@@ -131,6 +132,35 @@ async def test_a_closed_history_is_opened_again(database: str) -> None:
     await store.close()
     async with store:
         assert await read(store) == [text_chunk("a")]
+
+
+def test_a_closed_history_is_opened_again_in_another_event_loop(tmp_path: Path) -> None:
+    store = SqlHistory(tmp_path / "history")
+
+    async def use(number: int) -> int:
+        async with store:
+            await asyncio.gather(*(store.create(f"{number} {each}", cwd="/") for each in range(3)))
+            return len((await store.list()).sessions)
+
+    assert [asyncio.run(use(number)) for number in range(2)] == [3, 6]
+
+
+async def test_a_history_whose_opening_is_cancelled_has_no_connections(tmp_path: Path) -> None:
+    connections: list[str] = []
+    for name in ("connect", "close"):
+        event.listen(Pool, name, lambda *_, name=name: connections.append(name))
+    is_cancelled = False
+    for steps in range(1, 30):
+        opening = asyncio.create_task(SqlHistory(tmp_path / str(steps)).__aenter__())
+        for _ in range(steps):
+            await asyncio.to_thread(lambda: None)
+        opening.cancel()
+        (done, _) = await asyncio.wait([opening])
+        is_cancelled |= (was_cancelled := opening.cancelled())
+        if not was_cancelled:
+            await done.pop().result().close()
+    assert is_cancelled
+    assert connections.count("connect") == connections.count("close") > 0
 
 
 async def test_an_append_that_is_cancelled_is_finished(database: str) -> None:

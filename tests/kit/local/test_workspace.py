@@ -185,6 +185,22 @@ async def test_an_editor_is_told_of_writes(tmp_path: Path, is_async: bool) -> No
     assert told == [(tmp_path / "file", "new", "new")]
 
 
+async def test_what_a_function_of_the_editor_raises_is_not_the_answer_about_the_file(tmp_path: Path) -> None:
+    def on_write(path: Path, text: str) -> None:
+        raise FileNotFoundError(f"no formatter for {path.name} with {text}")
+
+    with pytest.raises(FileNotFoundError, match="no formatter for file with new"):
+        await _write(Workspace(tmp_path, on_write=on_write), tmp_path / "file", "new")
+    assert (tmp_path / "file").read_text() == "new"
+
+
+async def test_what_a_function_of_the_editor_returns_is_ignored(tmp_path: Path) -> None:
+    told: dict[Path, str] = {}
+    on_write: Any = told.setdefault
+    await _write(Workspace(tmp_path, on_write=on_write), tmp_path / "file", "new")
+    assert told == {tmp_path / "file": "new"}
+
+
 async def test_a_read_only_workspace_has_no_writes(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path, read_only=True)
     with pytest.raises(MethodNotFound):
