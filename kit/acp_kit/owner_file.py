@@ -26,20 +26,17 @@ class OwnerFile:
         """
         self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o600)
         try:
-            self._prepare(self._file)
+            status = os.fstat(self._file)
+            self.size: int = status.st_size
+            if sys.platform != "win32" and S_ISREG(status.st_mode):
+                os.fchmod(self._file, 0o600)  # it may exist already
+            if self.size:
+                os.lseek(self._file, -1, os.SEEK_END)
+                if os.read(self._file, 1) != b"\n":
+                    self.write(b"\n")  # the last line was cut off: the disk was full, or the process was killed
         except BaseException:
             self.close()
             raise
-
-    def _prepare(self, file: int) -> None:
-        status = os.fstat(file)
-        self.size: int = status.st_size
-        if sys.platform != "win32" and S_ISREG(status.st_mode):
-            os.fchmod(file, 0o600)  # it may exist already
-        if self.size:
-            os.lseek(file, -1, os.SEEK_END)
-            if os.read(file, 1) != b"\n":
-                self.write(b"\n")  # the last line was cut off: the disk was full, or the process was killed
 
     def write(self, lines: bytes) -> None:
         """Append lines.

@@ -77,17 +77,19 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         connections = {server.name: _Connection(server) for server in servers}
         self._connecting |= connections
         try:
-            async with asyncio.timeout(self._deadline):
-                await asyncio.gather(*(connection.ready() for connection in connections.values()))
+            futures = {connection.future: name for name, connection in connections.items()}
+            if futures:  # `wait` refuses to wait for nothing
+                done, _ = await asyncio.wait(futures, timeout=self._deadline, return_when=asyncio.FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+                if late := [name for future, name in futures.items() if future not in done]:
+                    raise InternalError(
+                        f"The MCP server {late[0]!r} has not answered for {self._deadline:g} seconds", {"servers": late}
+                    )
             if any(connection.is_ending for connection in connections.values()):
                 raise InternalError("The MCP servers were closed while they were connected")
-        except BaseException as error:
-            late = [name for name, connection in connections.items() if not connection.is_ready] or [*connections]
+        except BaseException:
             await _close_all(connections)
-            if isinstance(error, TimeoutError):
-                raise InternalError(
-                    f"The MCP server {late[0]!r} has not answered for {self._deadline:g} seconds", {"servers": late}
-                ) from error
             raise
         finally:
             for name in connections:
@@ -145,12 +147,8 @@ class _Connection:
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._end = asyncio.Event()
-        self._session: asyncio.Future[mcp.ClientSession] = asyncio.get_running_loop().create_future()
+        self.future: asyncio.Future[mcp.ClientSession] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._own())
-
-    @property
-    def is_ready(self) -> bool:
-        return self._session.done()
 
     @property
     def is_ending(self) -> bool:
@@ -158,16 +156,12 @@ class _Connection:
 
     @property
     def session(self) -> mcp.ClientSession:
-        return self._session.result()
-
-    async def ready(self) -> None:
-        """Wait until the server has answered."""
-        await asyncio.shield(self._session)
+        return self.future.result()
 
     def end(self) -> asyncio.Task[None]:
         """Begin to end the connection, and return the task that does it."""
         self._end.set()
-        if not self._session.done():
+        if not self.future.done():
             self._task.cancel()
         return self._task
 
@@ -180,7 +174,7 @@ class _Connection:
                 read, write = await stack.enter_async_context(_transport(self._server))
                 session = await stack.enter_async_context(mcp.ClientSession(read, write))
                 await session.initialize()
-                self._session.set_result(session)
+                self.future.set_result(session)
                 await self._end.wait()
         except asyncio.CancelledError as error:
             self._report_failure(error, "it was closed")
@@ -189,12 +183,12 @@ class _Connection:
 
     def _report_failure(self, error: BaseException, why: str) -> None:
         """Report why the server can't be used. When it is in use, its session reports errors itself."""
-        if not self._session.done():
+        if not self.future.done():
             name = self._server.name
             reason = InternalError(f"The MCP server {name!r} can't be used: {why}", {"server": name})
             reason.__cause__ = error
-            self._session.set_exception(reason)
-            self._session.exception()  # perhaps nobody waits for it any more
+            self.future.set_exception(reason)
+            self.future.exception()  # perhaps nobody waits for it any more
 
 
 async def _close_all(connections: Mapping[str, _Connection]) -> None:

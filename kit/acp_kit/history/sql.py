@@ -240,7 +240,9 @@ class SqlHistory(HistoryStore):
 
     async def _get_engine(self) -> AsyncEngine:
         async with self._opening:
-            return self._engine or await run_to_end(self._open())
+            if self._engine is None:
+                return await run_to_end(self._open())
+            return self._engine
 
     async def _open(self) -> AsyncEngine:
         if isinstance(self._place, Path):

@@ -109,12 +109,12 @@ class Workspace:
         if not self._can_read:
             raise MethodNotFound("fs/read_text_file")
         path, line, limit = request.path, request.line, request.limit
-        with answering_file_errors(path):
-            async with self._lock(path):
-                text = await self._unsaved_text(path)
-                if text is not None:
-                    content = _lines(text, line, limit)
-                else:
+        async with self._lock(path):
+            text = await self._unsaved_text(path)
+            if text is not None:
+                content = _lines(text, line, limit)
+            else:
+                with answering_file_errors(path):
                     content = await asyncio.to_thread(
                         lambda: _lines(decode(self._files.read(path), self._encoding), line, limit)
                     )
@@ -144,7 +144,9 @@ class Workspace:
     async def _unsaved_text(self, path: str) -> str | None:
         if self._read_buffer is None:
             return None
-        text = self._read_buffer(await asyncio.to_thread(self._files.resolve, path))
+        with answering_file_errors(path):
+            real = await asyncio.to_thread(self._files.resolve, path)
+        text = self._read_buffer(real)
         return await text if isawaitable(text) else text
 
     async def _write(self, path: str, text: str) -> None:

@@ -124,23 +124,6 @@ async def test_servers_that_are_closed_when_they_have_just_answered_are_not_used
     assert not servers
 
 
-async def test_a_server_that_answers_at_the_deadline_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    timeouts: list[asyncio.Timeout] = []
-    timeout = asyncio.timeout
-
-    def kept(seconds: float | None) -> asyncio.Timeout:
-        timeouts.append(timeout(seconds))
-        return timeouts[-1]
-
-    monkeypatch.setattr(asyncio, "timeout", kept)
-    monkeypatch.setattr(
-        mcp.ClientSession, "initialize", then(mcp.ClientSession.initialize, lambda: timeouts[0].reschedule(0))
-    )
-    async with agent.McpServers() as servers:
-        with pytest.raises(InternalError, match="The MCP server 'a' has not answered"):
-            await servers.connect([stdio("a")])
-
-
 def then(method: Any, act: Callable[[], None]) -> Any:
     """Return a method that acts when another one has returned."""
 

@@ -189,9 +189,15 @@ async def test_what_a_function_of_the_editor_raises_is_not_the_answer_about_the_
     def on_write(path: Path, text: str) -> None:
         raise FileNotFoundError(f"no formatter for {path.name} with {text}")
 
+    def read_buffer(path: Path) -> str:
+        raise FileNotFoundError(f"no editor for {path.name}")
+
+    workspace = Workspace(tmp_path, on_write=on_write, read_buffer=read_buffer)
     with pytest.raises(FileNotFoundError, match="no formatter for file with new"):
-        await _write(Workspace(tmp_path, on_write=on_write), tmp_path / "file", "new")
+        await _write(workspace, tmp_path / "file", "new")
     assert (tmp_path / "file").read_text() == "new"
+    with pytest.raises(FileNotFoundError, match="no editor for file"):
+        await _read(workspace, tmp_path / "file")
 
 
 async def test_what_a_function_of_the_editor_returns_is_ignored(tmp_path: Path) -> None:
