@@ -89,20 +89,13 @@ def test_a_full_disk_ends_the_log_with_one_warning(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_a_file_of_somebody_else_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "acp.jsonl"
-    path.write_bytes(b"half of a line")
-    opened: list[int] = []
-
+async def test_a_file_of_somebody_else_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(file: int, mode: int) -> None:
-        opened.append(file)
         raise PermissionError(mode)
 
     monkeypatch.setattr(os, "fchmod", refuse)
     with pytest.raises(PermissionError):
-        FrameLog(path)
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(*opened)
+        FrameLog(tmp_path / "acp.jsonl")  # after an async test, it is checked that no file is left open
 
 
 def test_a_file_that_can_not_be_opened_is_an_error_at_once(tmp_path: Path) -> None:

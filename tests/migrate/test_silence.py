@@ -321,22 +321,6 @@ def test_what_is_given_in_place_of_a_connection_takes_keywords(given: str) -> No
 
 @pytest.mark.parametrize(
     "given",
-    [
-        "host.conn = cast(Agent, Recorder())",
-        "recorder = Recorder()\nhost.conn = cast(Agent, recorder)",
-        "def agent(value: Recorder) -> Agent:\n    return cast(Agent, value)\n\n\nhost.conn = agent(Recorder())",
-    ],
-)
-def test_what_is_cast_to_an_agent_takes_keywords(given: str) -> None:
-    text = (
-        "from typing import cast\nfrom acp.interfaces import Agent\nfrom host import host\n\n\nclass Recorder:\n"
-        f"    async def new_session(self, *, cwd, mcp_servers):\n        return cwd\n\n\n{given}\n"
-    )
-    assert "def session_new(self, *, cwd, mcp_servers, meta:" in rewritten(program=text)["program"]
-
-
-@pytest.mark.parametrize(
-    "given",
     ["cast(Agent, Mine())", "await run_agent(cast(Agent, Mine()))", "mine = Mine()\n    host.run(cast(Agent, mine))"],
 )
 @pytest.mark.parametrize("first", ["(Agent)", ""])
@@ -350,50 +334,3 @@ def test_an_agent_that_is_cast_is_still_one(given: str, first: str) -> None:
         f"async def main(host):\n    {given}\n"
     )
     assert "def session_new(self, request: NewSessionRequest" in rewritten(program=text)["program"]
-
-
-@pytest.mark.parametrize("method", ["new_session(self, *, cwd, mcp_servers)", "list_sessions(self, *, cwd)"])
-def test_a_method_without_a_session_is_marked_if_its_class_may_stand_in(method: str) -> None:
-    text = f"from acp.schema import Plan\n\n\nclass FakeConn:\n    async def {method}:\n        return Plan\n"
-    assert marks(rewritten(program=text)["program"]) == [f"async def {method}:"]
-
-
-@pytest.mark.parametrize("call", ["set_session_mode(mode_id, session_id)", "set_session_mode(session_id, mode_id)"])
-def test_variables_that_are_named_like_parameters_say_which_is_which(call: str) -> None:
-    text = f"from acp import Agent\n\n\nasync def use(conn: Agent, mode_id, session_id):\n    await conn.{call}\n"
-    new = rewritten(program=text)["program"]
-    assert "session_id=session_id" in new
-    assert "mode_id=mode_id" in new
-    assert marks(new) == []
-
-
-@pytest.mark.parametrize(
-    ("body", "result"),
-    [
-        ("def use(block: ImageContentBlock):\n    return block.mimeType", "return block.mime_type"),
-        ("def use(it):\n    if isinstance(it, ImageContentBlock):\n        return it.mimeType", "return it.mime_type"),
-        (
-            "def use():\n    a = ImageContentBlock(type='image', data='', mime_type='')\n    print(a.mimeType)",
-            "a.mime_type",
-        ),
-        (
-            "def use(it):\n    if isinstance(it, Other):\n        return 1\n    if isinstance(it, ImageContentBlock):\n"
-            "        return it.mimeType",
-            "# acp-migrate: `mimeType` is `mime_type`.",
-        ),
-    ],
-)
-def test_a_field_in_camel_case_of_a_model_is_renamed_or_marked(body: str, result: str) -> None:
-    text = f"from acp.schema import ImageContentBlock\nfrom other import Other\n\n\n{body}\n"
-    assert result in rewritten(program=text)["program"]
-
-
-def test_a_field_in_camel_case_of_another_class_is_kept() -> None:
-    text = (
-        "from acp.schema import ImageContentBlock\nfrom mcp.types import ImageContent\n\n\n"
-        "def use(image: ImageContent) -> ImageContentBlock:\n"
-        "    return ImageContentBlock(type='image', data=image.data, mime_type=image.mimeType)\n"
-    )
-    new = rewritten(program=text)["program"]
-    assert "image.mimeType" in new
-    assert marks(new) == []

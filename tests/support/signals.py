@@ -20,9 +20,8 @@ def interrupt(process: subprocess.Popen[str]) -> int:
     (`asyncio.run` sets no wakeup descriptor). To be stopped and continued ends it, see signal(7).
     """
     process.send_signal(signal.SIGINT)
-    for _ in range(30):
+    while True:
         with suppress(subprocess.TimeoutExpired):
             return process.wait(1)
         process.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGCONT)
-    raise TimeoutError(f"{process.args!r} has not ended")

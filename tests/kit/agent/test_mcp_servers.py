@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -114,25 +114,20 @@ async def test_a_cancelled_connect_leaves_nothing_running(tmp_path: Path) -> Non
 async def test_servers_that_are_closed_when_they_have_just_answered_are_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    servers, answered = agent.McpServers(), asyncio.Event()
-    monkeypatch.setattr(mcp.ClientSession, "initialize", then(mcp.ClientSession.initialize, answered.set))
+    servers, answered, initialize = agent.McpServers(), asyncio.Event(), mcp.ClientSession.initialize
+
+    async def answer(session: mcp.ClientSession) -> Any:
+        result = await initialize(session)
+        answered.set()
+        return result
+
+    monkeypatch.setattr(mcp.ClientSession, "initialize", answer)
     connecting = asyncio.create_task(servers.connect([stdio("a")]))
     await answered.wait()
     await servers.close()
     with pytest.raises(InternalError, match="were closed"):
         await connecting
     assert not servers
-
-
-def then(method: Any, act: Callable[[], None]) -> Any:
-    """Return a method that acts when another one has returned."""
-
-    async def call(*args: Any) -> Any:
-        result = await method(*args)
-        act()
-        return result
-
-    return call
 
 
 async def test_two_servers_with_one_name_are_refused() -> None:
