@@ -34,7 +34,13 @@ def spread(values: dict[str, float]) -> str:
 def ratio(target: dict[str, Any]) -> str:
     """Return a target's measured ratio with its quartiles."""
     values: dict[str, float] | None = target["ratio"]
-    return "" if values is None else f"{values['median']:.2f} ({values['low']:.2f} to {values['high']:.2f})"
+    return (
+        "" if values is None else "{} ({} to {})".format(*(_decimal(values[key]) for key in ("median", "low", "high")))
+    )
+
+
+def _decimal(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.6f}".rstrip("0")
 
 
 def limit(target: dict[str, Any]) -> str:
