@@ -151,7 +151,7 @@ class _Rewriter(Renaming):
     def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.BaseExpression:
         name = self._functions[-1].name.value if self._functions else ""
         if original_node.evaluated_value == name and self.resolver.scopes[-1].cls in self.context.project.classes:
-            self.context.todo(renaming_of(self.context, name, known=True))
+            self.context.todo(renaming_of(self.context, name))
         return super().leave_SimpleString(original_node, updated_node)
 
     def leave_FormattedString(
