@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -65,6 +66,7 @@ def _migrate(options: argparse.Namespace) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    gc.disable()  # what was read stays to the end: the collector would go through all of it, again and again
     try:
         return _run(paths, write_them=options.write, profile=UNSTABLE if options.unstable else STABLE)
     except KeyboardInterrupt:
@@ -72,6 +74,8 @@ def _migrate(options: argparse.Namespace) -> int:
     except BrokenPipeError:  # such as `| head`
         sys.stdout = None
         return 2
+    finally:
+        gc.enable()
 
 
 def _run(paths: Sequence[Path], *, write_them: bool, profile: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -105,7 +104,6 @@ class _Read:
                 self.fail(file, error)
             else:
                 self.scopes[file] = scopes
-            gc.freeze()  # what was read stays: else the collector goes through all of it, again and again
 
     def fail(self, file: File, error: Exception) -> None:
         self.scopes.pop(file, None)
