@@ -18,6 +18,8 @@ pytest_plugins = ["tests.support.async_tests", "tests.support.forked", "tests.su
 
 def pytest_configure() -> None:
     stop_ignoring_sigint()
+    # Collect garbage less often, because each time examines everything that pytest and the packages have created.
+    gc.set_threshold(10_000)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -42,9 +44,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage less often, because each time examines everything that pytest and the packages have created."""
     gc.freeze()
-    gc.set_threshold(10_000)
 
 
 @pytest.fixture(scope="session", autouse=True)
