@@ -63,7 +63,7 @@ class Pieces:
     def add(self, chunk: Any) -> None:
         """Add a chunk."""
         text = plain_text(chunk)
-        if text is not None and self._plain is None:
+        if self._plain is None and text is not None:
             self._plain = chunk
         self._pieces.append(chunk if text is None else text)
 
@@ -146,7 +146,8 @@ class Timeline:
         tool_calls: the newest tool call with each id.
         settings: the last update of each kind that sets values, by tag.
         notices: what is only for who watches.
-        next_place: where the next entry will be. A message takes a place for each chunk.
+        unknown: how many updates of unknown kinds there were, if they are no entries.
+        next_place: where the next entry will be, after `refresh`. A message takes a place for each chunk.
         open_key: the tag and the message id of the chunks that are added to the last message; None if none are.
         open_place: where that message is; None if there is none.
         places: where the newest entry with each id is.
@@ -161,6 +162,7 @@ class Timeline:
         self.tool_calls: dict[str, ToolCall] = {}
         self.settings: dict[str, Any] = {}
         self.notices: list[Any] = []
+        self.unknown: int = 0
         self.next_place: int = next_place
         self.open_key: tuple[str, str | None] | None = None
         self.open_place: int | None = None
@@ -175,7 +177,12 @@ class Timeline:
         tag = tag_of(update)
         effect = TABLE.get(tag)
         if isinstance(effect, Says):
-            return self._say(update)
+            chunk: Any = update
+            key = (tag, chunk.message_id)
+            if key != self.open_key:
+                self.open_message(*key)
+            self._pieces.add(chunk)
+            return self.open_place
         if isinstance(effect, Changes):
             return self._change(effect, update, is_question=tag == PERMISSION)
         if isinstance(effect, Sets):
@@ -184,6 +191,8 @@ class Timeline:
             self.notices.append(update)
         elif self._keeps_unknown:
             return self.add(update)
+        else:
+            self.unknown += 1
         return None
 
     def updates(self) -> Iterator[SessionUpdate]:
@@ -213,6 +222,7 @@ class Timeline:
         """Let the last message have all of its chunks."""
         if self.open_place is not None:
             self.entries[self.open_place] = self.entries[self.open_place].latest()
+            self.next_place = max(self.next_place, self.open_place + len(self._pieces))
 
     def add(self, entry: Any, place: int | None = None) -> int:
         """Add an entry, as the newest one with its id, and return its place."""
@@ -251,15 +261,7 @@ class Timeline:
             self.add(entry)
         self.settings |= replay.settings
         self.notices += replay.notices
-
-    def _say(self, chunk: Any) -> int | None:
-        key = (chunk.session_update, chunk.message_id)
-        if key == self.open_key:
-            self.next_place += 1
-        else:
-            self.open_message(*key)
-        self._pieces.add(chunk)
-        return self.open_place
+        self.unknown += replay.unknown
 
     def _change(self, effect: Changes, update: Any, *, is_question: bool) -> int:
         key = (effect.id, getattr(update, effect.id))

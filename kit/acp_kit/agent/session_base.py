@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from acp_bindings.v1 import RemoteClient, SessionUpdate
 from acp_kit._sequences import not_a_text
-from acp_kit._timeline import key_of
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
 
@@ -64,7 +63,7 @@ class SessionBase:
 
     async def record(self, update: SessionUpdate) -> None:
         """Record an update that the client knows already, such as a chunk of the user's message."""
-        if (key := key_of(update)) is not None:
-            self._tool_call_ids.add(key[1])
+        if (tool_call_id := vars(update).get("tool_call_id")) is not None:
+            self._tool_call_ids.add(tool_call_id)
         if self._record is not None:
             await self._record(self.id, update)

@@ -48,34 +48,27 @@ class SessionState(Shown):
 
     A tool call that is started while it runs gets what the new start says. One that is started after its end is
     another tool call, and later updates with its id are for that: models use ids again, and so do agents.
-
-    Attributes:
-        unknown: how many updates had a tag that isn't known here. They change nothing else.
     """
 
     def __init__(self) -> None:
-        self.unknown: int = 0
         self._timeline = Timeline()
         self._available_modes: tuple[v1.SessionMode, ...] = ()
         self._snapshot: Snapshot | None = None
         self._tool_calls: ref[_ToolCalls] | None = None
 
-    if not TYPE_CHECKING:  # for type checkers, `Shown` has them
-
-        def __getattr__(self, name: str) -> Any:
-            if name not in Shown.__annotations__:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return self._tool_calls_now() if name == "tool_calls" else getattr(self.snapshot(), name)
+    @property
+    def unknown(self) -> int:
+        """How many updates had a tag that isn't known here. They change nothing else."""
+        return self._timeline.unknown
 
     def apply(self, update: Update) -> None:
         """Merge an update into the state.
 
         To show the user's prompts, apply a `user_message_chunk` for each of their blocks. Few agents send them.
         """
-        if tag_of(update) not in TABLE:
-            self.unknown += 1
-            return
-        self._before_change()
+        was_read = self._snapshot is not None or self._tool_calls is not None
+        if was_read and tag_of(update) in TABLE:
+            self._before_change()
         self._timeline.apply(update)
 
     def update_tool_call(self, update: v1.ToolCallUpdate) -> v1.ToolCallUpdate:
@@ -92,7 +85,7 @@ class SessionState(Shown):
     def count_unknown(self, tag: str) -> None:
         """Count an update that has no class, if its tag is unknown here, too."""
         if tag not in TABLE:
-            self.unknown += 1
+            self._timeline.unknown += 1
 
     def opened(self, response: v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse) -> None:
         """Take the modes and the options from the response that created, loaded or resumed the session."""
@@ -144,7 +137,7 @@ class SessionState(Shown):
             self._snapshot = Snapshot(
                 {
                     "timeline": tuple(timeline.entries.values()),
-                    "tool_calls": self._tool_calls_now(),
+                    "tool_calls": self.tool_calls,
                     "notices": tuple(timeline.notices),
                     "available_modes": self._available_modes,
                     **values_of(timeline.settings),
@@ -152,15 +145,31 @@ class SessionState(Shown):
             )
         return self._snapshot
 
-    def _tool_calls_now(self) -> _ToolCalls:
-        calls = None if self._tool_calls is None else self._tool_calls()
-        if calls is None:
-            calls = _ToolCalls(self._timeline.tool_calls)
-            self._tool_calls = ref(calls)
-        return calls
+    if not TYPE_CHECKING:  # for type checkers, `Shown` has it
+
+        @property
+        def tool_calls(self):
+            """The tool calls by id, with all updates merged."""
+            calls = None if self._tool_calls is None else self._tool_calls()
+            if calls is None:
+                calls = _ToolCalls(self._timeline.tool_calls)
+                self._tool_calls = ref(calls)
+            return calls
 
     def _before_change(self) -> None:
         self._snapshot = None
         if self._tool_calls is not None and self._tool_calls() is not None:
             self._timeline.tool_calls = self._timeline.tool_calls.copy()
         self._tool_calls = None
+
+
+def _current(name: str) -> property:
+    def current(state: SessionState) -> Any:
+        return getattr(state.snapshot(), name)
+
+    return property(current)
+
+
+# Not `__getattr__`, with which Python finds every attribute more slowly.
+for _name in Shown.__annotations__.keys() - vars(SessionState).keys():
+    setattr(SessionState, _name, _current(_name))
