@@ -213,7 +213,7 @@ async def test_an_id_that_is_used_again_is_another_tool_call(case: str, tmp_path
         await SENT[case](seen)
         await seen.append(*(update for _, update in seen.recorded))
         found = {place: await calls(seen) for place, calls in PLACES.items()}
-        assert found == dict.fromkeys(PLACES, [("a", "result of a"), ("b", "result of b")])
+        assert found == {place: [("a", "result of a"), ("b", "result of b")] for place in PLACES}
 
 
 # What other agents send
