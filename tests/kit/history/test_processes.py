@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -22,31 +24,46 @@ pytestmark = [
 
 MODULE = "tests.support.kit.history_processes"
 MEBIBYTE = 1024 * 1024
+Run = Callable[..., Any]
 
 
-def run(what: str, *arguments: object) -> Any:
-    """Run a helper of several processes, and return what it measured."""
-    code = f"import sys; from {MODULE} import main; main(*sys.argv[1:])"
-    command = [sys.executable, "-W", "error", "-c", code, what, *map(str, arguments)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=count(250, 1800), check=False)
-    assert ended.returncode == 0, ended.stderr.decode()[-3000:]
-    return json.loads(ended.stdout)
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """Run a helper of several processes, and return what it measured. One process imports for all."""
+    with subprocess.Popen([sys.executable, "-W", "error", "-m", MODULE], cwd=ROOT, stdin=PIPE, stdout=PIPE) as server:
+        assert server.stdin
+        assert server.stdout
+        stdin, stdout = server.stdin, server.stdout
+
+        def run(*arguments: object) -> Any:
+            stdin.write(json.dumps(arguments).encode() + b"\n")
+            stdin.flush()
+            measured = json.loads(stdout.readline())
+            assert measured is not None, "It has failed, and its traceback is on stderr."
+            return measured
+
+        yield run
+        stdin.close()
 
 
 @pytest.mark.stress
-def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(database: str, other_database: str) -> None:
+def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(
+    run: Run, database: str, other_database: str
+) -> None:
     kills = count(5, 200)
     assert run("kill", database, other_database, kills, SEED)["appended"] >= kills
 
 
 @pytest.mark.stress
-def test_processes_create_the_tables_and_append_to_them_at_the_same_time(database: str, other_database: str) -> None:
+def test_processes_create_the_tables_and_append_to_them_at_the_same_time(
+    run: Run, database: str, other_database: str
+) -> None:
     run("share", database, other_database, count(8, 200), 4)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_long_session_is_replayed_in_constant_memory(database: str) -> None:
+def test_a_long_session_is_replayed_in_constant_memory(run: Run, database: str) -> None:
     updates = count(2_000, 40_000)
     measured = run("replay", database, "", updates)
     assert measured["sent"] == updates
