@@ -34,21 +34,13 @@ _HOST = "agents.example.org"
 _TOKEN = {"Authorization": "Bearer a long random text"}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     """A folder with the programs of the page before."""
-    folder = tmp_path_factory.mktemp("deploying")
     for block in blocks(DOCS / "guides" / "remote-agents.md"):
         if block.file_name:
-            (folder / block.file_name).write_text(block.text, "utf-8")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def port(folder: Path) -> Generator[int]:
-    """The port of the agent without a token."""
-    with _running(folder, "remote_agent.py") as (_, port):
-        yield port
+            (tmp_path / block.file_name).write_text(block.text, "utf-8")
+    return tmp_path
 
 
 @contextmanager
@@ -83,8 +75,8 @@ def test_the_server_of_the_page_asks_for_the_token_and_stops(folder: Path) -> No
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
-def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path, port: int) -> None:
-    with _nginx(folder, port) as address:
+def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path) -> None:
+    with _running(folder, "remote_agent.py") as (_, port), _nginx(folder, port) as address:
         command = [sys.executable, "remote_client.py", f"{scheme}://{address}/acp"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "agent: Hello\n", "")
@@ -115,8 +107,9 @@ def test_granian_serves_http_2_and_stops_with_an_open_stream(folder: Path) -> No
             server.kill()
 
 
-def test_http_2_ends_at_nginx(folder: Path, port: int) -> None:
+def test_http_2_ends_at_nginx(folder: Path) -> None:
     with (
+        _running(folder, "remote_agent.py") as (_, port),
         _nginx(folder, port, " http2") as address,
         httpx2.Client(http1=False, http2=True, base_url=f"http://{address}") as client,
     ):
