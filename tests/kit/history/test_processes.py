@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from subprocess import PIPE
 from typing import Any
 
@@ -22,50 +22,45 @@ pytestmark = [
     pytest.mark.xdist_group("packages"),
 ]
 
-MODULE = "tests.support.kit.history_processes"
 MEBIBYTE = 1024 * 1024
-Run = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def run() -> Iterator[Run]:
-    """Run a helper of several processes, and return what it measured. One process imports for all."""
-    with subprocess.Popen([sys.executable, "-W", "error", "-m", MODULE], cwd=ROOT, stdin=PIPE, stdout=PIPE) as server:
-        assert server.stdin
-        assert server.stdout
-        stdin, stdout = server.stdin, server.stdout
+def server() -> Iterator[Any]:
+    """A process that has imported everything, and forks for each test."""
+    command = [sys.executable, "-W", "error", "-m", "tests.support.kit.history_processes"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True, bufsize=1) as server:
+        yield server
 
-        def run(*arguments: object) -> Any:
-            stdin.write(json.dumps(arguments).encode() + b"\n")
-            stdin.flush()
-            measured = json.loads(stdout.readline())
-            assert measured is not None, "It has failed, and its traceback is on stderr."
-            return measured
 
-        yield run
-        stdin.close()
+def run(server: Any, *arguments: object) -> Any:
+    """Run a helper of several processes, and return what it measured."""
+    server.stdin.write(f"{json.dumps(arguments)}\n")
+    measured = json.loads(server.stdout.readline())
+    assert measured is not None, "It has failed, and its traceback is on stderr."
+    return measured
 
 
 @pytest.mark.stress
 def test_nothing_that_was_appended_is_lost_when_the_process_is_killed(
-    run: Run, database: str, other_database: str
+    server: Any, database: str, other_database: str
 ) -> None:
     kills = count(5, 200)
-    assert run("kill", database, other_database, kills, SEED)["appended"] >= kills
+    assert run(server, "kill", database, other_database, kills, SEED)["appended"] >= kills
 
 
 @pytest.mark.stress
 def test_processes_create_the_tables_and_append_to_them_at_the_same_time(
-    run: Run, database: str, other_database: str
+    server: Any, database: str, other_database: str
 ) -> None:
-    run("share", database, other_database, count(8, 200), 4)
+    run(server, "share", database, other_database, count(8, 200), 4)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_long_session_is_replayed_in_constant_memory(run: Run, database: str) -> None:
+def test_a_long_session_is_replayed_in_constant_memory(server: Any, database: str) -> None:
     updates = count(2_000, 40_000)
-    measured = run("replay", database, "", updates)
+    measured = run(server, "replay", database, "", updates)
     assert measured["sent"] == updates
     assert measured["file"] > updates * 0.9 * LONG_TEXT > 16 * MEBIBYTE
     assert measured["growth"] < 8 * MEBIBYTE, measured
