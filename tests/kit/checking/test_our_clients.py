@@ -27,10 +27,8 @@ QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
 # What can't be tried with a client that asks nobody, or that asks a user.
 ASKS_NOBODY, ASKS = {"cancel"}, {"permission-kind"}
 # How the bindings read and write messages, and what depends on the code of a client.
-BINDINGS = {"initialize-first", "split-characters", "noise", "long-line", "unknown-notification", "unknown-request"}
-BINDINGS |= {"method-not-found", "string-ids", "parallel-requests"}
-ENDINGS = ["initialize-silence", "other-version", "late-update", "prompt-error", "agent-dies"]
-OWN = [*ENDINGS, "unknown-update", "permission-option"]
+BINDINGS = {*"split-characters noise long-line unknown-request method-not-found string-ids parallel-requests".split()}
+OWN = "initialize-silence other-version late-update prompt-error agent-dies unknown-update permission-option".split()
 SYNCHRONOUS = """
 import sys
 from acp_bindings import v1
