@@ -28,7 +28,7 @@ QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
 ASKS_NOBODY, ASKS = {"cancel"}, {"permission-kind"}
 # How the bindings read and write messages, and what depends on the code of a client.
 BINDINGS = {*"split-characters noise long-line unknown-request method-not-found string-ids parallel-requests".split()}
-OWN = "initialize-silence other-version late-update prompt-error agent-dies unknown-update permission-option".split()
+OWN = ["initialize-silence", "prompt-error", "agent-dies", "unknown-update", "permission-option"]
 SYNCHRONOUS = """
 import sys
 from acp_bindings import v1

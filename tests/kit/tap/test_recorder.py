@@ -103,7 +103,7 @@ def test_what_waits_to_be_written_is_limited(
 def test_whole_lines_survive_kill_at_any_moment(tmp_path: Path) -> None:
     chance = random.Random(1)
     line = b'{"id":1,"text":"%b"}\n' % (b"x" * 300)
-    for number in range(15):
+    for number in range(5):
         file = tmp_path / f"{number}.jsonl"
         with start(file, ECHO) as tap:
             assert tap.stdin
