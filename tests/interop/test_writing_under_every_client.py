@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.interop.driver import Command
-from tests.support.interop.sdks import NEXT_PYTHON, OURS, PYTHON, TYPESCRIPT, command, connected
+from tests.support.interop.sdks import OURS, PYTHON, TYPESCRIPT, command, connected
 from tests.support.paths import ROOT
 from tests.support.third_party import UnavailableError, acpx, skip_without
 
@@ -75,7 +75,6 @@ CLIENTS: dict[str, tuple[Callable[[Path, Command], Awaitable[None]], int, int, s
     "acpx": (partial(under_acpx, "acpx"), -32002, -32603, UNREADABLE),
     "acpx before": (partial(under_acpx, "acpx-before"), -32603, -32603, UNREADABLE),
     "Python SDK": (partial(under_sdk, PYTHON), -32603, -32603, "old\n"),
-    "next Python SDK": (partial(under_sdk, NEXT_PYTHON), -32603, -32603, "old\n"),
     "TypeScript SDK": (partial(under_sdk, TYPESCRIPT), -32603, -32603, "old\n"),
     "terminal client": (under_terminal_client, -32002, -32602, "is not utf-8 text"),
 }

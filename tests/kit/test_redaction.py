@@ -65,5 +65,5 @@ def test_more_is_redacted_to_share() -> None:
 
 @pytest.mark.parametrize("piece", ["eyJ", "A_", "--x-", "sk-", "?a", "\\n", "Bearer "])
 def test_long_lines_take_little_time(piece: str) -> None:
-    line = json.dumps(piece * (3_000_000 // len(piece))).encode()
+    line = json.dumps(piece * (1_500_000 // len(piece))).encode()
     assert redact(line, to_share=True)

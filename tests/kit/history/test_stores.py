@@ -28,7 +28,7 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
     numbers = iter(range(1_000_000))
 
     @settings(
-        max_examples=count(15 if where else 40, 1000),
+        max_examples=count(10 if where else 30, 1000),
         deadline=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),

@@ -46,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
     def _send_a_body_for_ever(self) -> None:
         self._answer(200, b"")
         try:
-            while True:
+            while not gone.wait(0.01):
                 self.wfile.write(b"x")  # so little that `max_bytes` is not reached before the time is over
         except OSError:
             gone.set()

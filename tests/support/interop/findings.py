@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tests.support.interop.contract import CASES, ON_STDIO, ORDER_OF_LOAD, ORDER_OF_PROMPT, outcome
@@ -47,25 +48,26 @@ def cases(pair: Pair) -> list[str]:
 
 
 async def find(pair: Pair, expected: Mapping[str, str]) -> dict[str, str]:
-    """Return the cases that fail with a pair, and how. What is expected to have no answer gets less time for it."""
+    """Return the cases that fail with a pair, and how. What is expected to have no answer gets less time for it.
+
+    The connection is used again if a case works, or is answered as expected.
+    """
     client, server, transport = pair
     target, found = await agent(server, transport), dict[str, str]()
     for case in sorted(cases(pair), key=expected.__contains__):  # those that work first, on one connection
         seconds = _NO_ANSWER if expected.get(case) == "no answer" else _ANSWER
-        try:
+        with suppress(_NotReusedError):
             async with in_session(client, target) as connection:
-                if (result := await outcome(connection, case, seconds)) != "works":
-                    raise _NotReusedError(result)
-        except _NotReusedError as result:
-            found[case] = str(result)
+                found[case] = await outcome(connection, case, seconds)
+                if found[case] == "no answer" or found[case] != expected.get(case, "works"):
+                    raise _NotReusedError
     if pair in PAIRS_OF_TWO_VERSIONS:
-        outcomes = await outcomes_of_versions(*pair)
-        found |= {operation: how for operation, how in outcomes.items() if how != "works"}
-    return found
+        found |= await outcomes_of_versions(*pair)
+    return {case: how for case, how in found.items() if how != "works"}
 
 
 class _NotReusedError(Exception):
-    """A case failed, so that its connection is closed."""
+    """A case was not answered, or not as expected, so that its connection is closed."""
 
 
 def recorded() -> dict[Pair, dict[str, str]]:

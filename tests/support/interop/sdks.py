@@ -18,7 +18,6 @@ from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, py
 PEERS = Path(__file__).with_name("peers")
 OURS, TYPESCRIPT, PYTHON, NEXT_PYTHON = "acp-bindings", "TypeScript 2.4.0", "Python 0.12.1", "Python 1.0.0rc3"
 SDKS = (OURS, TYPESCRIPT, PYTHON, NEXT_PYTHON)
-THEIRS = SDKS[1:]
 # Those with the v2 draft.
 SDKS_OF_TWO_VERSIONS = (OURS, TYPESCRIPT, NEXT_PYTHON)
 STDIO = "stdio"

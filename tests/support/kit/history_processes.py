@@ -1,7 +1,8 @@
 """Processes that use one `SqlHistory`: killed while they append, several at once, and one that replays it.
 
-`main` takes `<what> <database> <another database> <count> [<seed>]`. The databases are paths or URLs. It forks, so that
-all processes share the time of importing. What it measured is printed as JSON.
+`main` reads lines with a JSON list: what to do, a database, another database, a count, and for some a seed. The
+databases are paths or URLs. It forks, so that all processes share the time of importing. It prints what it measured as
+JSON, and null if it fails.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from itertools import islice
 from random import Random
@@ -195,6 +196,16 @@ def _peak() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def main(what: str, database: str, other: str, *numbers: str) -> None:
-    actions = {"kill": kill, "share": share, "replay": replay_long}
-    print(json.dumps(actions[what](database, other, *map(int, numbers))))  # type: ignore[operator]
+def main() -> None:
+    actions: dict[str, Callable[..., dict[str, Any]]] = {"kill": kill, "share": share, "replay": replay_long}
+    for line in sys.stdin:
+        what, *arguments = json.loads(line)
+        if (process := os.fork()) == 0:
+            print(json.dumps(actions[what](*arguments)))
+            return
+        if os.waitpid(process, 0)[1]:
+            print("null", flush=True)
+
+
+if __name__ == "__main__":
+    main()

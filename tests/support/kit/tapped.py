@@ -9,6 +9,7 @@ from subprocess import PIPE
 from textwrap import dedent
 
 SECONDS = 60
+ECHO = "while data := os.read(0, 65536): os.write(1, data)"
 
 
 def tap_command(file: Path, *agent: str) -> list[str]:

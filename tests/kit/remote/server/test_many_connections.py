@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from benchmarks.implementations import program
-from tests.support.scale import count
+from tests.support.scale import STRESS
 
 pytestmark = [
     pytest.mark.slow,
@@ -18,7 +18,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("connections", [count(20, 1000), count(50, 3000)])
+@pytest.mark.parametrize("connections", [1000, 3000] if STRESS else [20])
 def test_nothing_is_lost(connections: int) -> None:
     task = json.dumps({"connections": connections, "warm": 10, "count": 100, "offer": False, "serve": "remote"})
     command = [*program("raw", "websockets.py"), task, *program("ours", "agent.py")]

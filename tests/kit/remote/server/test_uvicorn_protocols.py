@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.server import ServerProtocol
@@ -113,8 +114,10 @@ async def test_a_client_that_never_ends_a_request_is_left(
 
 async def test_a_client_that_reads_no_response_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_kit.remote.server.uvicorn_protocols._STALLED_SECONDS", 0.05)
-    requests = b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
-    async with serving(agent_app(echo)) as site:
+    requests = b"GET /long HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1000
+    app = agent_app(echo)
+    app.add_route("/long", lambda _: Response(b"x" * 100_000))  # so that few of them fill the buffers of the system
+    async with serving(app) as site:
         stream = await site.stream(id := await site.initialize(), Connection="keep-alive")
         await site.delete(id)
         assert await stream.next() is None
