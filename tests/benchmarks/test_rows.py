@@ -25,7 +25,13 @@ TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, NEXT: lambda: python_sdk(NEXT_PYTHON_SDK), "typescript-sdk": typescript_sdk}
 NAMES = [row.name for row in all_rows(Setup(Implementations(with_peers=False), TINY, Path()))]
 # Rows that run the same programs as another one, with other numbers or messages: `make test` measures only the other.
-ALIKE = {"cold-start": "first-prompt", "concurrent": "round-trip", "idle": "agents", "mixed": "receive"}
+ALIKE = {
+    "cold-start": "first-prompt",
+    "compression": "compressed",
+    "concurrent": "round-trip",
+    "idle": "agents",
+    "mixed": "receive",
+}
 
 
 @pytest.fixture(autouse=True)

@@ -24,13 +24,14 @@ from tests.support.scale import SEED, count
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.stress,
+    pytest.mark.usefixtures("fork_server"),
     pytest.mark.skipif(sys.platform == "win32", reason="HAProxy doesn't run there"),
 ]
 
 # The longest time from a prompt, or else from the connection, until its process is killed, in seconds.
 LONGEST = 0.3
 # For each way of connecting.
-PROMPTS = [f"count {1_000_000 + number}" for number in range(count(4, 100))]
+PROMPTS = [f"count {1_000_000 + number}" for number in range(count(3, 100))]
 LAST_PROMPT = "count 3"
 
 

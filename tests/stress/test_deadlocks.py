@@ -44,7 +44,7 @@ async def joined(
     link: Link, agent: Callable[[Any], Any], client: Callable[[Any], Any], agents: Options, clients: Options
 ) -> AsyncIterator[tuple[Connection, Connection]]:
     """Run an agent and a client, each with its options, and yield both connections after `initialize`."""
-    reader, writer, peer_reader, peer_writer, close = await link("agent")
+    reader, writer, peer_reader, peer_writer, close = await link("agent", agents.flush_deadline)
     serving = Connection(AGENT_SIDE, agent, reader, writer, agents)
     calling = Connection(CLIENT_SIDE, client, peer_reader, peer_writer, clients)
     running = [asyncio.create_task(run_over(*each)) for each in ((reader, serving), (peer_reader, calling))]

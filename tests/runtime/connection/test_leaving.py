@@ -22,7 +22,7 @@ pytestmark = pytest.mark.every_link
 @asynccontextmanager
 async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[Connection, Peer]]:
     """Run a client's connection that is closed from this side at the end of the block."""
-    source, writer, peer_source, peer_writer, close = await link("client")
+    source, writer, peer_source, peer_writer, close = await link("client", 2)
     connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)

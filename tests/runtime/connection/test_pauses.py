@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
 import sys
 import tracemalloc
 from io import FileIO
@@ -18,6 +17,7 @@ from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection.interfaces import ByteSource
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.forked import ran
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -32,7 +32,7 @@ from tests.support.runtime.peer import (
 )
 
 pytestmark = pytest.mark.every_link
-MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.1, "eof_grace": 0.05}
+MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.02, "eof_grace": 0.05}
 
 
 class HangingClient(PlainClient):
@@ -75,7 +75,7 @@ for line in sys.stdin:
 async def test_rule_18_a_prompt_fails_when_a_spawned_agent_exits_while_reading_is_paused() -> None:
     result = line({"id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}).decode().strip()
     program = FLOODING_AGENT.replace("RESULT", repr(result)).replace("UPDATE", repr(line(update("s", "x")).decode()))
-    options = Options(handler_deadline=0.2)
+    options = Options(handler_deadline=0.02)
     async with spawn_agent(HangingClient, sys.executable, "-c", program, options=options) as agent:
         await agent.initialize(protocol_version=1)
         with pytest.raises(ConnectionClosed) as closed:
@@ -89,16 +89,17 @@ from acp_runtime import Options
 from acp_bindings.v1 import serve_stdio
 from tests.runtime.connection.test_pauses import HangingAgent
 
-asyncio.run(serve_stdio(HangingAgent, options=Options(handler_deadline=0.2)))
+asyncio.run(serve_stdio(HangingAgent, options=Options(handler_deadline=0.02)))
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+@pytest.mark.usefixtures("fork_server")
 def test_rule_18_an_agent_whose_reading_is_paused_exits_with_its_client() -> None:
     initialize = line({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}})
     notes = line({"method": "_note", "params": {}}) * 5000
-    command = [sys.executable, "-c", SERVING]
-    ended = subprocess.run(command, input=initialize + notes, capture_output=True, timeout=60, check=False)
-    assert (ended.returncode, ended.stdout.count(b"\n")) == (0, 1)
+    code, stdout, _ = ran("-c", SERVING, input=initialize + notes)
+    assert (code, stdout.count(b"\n")) == (0, 1)
 
 
 async def test_rule_18_reading_resumes_when_no_handler_ends(link: Link) -> None:

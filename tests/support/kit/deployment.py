@@ -6,12 +6,13 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from subprocess import DEVNULL
 from types import TracebackType
 
+from tests.support.forked import Forked
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail
 
@@ -33,16 +34,16 @@ class Deployment:
     def __init__(self, folder: Path, history: str) -> None:
         self._folder = folder
         self._history = history
-        self._agents: dict[str, subprocess.Popen[bytes]] = {}
+        self._agents: dict[str, Forked] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Deployment:
         # First, so that nothing runs yet if there is no HAProxy.
         one, two = (f"unix@{self._folder / name}" for name in NAMES)
         self.address = self._stack.enter_context(balancer(FOLDER / "haproxy.cfg", one, two))
-        self._stack.callback(self._kill_all)
         for name in NAMES:
             self._start(name)
+            self._stack.callback(self._kill, name)
         for name in NAMES:
             self._wait_until_running(name)
         return self
@@ -59,32 +60,20 @@ class Deployment:
         self._start(name)
         self._wait_until_running(name)
 
-    def _kill_all(self) -> None:
-        for name in NAMES:
-            self._kill(name)
-
     def _start(self, name: str) -> None:
-        self._agents[name] = subprocess.Popen(
-            [sys.executable, "-m", "examples.remote.agent", str(self._folder / name)],
-            cwd=ROOT,
-            env={**os.environ, "HISTORY": self._history},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        arguments = ("-m", "examples.remote.agent", str(self._folder / name))
+        self._agents[name] = Forked(*arguments, env={"HISTORY": self._history}, stdin=DEVNULL, stdout=DEVNULL)
 
     def _kill(self, name: str) -> None:
         agent = self._agents[name]
         agent.kill()
         agent.wait()
-        assert agent.stderr is not None
         with agent.stderr:
             log = agent.stderr.read().decode()
         assert "Traceback" not in log, log
 
     def _wait_until_running(self, name: str) -> None:
         stderr = self._agents[name].stderr
-        assert stderr is not None
         log = b""
         while b"running on" not in log:
             line = stderr.readline()

@@ -61,7 +61,7 @@ class ClientsEnd:
 
 
 def _over(scheme: str) -> Link:
-    async def link(role: Role) -> Ends:
+    async def link(role: Role, flush_deadline: float) -> Ends:
         listener = socket.create_server(("127.0.0.1", 0))
         # Connections inherit them. Those of the system hold more than the tests of backpressure send.
         for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
@@ -84,7 +84,7 @@ def _over(scheme: str) -> Link:
             await running
 
         ours, theirs = (servers_end, clients_end) if role == "agent" else (clients_end, servers_end)
-        end, peer = TransportEnd(ours, _SECONDS), PeerEnd(theirs, _SECONDS)
+        end, peer = TransportEnd(ours, flush_deadline), PeerEnd(theirs, _SECONDS)
         return end, end, peer, peer, close
 
     return link

@@ -41,11 +41,12 @@ from tests.support.runtime.queue_transport import PeerEnd, queue_transports
 
 Role = Literal["agent", "client"]
 Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], Awaitable[None]]]
-# Joins our end, which has this role, with a peer's. Both ends are closed before the function that it returns is called.
-Link = Callable[[Role], Awaitable[Ends]]
+# Joins our end, which has this role and this `flush_deadline`, with a peer's. Both ends are closed before the function
+# that it returns is called.
+Link = Callable[[Role, float], Awaitable[Ends]]
 
 
-async def _memory(_: Role) -> Ends:
+async def _memory(*_: object) -> Ends:
     there, back = MemoryPipe(64 * 1024), MemoryPipe(64 * 1024)
     return there, back, back, there, _nothing
 
@@ -54,7 +55,7 @@ async def _nothing() -> None:
     """Close nothing."""
 
 
-async def _pipes(_: Role) -> Ends:
+async def _pipes(*_: object) -> Ends:
     (theirs_in, ours_out), (ours_in, theirs_out) = _pipe(), _pipe()
     reader, peer_reader = FdReader(ours_in), FdReader(theirs_in)
 
@@ -70,11 +71,14 @@ def _pipe() -> tuple[FileIO, FileIO]:
     return FileIO(read, "rb"), FileIO(write, "wb")
 
 
-async def _streams(_: Role) -> Ends:
+async def _streams(_: Role, flush_deadline: float) -> Ends:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
     peer_reader, peer_writer = await asyncio.open_connection(sock=theirs)
-    end, peer = TransportEnd(StreamTransport(reader, writer), 2), PeerEnd(_HalfClosing(peer_reader, peer_writer), 2)
+    end, peer = (
+        TransportEnd(StreamTransport(reader, writer), flush_deadline),
+        PeerEnd(_HalfClosing(peer_reader, peer_writer), 2),
+    )
 
     async def close() -> None:
         writer.close()
@@ -91,9 +95,9 @@ class _HalfClosing(StreamTransport):
             self._writer.write_eof()
 
 
-async def _transport(_: Role) -> Ends:
+async def _transport(_: Role, flush_deadline: float) -> Ends:
     ours, theirs = queue_transports()
-    end, peer = TransportEnd(ours, 2), PeerEnd(theirs, 2)
+    end, peer = TransportEnd(ours, flush_deadline), PeerEnd(theirs, 2)
     return end, end, peer, peer, _nothing
 
 
@@ -223,8 +227,9 @@ async def serving(
     **options: Any,
 ) -> AsyncIterator[Peer]:
     """Connect our agent with a raw client. Yield the raw client."""
-    source, writer, peer_source, peer_writer, close = await link("agent")
-    connection = Connection(side, factory, source, writer, Options(**options))
+    chosen = Options(**options)
+    source, writer, peer_source, peer_writer, close = await link("agent", chosen.flush_deadline)
+    connection = Connection(side, factory, source, writer, chosen)
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     try:
@@ -246,8 +251,9 @@ async def calling(
     **options: Any,
 ) -> AsyncIterator[tuple[RemoteAgent, Peer]]:
     """Connect our client with a raw agent. Yield the proxy and the raw agent."""
-    source, writer, peer_source, peer_writer, close = await link("client")
-    connection = Connection(side, factory, source, writer, Options(**options))
+    chosen = Options(**options)
+    source, writer, peer_source, peer_writer, close = await link("client", chosen.flush_deadline)
+    connection = Connection(side, factory, source, writer, chosen)
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     try:
