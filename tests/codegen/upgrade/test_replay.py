@@ -1,4 +1,8 @@
-"""Upgrading through released schemas, one after the other, ends with the files that are committed."""
+"""Upgrading through released schemas, one after the other, ends with the files that are committed.
+
+Only `make stress` runs it. `make test` upgrades small schemas in `test_upgrade.py`, compares a pair of releases in
+`../diff/test_completeness.py`, and generates the committed files in `../test_drift.py`.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,7 @@ pytestmark = [pytest.mark.stress, pytest.mark.slow]
 
 FIRST = "2.0.0"
 PINS = json.loads((SCHEMA / "PINNED.json").read_text("utf-8"))
-# `make test` skips the releases in between, and the check of user code.
-ALL = [each for each in RELEASES[RELEASES.index(FIRST) :] if each != PINS["version"]]
-BEFORE = ALL if STRESS else ALL[:1]
+BEFORE = [each for each in RELEASES[RELEASES.index(FIRST) :] if each != PINS["version"]]
 ORDER = list(dict.fromkeys([*RELEASES, PINS["version"]]))
 FACTS = ("methods.toml", "renames.toml")
 
@@ -55,32 +57,33 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     assert main(["fetch", source(FIRST), "--schema", str(folder / "schema")]) == 0
-    if STRESS:
-        for name in ("runtime", USER_CODE):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        assert main(["regen", "--schema", str(folder / "schema"), "--output", str(folder / "generated")]) == 0
+    for name in ("runtime", USER_CODE):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    assert main(["regen", "--schema", str(folder / "schema"), "--output", str(folder / "generated")]) == 0
     commit(folder)
     monkeypatch.setattr("codegen.upgrade.command.REPOSITORY", folder)
     return folder
 
 
-@pytest.mark.skipif(not PINS["source"].startswith("npm:"), reason="The pinned schemas are not from npm.")
-def test_a_replay_of_the_upgrades_ends_with_the_committed_files(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    changes = 0
-    for old, new in itertools.pairwise([*BEFORE, PINS["version"]]):
-        assert main(["upgrade", source(new)]) == 0
-        out = capsys.readouterr().out
-        if SAME.issuperset(ORDER[ORDER.index(old) + 1 : ORDER.index(new) + 1]):
-            assert out.startswith(f"The schemas of {source(new)} are those of {source(old)}.")
-        else:
-            assert out.startswith(f"{source(old)} -> {source(new)}\n")
-            changes += 1
-        commit(repository)
-    for folder in (SCHEMA, GENERATED):
-        assert read_files(repository / folder.name) == read_files(folder)
-    changelog, committed = ((folder / "CHANGELOG.md").read_text("utf-8") for folder in (repository, ROOT))
-    assert changelog.count("- The schema is that of") == changes > 0
-    assert changelog.startswith(committed[: committed.index("### ")])
+if STRESS:  # it generates the bindings of many releases
+
+    @pytest.mark.skipif(not PINS["source"].startswith("npm:"), reason="The pinned schemas are not from npm.")
+    def test_a_replay_of_the_upgrades_ends_with_the_committed_files(
+        repository: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        capsys.readouterr()
+        changes = 0
+        for old, new in itertools.pairwise([*BEFORE, PINS["version"]]):
+            assert main(["upgrade", source(new)]) == 0
+            out = capsys.readouterr().out
+            if SAME.issuperset(ORDER[ORDER.index(old) + 1 : ORDER.index(new) + 1]):
+                assert out.startswith(f"The schemas of {source(new)} are those of {source(old)}.")
+            else:
+                assert out.startswith(f"{source(old)} -> {source(new)}\n")
+                changes += 1
+            commit(repository)
+        for folder in (SCHEMA, GENERATED):
+            assert read_files(repository / folder.name) == read_files(folder)
+        changelog, committed = ((folder / "CHANGELOG.md").read_text("utf-8") for folder in (repository, ROOT))
+        assert changelog.count("- The schema is that of") == changes > 0
+        assert changelog.startswith(committed[: committed.index("### ")])
