@@ -45,7 +45,7 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.stress
-@pytest.mark.parametrize("profile", FILES)
+@pytest.mark.parametrize("profile", FILES if scale.STRESS else ["v1"])
 def test_every_mutation_that_codegen_can_read_is_found(profile: str) -> None:
     mutations = scale.sample(sample(original(profile).profiles[profile].raw, 1), 5)
     assert [each for mutation in mutations for each in missed(profile, mutation)] == []
