@@ -28,6 +28,7 @@ if STRESS:
         assert _fails(unpacked(release), tmp_path) == ""
 
 
+@pytest.mark.xdist_group("releases")
 @pytest.mark.usefixtures("npm")
 def test_a_release_newer_than_the_list_generates_and_imports(tmp_path: Path) -> None:
     newer = [each for each in since(RELEASES[0]) if each not in RELEASES]
