@@ -18,7 +18,7 @@ from tests.support.scale import count
 
 pytestmark = pytest.mark.stress
 
-SEEDS, PACKAGES, MADE_UP = count(25, 5000), count(1, 150), count(3, 1000)
+SEEDS, PACKAGES, MADE_UP = count(25, 5000), count(1, 150), count(1, 1000)
 
 
 def accepted(case: Fuzzed) -> Schema | None:
