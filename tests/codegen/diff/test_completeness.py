@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.diff.compare.pointers import resolve
-from codegen.diff.sources import Side, Snapshot
+from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
 from tests.support.diff.raw_changes import Change, Places, changes, covers, places
 from tests.support.diff.released import report_of, side_of
@@ -19,14 +19,9 @@ pytestmark = [
 ]
 
 
-def sides(pair: tuple[str, str]) -> tuple[Side, Side]:
-    old, new = map(side_of, pair)
-    return old, new
-
-
 def profiles(pair: tuple[str, str]) -> list[tuple[str, Snapshot, Snapshot, list[Finding]]]:
     """Return each profile that both sides have: its name, both snapshots, and the findings in it."""
-    base, head = sides(pair)
+    base, head = map(side_of, pair)
     both = [name for name in base.profiles if name in head.profiles]
     found = report_of(*pair).findings
     return [

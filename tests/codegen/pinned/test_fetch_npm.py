@@ -117,8 +117,7 @@ def test_a_package_that_unpacks_to_too_many_bytes_is_refused(
     monkeypatch.setattr("codegen.pinned.npm.MAX_UNPACKED", 100_000)
     archived(tmp_path / "bomb.tgz", {"package/package.json": PACKAGE, "package/dist/x": bytes(100_000)})
     assert (tmp_path / "bomb.tgz").stat().st_size < 1_000
-    copy = "import shutil; shutil.copy('../bomb.tgz', 'a.tgz')"
-    assert "The unpacked package has more than 100000 bytes" in npm_does(copy)
+    assert "unpacked package has more than 100000 bytes" in npm_does("import os; os.rename('../bomb.tgz', 'a.tgz')")
 
 
 NOT_UTF8 = "sys.stdout.buffer.write(bytes(range(256))); sys.stderr.buffer.write(bytes(range(256)))"

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from codegen.data.renames import RENAMES_TOML, keep_old_names, read_renames
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import write_files
 from codegen.ir import Schema
@@ -30,8 +29,7 @@ def write_unformatted(schemas: Path, output: Path) -> None:
     """Write the packages of a folder of schemas."""
     for each in load(schemas, pinned=False):
         with naming(each.profile):
-            schema = read_schema(each.schema, each.profile.facts)
-            write_profile(each.profile, keep_old_names(schema, each.profile.name, read_renames(RENAMES_TOML)), output)
+            write_profile(each.profile, read_schema(each.schema, each.profile.facts), output)
 
 
 def write_profile(profile: Profile, schema: Schema, output: Path) -> None:
