@@ -103,7 +103,7 @@ lint-pyright: $(READY)
 	$(BIN)/python -m pyright
 
 lint-types: $(READY)
-	$(BIN)/python -m pytest -q tests/typing/public_types.py tests/typing/old_names.py
+	$(BIN)/python -m pytest -q tests/typing/public_types.py tests/typing/old_names.py tests/typing/windows.py
 
 lint-pages: $(READY)
 	$(BIN)/python -m pytest -q tests/docs/page_types.py

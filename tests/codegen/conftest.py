@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -11,9 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from codegen.regen import regenerate
 from tests.support.codegen.build import Schema, acp_schema, write_schema
-from tests.support.codegen.generating import Generate, unload_bindings
+from tests.support.codegen.generating import Generate, unload_bindings, write_unformatted
 from tests.support.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, codegen_copy
 from tests.support.releases import why_unavailable
@@ -41,7 +41,8 @@ def generating(folder: Path) -> Generator[Generate]:
     def build(definitions: Schema, profile: str = "v1", file: str = "v1/schema.json") -> ModuleType:
         schema = definitions if "$defs" in definitions else acp_schema(definitions)
         output = folder / "generated"
-        regenerate(write_schema(folder / "schema", schema, file), output, pinned=False)
+        shutil.rmtree(output, ignore_errors=True)
+        write_unformatted(write_schema(folder / "schema", schema, file), output)
         unload_bindings()
         patch.syspath_prepend(output)
         return importlib.import_module(f"acp_bindings.{profile}")

@@ -48,9 +48,9 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: 
     chosen = [each for number in range(scale.count(1, 8)) for each in sample(schema, first + number, len(PINNED))]
     chosen = [each for each in chosen if not each.place.startswith("property") or not each.pointer.startswith(messages)]
     chosen = [each for each in chosen if each.kind not in _TEXTS or not each.pointer.startswith("/anyOf/")]
-    chosen = scale.sample(chosen, 8)
+    chosen = scale.sample(chosen, 5)
     outcomes = {mutation.id: outcome(pinned, mutation, before) for mutation in chosen}
     print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")  # noqa: T201
     assert {mutation: found for mutation, found in outcomes.items() if found not in ("stops", "differs")} == {}
-    assert len(outcomes) >= scale.count(8, 160)
+    assert len(outcomes) >= scale.count(5, 160)
     assert {"stops", "differs"} == set(outcomes.values())

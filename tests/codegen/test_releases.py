@@ -1,4 +1,8 @@
-"""The schemas of other releases give packages that can be imported, without changes to the generator."""
+"""The schemas of other releases give packages that can be imported, without changes to the generator.
+
+`make test` takes one that is newer than the list of them, if there is one. `diff/test_stability.py` writes the code of
+two others.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,16 @@ from codegen.pinned.pins import load
 from codegen.regen import regenerate
 from tests.support.import_generated import import_errors
 from tests.support.releases import RELEASES, since, unpacked
-from tests.support.scale import STRESS, count
+from tests.support.scale import STRESS
 
 pytestmark = [pytest.mark.stress, pytest.mark.slow]
 
 
-# The oldest differs most from the pinned one, whose packages other tests import.
-@pytest.mark.parametrize("release", RELEASES if STRESS else RELEASES[:1])
-def test_a_release_generates_and_imports(release: str, tmp_path: Path) -> None:
-    assert _fails(unpacked(release), tmp_path) == ""
-
-
+@pytest.mark.xdist_group("releases")
 @pytest.mark.usefixtures("npm")
-def test_a_release_newer_than_the_list_generates_and_imports(tmp_path: Path) -> None:
-    newer = [each for each in since(RELEASES[0]) if each not in RELEASES]
-    failed = {each: why for each in newer[-count(1, 100) :] if (why := _fails(unpacked(each), tmp_path / each))}
+def test_the_releases_generate_and_import(tmp_path: Path) -> None:
+    versions = since(RELEASES[0]) if STRESS else [each for each in since(RELEASES[0]) if each not in RELEASES][-1:]
+    failed = {each: why for each in versions if (why := _fails(unpacked(each), tmp_path / each))}
     assert failed == {}
 
 
@@ -38,14 +37,11 @@ def _fails(package: Path, folder: Path) -> str:
     except Exception as error:
         return repr(error)
     assert len(load(package / "schema", pinned=False)) == len(release.schemas)
-    numbered = re.findall(r"^(?:class )?([A-Z]\w*?\d+)\b(?= ?[(:])", _models(folder), re.MULTILINE)
+    models = "\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("models/*.py")))
+    numbered = re.findall(r"^(?:class )?([A-Z]\w*?\d+)\b(?= ?[(:])", models, re.MULTILINE)
     if [name for name in numbered if not _is_upstreams(name, release.schemas)]:
         return f"names by position: {numbered}"
     return import_errors([folder]).get(str(folder), "")
-
-
-def _models(folder: Path) -> str:
-    return "\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("models/*.py")))
 
 
 def _is_upstreams(name: str, schemas: dict[str, bytes]) -> bool:

@@ -16,9 +16,8 @@ from tests.support.models import npm_sdk
 from tests.support.models.agreement import differences
 from tests.support.models.lenient_corpus import Case, lenient_corpus
 from tests.support.models.oracle import LENIENT
-from tests.support.models.profiles import PROFILES, Profile
+from tests.support.models.profiles import TESTED, Profile
 from tests.support.models.shapes import shapes
-from tests.support.scale import STRESS
 from tests.support.third_party import UnavailableError, skip_without
 
 
@@ -67,8 +66,6 @@ class Verdict:
         return f"{self.case.profile.package}.{self.case.definition} {json.dumps(self.case.input)}: {self.differences}"
 
 
-UNSTABLE = [profile for profile in PROFILES if profile.package.endswith("_unstable")]
-
 pytestmark = [pytest.mark.slow, pytest.mark.stress, pytest.mark.xdist_group("npm")]
 
 
@@ -82,8 +79,7 @@ def sdk() -> Path:
 
 @pytest.fixture(scope="module")
 def verdicts(sdk: Path) -> list[Verdict]:
-    """The verdicts on all profiles in `make stress`; otherwise on the unstable ones, which have almost everything."""
-    cases = [case for profile in (PROFILES if STRESS else UNSTABLE) for case in lenient_corpus(profile)]
+    cases = [case for profile in TESTED for case in lenient_corpus(profile)]
     answers = npm_sdk.parse_all(
         sdk, ({"profile": case.profile.package, "definition": case.definition, "input": case.input} for case in cases)
     )

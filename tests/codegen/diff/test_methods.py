@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -28,6 +29,7 @@ def base(case: MethodCase) -> Side:
     return Side("", "", {name: replace(each, schema=kept[name]) for name, each in found.items()})
 
 
+@cache
 def findings_of(case: MethodCase) -> list[Finding]:
     """Return the findings of the case's kind: a renamed method, for example, may also have renamed params."""
     kind = case.rule.split("-")[0]

@@ -12,8 +12,8 @@ from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.released import side_of
 from tests.support.diff.sides import side
-from tests.support.releases import DIFFERENT, PAIRS
-from tests.support.scale import STRESS, sample
+from tests.support.releases import DIFFERENT
+from tests.support.scale import STRESS
 
 RENAMED = [
     ("workingDir", "workDir"),
@@ -145,7 +145,8 @@ def test_a_method_of_another_name_is_the_same_if_its_params_are(name: str, renam
 def test_every_rename_between_two_releases_is_a_true_one() -> None:
     found: set[tuple[str, str, str]] = set()
     possible: set[tuple[str, str, str]] = set()
-    pairs = combinations(DIFFERENT, 2) if STRESS else sample(PAIRS, 3)
+    # The two have some of FALSE and some of TRUE.
+    pairs = combinations(DIFFERENT, 2) if STRESS else [("1.3.0", "1.4.0"), ("2.0.0", "2.1.0")]
     for sides in (tuple(map(side_of, pair)) for pair in pairs):
         for profile in sides[0].profiles.keys() & sides[1].profiles.keys():
             old, new = (each.profiles[profile].schema for each in sides)
@@ -155,5 +156,5 @@ def test_every_rename_between_two_releases_is_a_true_one() -> None:
                 for each in FALSE
                 if each[1] in old.definitions and each[2] in new.definitions.keys() - old.definitions.keys()
             }
-    assert found == TRUE if STRESS else found <= TRUE
-    assert possible == FALSE if STRESS else not possible & found
+    assert found == TRUE if STRESS else set() < found <= TRUE
+    assert possible == FALSE if STRESS else possible and not possible & found

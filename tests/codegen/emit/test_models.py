@@ -27,7 +27,7 @@ def test_definitions_of_the_pinned_schemas_are_written_as_the_ir_says(name: str)
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("seed", range(count(8, 1000)))
+@pytest.mark.parametrize("seed", range(count(3, 1000)))
 def test_definitions_of_made_up_schemas_are_written_as_the_ir_says(seed: int) -> None:
     case = made_up(seed)
     schema = read_schema(case.schema, case.profile.facts)

@@ -24,19 +24,17 @@ from typing import Any
 
 from codegen.data.resolve import ADVERTISED_IN
 from codegen.diff.render.markdown import markdown
-from codegen.diff.report import compare
 from codegen.names import attribute_name
 from codegen.pinned.profiles import PLACES
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
-from tests.support.diff.released import side_of
+from tests.support.diff.released import report_of
 from tests.support.diff.repository import commit
 from tests.support.paths import ROOT
-from tests.support.releases import PACKAGE
+from tests.support.releases import PACKAGE, REAL
 
 Change = Callable[[Schema], None]
 SCHEMA = ROOT / "schema"
 REPORTS = ROOT / "docs/project/upgrade-reports"
-REAL = ("2.2.0", "2.4.0")
 _SENDERS = {"agent": ("Client", "Agent"), "client": ("Agent", "Client")}
 _FOLDERS = ("benchmarks", "docs", "examples", "kit", "migrate", "tests")
 _WORDS = (r"\w+", r'"[\w-]+"')
@@ -276,9 +274,9 @@ def _write_changed(folder: Path, row: str) -> Path:
 
 def real_report() -> str:
     """Return the report of an upgrade that was made, as its page shows it."""
-    old, new = (replace(side_of(release), label=f"{PACKAGE} {release}") for release in REAL)
+    base, head = (f"{PACKAGE} {release}" for release in REAL)
     title = f"# A real upgrade: {REAL[0]} to {REAL[1]}\n\nWritten by `python -m tests.support.codegen.simulated`.\n\n"
-    return title + markdown(compare(old, new))
+    return title + markdown(replace(report_of(*REAL), base=base, head=head))
 
 
 def write_reports() -> None:

@@ -1,10 +1,10 @@
-"""Fixtures for tests of the generated packages. A test that uses them runs once for each profile."""
+"""Fixtures for tests of the generated packages. A test that uses them runs once for each profile in `TESTED`."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.support.models.profiles import PROFILES, Profile
+from tests.support.models.profiles import TESTED, Profile
 from tests.support.models.shapes import Samples
 
 # The profiles that `make test-quick` tests. The tests of the others are marked slow.
@@ -15,7 +15,7 @@ QUICK = ("v1",)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests of a profile in one process, so that its classes and instances are built once.
 
-    Those of the other profiles are slow tests.
+    Those of the other profiles are slow tests, and stress tests, because `make stress` has more of them.
     """
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
@@ -24,9 +24,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.xdist_group(profile.package))
                 if profile.package not in QUICK:
                     item.add_marker(pytest.mark.slow)
+                    item.add_marker(pytest.mark.stress)
 
 
-@pytest.fixture(params=PROFILES, ids=lambda profile: profile.package)
+@pytest.fixture(params=TESTED, ids=lambda profile: profile.package)
 def profile(request: pytest.FixtureRequest) -> Profile:
     found: Profile = request.param
     return found

@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from tests.support.models.instances import Instances
 from tests.support.models.oracle import Oracle
 from tests.support.models.profiles import Profile
+from tests.support.scale import count
 
-EACH_KIND_AT_LEAST = 2_000
+EACH_KIND_AT_LEAST = count(1_000, 2_000)
 SEED = 20261120
 
 
@@ -48,7 +49,7 @@ class Outcome:
 
 @cache
 def outcomes(profile: Profile) -> tuple[Outcome, ...]:
-    """Return at least 2,000 valid and 2,000 invalid instances, as many for each definition if it has that many."""
+    """Return many valid and many invalid instances, as many for each definition if it has that many."""
     oracle = profile.oracle
     instances = Instances(profile.schema, SEED)
     share = -(-EACH_KIND_AT_LEAST // len(profile.definitions))

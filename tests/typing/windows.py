@@ -1,4 +1,4 @@
-"""mypy and pyright check what only Windows runs, as nothing else does on other systems."""
+"""mypy and pyright check what only Windows runs, as nothing else does on other systems. `make lint` runs this file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ CHECKERS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_what_windows_runs_is_clean(checker: str) -> None:
     command = [sys.executable, "-m", *CHECKERS[checker], *FILES]
