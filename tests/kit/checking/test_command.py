@@ -45,19 +45,19 @@ def test_the_text_has_a_line_for_what_passed_and_the_conversation_for_what_faile
 
 
 def test_json_has_what_passed_on_the_wire_as_a_recording(capsys: pytest.CaptureFixture[str]) -> None:
-    assert check("ignores unknown requests", "--format", "json") == 1
+    assert check("its working directory is relative", "--format", "json") == 1
     report = json.loads(capsys.readouterr().out)
     assert report["passed"] is False
     assert report["command"][-2:] == ["{agent}", "{prompt}"]
     statuses = {scenario["id"]: scenario["status"] for scenario in report["scenarios"]}
-    assert statuses == dict(zip(IDS, ("passed", "failed", "failed"), strict=True))
+    assert statuses == dict(zip(IDS, ("failed", "passed", "passed"), strict=True))
     assert {*report["scenarios"][0]} == SCHEMA_KEYS
     first = report["scenarios"][0]["messages"][0]
     assert (first["direction"], first["message"]["method"]) == ("c2a", "initialize")
 
 
 def test_junit_fails_for_must_only(capsys: pytest.CaptureFixture[str]) -> None:
-    assert check("ignores unknown requests", "--format", "junit") == 1
+    assert check("ignores unknown requests", "--deadline", "2", "--format", "junit") == 1
     suite = ElementTree.fromstring(capsys.readouterr().out)
     assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["3", "1", "1"]
     assert [[part.tag for part in case] for case in suite] == [[], ["skipped"], ["failure"]]

@@ -22,6 +22,11 @@ FITS = b"x" * 1000
 LAST = frame(TEXT | END, b"last")
 
 
+@pytest.fixture(autouse=True)
+def _closing_takes_little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_kit.remote.client.websocket._CLOSING", 0.1)  # most servers here never answer it
+
+
 def sending(data: bytes, headers: str = "") -> Callable[[RawWebSocket], Awaitable[None]]:
     """Return a server that accepts, sends bytes, and waits for the client to end."""
 

@@ -214,7 +214,7 @@ async def test_messages_arrive_in_the_order_in_which_they_were_sent() -> None:
 
 @pytest.mark.parametrize("server", SERVERS)
 async def test_a_body_that_comes_too_slowly_is_refused(server: str) -> None:
-    async with serving(agent_app(echo, bounds=Bounds(body_seconds=_SOON)), server) as site:
+    async with serving(agent_app(echo, bounds=Bounds(first_seconds=1, body_seconds=_SOON)), server) as site:
         id = await site.initialize()
         for headers in ({}, {"Acp-Connection-Id": id}):
             reader, writer = await site.begin("POST", {**JSON, **headers, "Content-Length": "100"}, b"{")
