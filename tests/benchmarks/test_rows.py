@@ -31,6 +31,7 @@ ALIKE = {
     "concurrent": "round-trip",
     "idle": "agents",
     "mixed": "receive",
+    "stream": "tap-stream",
 }
 
 
