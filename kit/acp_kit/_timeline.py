@@ -209,9 +209,9 @@ class Timeline:
         """Begin a message, to which chunks with a tag and a message id are added."""
         effect = TABLE.get(tag)
         if isinstance(effect, Says):
-            self._pieces = Pieces()
-            self.open_place = self.add(Message(effect.role, message_id, self._pieces, 0))
-            self.open_key = (tag, message_id)
+            pieces = Pieces()
+            self.open_place = self.add(Message(effect.role, message_id, pieces, 0))
+            self._pieces, self.open_key = pieces, (tag, message_id)
 
     def end_message(self) -> None:
         """Let the next chunk begin a message, though it may have the role and the id of the last one."""

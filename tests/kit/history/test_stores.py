@@ -33,7 +33,7 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.lists(st.lists(UPDATES, min_size=1, max_size=3), max_size=8))
+    @given(st.lists(st.lists(UPDATES, min_size=1, max_size=5), max_size=8))
     def check(batches: list[list[Any]]) -> None:
         runner.run(append_and_read(f"s{next(numbers)}", [[parse(each) for each in batch] for batch in batches]))
 
@@ -73,7 +73,7 @@ async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(where:
             await store.append("s", update)
         await store.append("s", call(1, kind="read"), text_chunk("d"), call(2))
         await store.append("s", v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="completed"))
-        await store.append("s", text_chunk("e"), text_chunk("f", message_id="1"))
+        await store.append("s", text_chunk("e"), image, text_chunk("f", message_id="1"))
         assert await read(store) == [
             text_chunk("hi", "user_message"),
             text_chunk("ab"),
@@ -83,6 +83,7 @@ async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(where:
             text_chunk("d"),
             call(2),
             text_chunk("e"),
+            image,
             text_chunk("f", message_id="1"),
         ]
 
