@@ -11,7 +11,7 @@ from tests.support.scale import STRESS
 from tests.support.third_party import UnavailableError, skip_without
 
 
-# What a pinned SDK does can only change with this machine, so `make test` runs only ours.
+# A pinned SDK doesn't change, so `make test` runs only ours.
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")
