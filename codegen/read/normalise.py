@@ -22,12 +22,59 @@ from codegen.read.variants import Tag, Variant, constant, find_tag, read_variant
 
 # Names that the generated modules use already.
 RESERVED = frozenset(
-    """
-    Agent Annotated Any AnyMethod Base64 BaseModel ByTag ClassVar Client DateTime DefaultOnError DefaultOnNull Double
-    EmptyOnError EmptyOnNull Exact ExactlyOne Field Final FirstMatch Handler Int16 Int32 Int64 Int8 Integer Literal
-    Mapping MethodNotFound Model NoTag NotNull Notification Number OpenModel OtherThan Profile Regex Remote
-    RemoteAgent RemoteClient Request SchemaSource Sequence SkipInvalidItems TypeAlias Uint16 Uint32 Uint64 Uint8 Uri
-    """.split()  # noqa: SIM905
+    {
+        "Agent",
+        "Annotated",
+        "Any",
+        "AnyMethod",
+        "Base64",
+        "BaseModel",
+        "ByTag",
+        "ClassVar",
+        "Client",
+        "DateTime",
+        "DefaultOnError",
+        "DefaultOnNull",
+        "Double",
+        "EmptyOnError",
+        "EmptyOnNull",
+        "Exact",
+        "ExactlyOne",
+        "Field",
+        "Final",
+        "FirstMatch",
+        "Handler",
+        "Int16",
+        "Int32",
+        "Int64",
+        "Int8",
+        "Integer",
+        "Literal",
+        "Mapping",
+        "MethodNotFound",
+        "Model",
+        "NoTag",
+        "NotNull",
+        "Notification",
+        "Number",
+        "OpenModel",
+        "OtherThan",
+        "Profile",
+        "Regex",
+        "Remote",
+        "RemoteAgent",
+        "RemoteClient",
+        "Request",
+        "SchemaSource",
+        "Sequence",
+        "SkipInvalidItems",
+        "TypeAlias",
+        "Uint16",
+        "Uint32",
+        "Uint64",
+        "Uint8",
+        "Uri",
+    }
 )
 
 

@@ -36,7 +36,21 @@ _TOKEN = re.compile(
     rf"(?:AKIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|{_WORD}sk[-_])[\w-]{{16,}}"
     rf"|{_WORD}eyJ[\w-]{{10,}}\.[\w-]+\.[\w-]*".encode()
 )
-_IN_TOKEN = rb"AKIA AIza ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox sk- sk_ eyJ".split()
+_IN_TOKEN = [
+    b"AKIA",
+    b"AIza",
+    b"ghp_",
+    b"gho_",
+    b"ghu_",
+    b"ghs_",
+    b"ghr_",
+    b"github_pat_",
+    b"glpat-",
+    b"xox",
+    b"sk-",
+    b"sk_",
+    b"eyJ",
+]
 _NAMED = re.compile(
     rf"({_WORD}(?:(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\s+(?=[\w.~+/-]{{16}})"
     rf"|--?(?i:[\w-]*(?:{_NAME}|key))=|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)=))"

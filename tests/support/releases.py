@@ -17,7 +17,24 @@ from tests.support.skipping import skip_or_fail
 from tests.support.third_party import PEERS
 
 PACKAGE = "@agentclientprotocol/sdk"
-RELEASES = "1.3.0 1.4.0 1.5.0 1.5.1 1.6.0 1.6.1 1.7.0 1.8.0 1.9.0 2.0.0 2.0.1 2.0.2 2.1.0 2.2.0 2.3.0 2.4.0".split()
+RELEASES = [
+    "1.3.0",
+    "1.4.0",
+    "1.5.0",
+    "1.5.1",
+    "1.6.0",
+    "1.6.1",
+    "1.7.0",
+    "1.8.0",
+    "1.9.0",
+    "2.0.0",
+    "2.0.1",
+    "2.0.2",
+    "2.1.0",
+    "2.2.0",
+    "2.3.0",
+    "2.4.0",
+]
 # The releases whose schemas equal those of the release before.
 SAME = {"1.5.1", "1.6.1", "1.7.0", "2.0.1", "2.0.2", "2.4.0"}
 DIFFERENT = [each for each in RELEASES if each not in SAME]

@@ -27,7 +27,15 @@ QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
 # What can't be tried with a client that asks nobody, or that asks a user.
 ASKS_NOBODY, ASKS = {"cancel"}, {"permission-kind"}
 # How the bindings read and write messages, and what depends on the code of a client.
-BINDINGS = {*"split-characters noise long-line unknown-request method-not-found string-ids parallel-requests".split()}
+BINDINGS = {
+    "split-characters",
+    "noise",
+    "long-line",
+    "unknown-request",
+    "method-not-found",
+    "string-ids",
+    "parallel-requests",
+}
 OWN = ["initialize-silence", "prompt-error", "agent-dies", "unknown-update", "permission-option"]
 SYNCHRONOUS = """
 import sys

@@ -17,17 +17,77 @@ from codegen.pinned.profiles import Profile
 from tests.support.codegen.build import Schema
 from tests.support.codegen.mutations import Path, at, replaced
 
-_KEYWORDS = """
-    $anchor $comment $id $ref additionalProperties allOf anyOf const contains contentEncoding default deprecated
-    description discriminator enum examples format if items maximum maxItems maxLength minimum minItems minLength not
-    oneOf pattern patternProperties prefixItems properties readOnly required title type unevaluatedProperties
-    x-deserialize-default-on-error x-deserialize-default-on-null x-deserialize-skip-invalid-items x-docs-ignore x-method
-    x-new x-side
-""".split()
-_NAMES = """
-    Agent Any Field Model None True _meta a/b a~b class copy dict json list meta methods model_config request schema
-    self str tag type_ é
-""".split()
+_KEYWORDS = [
+    "$anchor",
+    "$comment",
+    "$id",
+    "$ref",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contains",
+    "contentEncoding",
+    "default",
+    "deprecated",
+    "description",
+    "discriminator",
+    "enum",
+    "examples",
+    "format",
+    "if",
+    "items",
+    "maximum",
+    "maxItems",
+    "maxLength",
+    "minimum",
+    "minItems",
+    "minLength",
+    "not",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "readOnly",
+    "required",
+    "title",
+    "type",
+    "unevaluatedProperties",
+    "x-deserialize-default-on-error",
+    "x-deserialize-default-on-null",
+    "x-deserialize-skip-invalid-items",
+    "x-docs-ignore",
+    "x-method",
+    "x-new",
+    "x-side",
+]
+_NAMES = [
+    "Agent",
+    "Any",
+    "Field",
+    "Model",
+    "None",
+    "True",
+    "_meta",
+    "a/b",
+    "a~b",
+    "class",
+    "copy",
+    "dict",
+    "json",
+    "list",
+    "meta",
+    "methods",
+    "model_config",
+    "request",
+    "schema",
+    "self",
+    "str",
+    "tag",
+    "type_",
+    "é",
+]
 _VALUES: list[Any] = [
     *(None, True, False, 0, -1, 1.5, 10**30, 1e308, "", "x", 'é\n"""\\', "a b", "1x", "__class__", "class", "self"),
     *("string", "object", "array", "null", "integer", "uint8", "date-time", "both", "agent", "session/new"),

@@ -16,10 +16,47 @@ from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged, wraps
 from tests.support.codegen.fuzz import Fuzzed
 
-_PROPERTIES = """
-    _meta type id dict set str int float bool bytes object format schema copy json self tag methods absent field
-    class from import name value items keys modelConfig anyOf oneOf x aB a1 union optional any none model fields
-""".split()
+_PROPERTIES = [
+    "_meta",
+    "type",
+    "id",
+    "dict",
+    "set",
+    "str",
+    "int",
+    "float",
+    "bool",
+    "bytes",
+    "object",
+    "format",
+    "schema",
+    "copy",
+    "json",
+    "self",
+    "tag",
+    "methods",
+    "absent",
+    "field",
+    "class",
+    "from",
+    "import",
+    "name",
+    "value",
+    "items",
+    "keys",
+    "modelConfig",
+    "anyOf",
+    "oneOf",
+    "x",
+    "aB",
+    "a1",
+    "union",
+    "optional",
+    "any",
+    "none",
+    "model",
+    "fields",
+]
 _TEXTS = ["a", "two words", "it's", 'a "quote"', "a\\b", "é", "{{ x }}", "#: [", "\u2028", "a\nb", "", "None"]
 _KEYWORDS: dict[str, list[Schema]] = {
     "string": [{}, {"format": "uri"}, {"contentEncoding": "base64"}, {"minLength": 1}, {"pattern": "^'\"\\."}],
