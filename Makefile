@@ -38,7 +38,7 @@ diff: $(READY) ## Report what changed since another commit, and for whom: make d
 	@$(BIN)/python -m codegen diff --base "$(BASE)" $(if $(HEAD),--head "$(HEAD)") $(if $(FORMAT),--format "$(FORMAT)") $(if $(FAIL_ON),--fail-on "$(FAIL_ON)") $(if $(USER_CODE),--user-code "$(USER_CODE)")
 
 api-changes: $(READY) ## List what breaks since another commit for users of runtime and kit: make api-changes BASE=<git ref>
-	@$(BIN)/python -m tests.support.python_api "$(BASE)"
+	@$(BIN)/python -m tools.python_api "$(BASE)"
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link or another warning fails
 	rm -rf build/docs
@@ -76,7 +76,7 @@ test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with anoth
 $(OTHER)/.ready: $(READY)
 	$(BIN)/python -m venv --clear --without-pip $(OTHER)
 	$(BIN)/python -m pip --python $(OTHER)/bin/python install --quiet --no-compile $(if $(filter pre,$(PYDANTIC)),--pre pydantic,pydantic==$(PYDANTIC))
-	$(OTHER)/bin/python tests/support/borrow_packages.py $(CURDIR)/$(VENV)
+	$(OTHER)/bin/python tools/borrow_packages.py $(CURDIR)/$(VENV)
 	@touch $@
 
 stress: $(READY) ## Run the stress tests at full size (an hour)
@@ -148,7 +148,7 @@ crater: $(READY) ## Move other people's projects with acp_migrate, run their tes
 
 # $$FROM is read from the environment, because make would expand a $$ in its value.
 registry-snapshot: $(READY) ## Write the snapshot of the registry that the kit ships: make registry-snapshot [FROM=<a fetched registry.json>]
-	@$(BIN)/python -m tests.support.registry_snapshot "$$FROM"
+	@$(BIN)/python -m tools.registry_snapshot "$$FROM"
 
 build: $(READY) ## Write the sdist and the wheel to dist/
 	rm -rf dist

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from acp_runtime import __version__
 from benchmarks.implementations import environment
-from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk
+from tools.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "which-sdk.md"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.support.third_party import NEXT_PYTHON_SDK, UnavailableError, python_in, python_sdk, typescript_sdk
+from tools.third_party import NEXT_PYTHON_SDK, UnavailableError, python_in, python_sdk, typescript_sdk
 
 OURS, FLOOR, PYTHON_SDK, TYPESCRIPT_SDK = "ours", "floor", "python-sdk", "typescript-sdk"
 NEXT = "python-sdk-rc"  # the newest pre-release

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.implementations import NEXT, PYTHON_SDK, TYPESCRIPT_SDK, Implementations, Sample
 from benchmarks.measuring import Quantity, Row, Spread, Target
-from tests.support import third_party
+from tools import third_party
 
 
 def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:

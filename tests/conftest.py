@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.paths import ROOT
 from tests.support.signals import stop_ignoring_sigint
-from tests.support.third_party import UnavailableError, skip_without, wheels
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, wheels
 
 pytest_plugins = ["tests.support.async_tests", "tests.support.forked", "tests.support.postgresql"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.diff.repository import commit
 from tests.support.paths import ROOT
-from tests.support.python_api import PUBLIC, python_api_changes
+from tools.python_api import PUBLIC, python_api_changes
 
 SOURCES = {
     "runtime/acp_runtime/__init__.py": "from acp_runtime.errors import Broken as Broken\n",

@@ -23,7 +23,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from acp_migrate.context import MARK
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 BUILD = ROOT / "build" / "crater"
 PROJECTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("projects.toml").read_text("utf-8"))

@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.behaviour import SDKS, measure, on_page, table
 from tests.support.scale import STRESS
-from tests.support.third_party import UnavailableError, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError
 
 
 # A pinned SDK doesn't change, so `make test` runs only ours.

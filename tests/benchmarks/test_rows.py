@@ -17,7 +17,8 @@ from benchmarks.setup import Setup
 from benchmarks.table import text_lines
 from tests.support.codegen.build import acp_schema, model, write_schema
 from tests.support.scale import STRESS
-from tests.support.third_party import NEXT_PYTHON_SDK, UnavailableError, python_sdk, skip_without, typescript_sdk
+from tests.support.skipping import skip_without
+from tools.third_party import NEXT_PYTHON_SDK, UnavailableError, python_sdk, typescript_sdk
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")]
 

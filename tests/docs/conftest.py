@@ -8,7 +8,8 @@ import pytest
 
 from tests.support.docs.blocks import name, pages
 from tests.support.docs.files import versions, with_unique_modules
-from tests.support.third_party import UnavailableError, frameworks, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, frameworks
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import pytest
 from tests.support.docs.framework_pages import programs
 from tests.support.docs.run import run
 from tests.support.paths import ROOT
-from tests.support.third_party import python_in
+from tools.third_party import python_in
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -9,7 +9,7 @@ import acp_runtime
 from acp_bindings import v1
 from acp_runtime import Model
 from tests.support.paths import ROOT
-from tests.support.python_api import offered
+from tools.python_api import offered
 
 PAGES = ROOT / "docs" / "reference"
 DOCUMENTED = [

@@ -18,7 +18,8 @@ from tests.support.models.lenient_corpus import Case, lenient_corpus
 from tests.support.models.oracle import LENIENT
 from tests.support.models.profiles import TESTED, Profile
 from tests.support.models.shapes import shapes
-from tests.support.third_party import UnavailableError, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError
 
 
 def _is_outside_64_bits(value: Any) -> bool:

@@ -12,7 +12,8 @@ import pytest
 from tests.support.interop.reuse import close_all
 from tests.support.interop.sdks import PYTHON, TYPESCRIPT, command
 from tests.support.scale import count
-from tests.support.third_party import UnavailableError, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError
 
 DEADLINE = count(280, 1800)
 

@@ -10,7 +10,8 @@ from acp_kit.checking.client import Command
 from acp_kit.checking.running import Result, run
 from acp_kit.checking.scenarios import SCENARIOS
 from tests.support.scale import STRESS
-from tests.support.third_party import UnavailableError, acpx, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, acpx
 
 pytestmark = pytest.mark.xdist_group("their clients")
 

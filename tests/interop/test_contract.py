@@ -1,7 +1,7 @@
 """Our clients and agents with those of the official SDKs over each transport, and docs/interop-remote.md.
 
 What fails by a peer's fault is recorded, and fails here in exactly the recorded way, so that a new release of the peer
-that mends it is noticed. `python -m tests.support.interop.page` records it again and writes the page.
+that mends it is noticed. `python -m tools.interop_page` records it again and writes the page.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import pytest
 
 from tests.support.interop.explanations import EXPLANATIONS
 from tests.support.interop.findings import OUR_PAIRS, Pair, find, recorded
-from tests.support.interop.page import PAGE, page
-from tests.support.third_party import UnavailableError, skip_without
+from tests.support.skipping import skip_without
+from tools.interop_page import PAGE, page
+from tools.third_party import UnavailableError
 
 pytestmark = [pytest.mark.xdist_group("SDKs"), pytest.mark.slow]
 
@@ -47,4 +48,4 @@ def test_each_explanation_explains_something() -> None:
 
 
 def test_the_page_says_what_is_recorded() -> None:
-    assert PAGE.read_text("utf-8") == page(), "Run python -m tests.support.interop.page"
+    assert PAGE.read_text("utf-8") == page(), "Run python -m tools.interop_page"

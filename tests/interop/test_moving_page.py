@@ -12,7 +12,8 @@ from acp_migrate.files import File
 from acp_migrate.migration import migrate
 from acp_migrate.names import load
 from tests.support.docs.blocks import DOCS, Block, blocks
-from tests.support.third_party import UnavailableError, python_in, python_sdk, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, python_in, python_sdk
 
 # The group shares the import of libcst.
 pytestmark = pytest.mark.xdist_group("libcst")

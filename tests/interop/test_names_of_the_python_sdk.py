@@ -14,7 +14,8 @@ from acp_migrate.files import File
 from acp_migrate.migration import migrate
 from acp_migrate.names import STABLE, UNSTABLE, Gone, Target, load
 from tests.support.migration.names_page import PAGE, inspected, merged, page
-from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, UnavailableError, python_in, python_sdk, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, UnavailableError, python_in, python_sdk
 
 # The group shares the import of libcst, and a process that inspects the SDK.
 pytestmark = pytest.mark.xdist_group("libcst")

@@ -16,7 +16,8 @@ from acp_kit.tap.analysis import analyse
 from tests.support.interop.driver import Command
 from tests.support.interop.sdks import TYPESCRIPT, command
 from tests.support.kit.tapped import tap_command
-from tests.support.third_party import UnavailableError, acpx, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, acpx
 
 pytestmark = pytest.mark.xdist_group("SDKs")
 

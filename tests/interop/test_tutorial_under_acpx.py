@@ -16,7 +16,8 @@ import pytest
 
 from tests.support.docs.files import steps
 from tests.support.paths import ROOT
-from tests.support.third_party import UnavailableError, acpx, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, acpx
 
 pytestmark = pytest.mark.xdist_group("their clients")
 

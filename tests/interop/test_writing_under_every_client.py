@@ -18,7 +18,8 @@ import pytest
 from tests.support.interop.driver import Command
 from tests.support.interop.sdks import OURS, PYTHON, TYPESCRIPT, command, connected
 from tests.support.paths import ROOT
-from tests.support.third_party import UnavailableError, acpx, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, acpx
 
 pytestmark = pytest.mark.xdist_group("SDKs")
 

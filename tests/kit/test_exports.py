@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.support.models.fresh_process import run_code
-from tests.support.python_api import offered
+from tools.python_api import offered
 
 PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing"]
 

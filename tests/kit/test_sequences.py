@@ -25,7 +25,7 @@ from acp_kit.sync import spawn_agent
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, run_client
 from tests.support.kit.turns import ActingAgent, Viewer, updates_of
 from tests.support.paths import ROOT
-from tests.support.python_api import PUBLIC
+from tools.python_api import PUBLIC
 
 # A sequence whose items may be texts or paths; `str | Sequence[...]` takes a text on purpose.
 SEQUENCE = re.compile(

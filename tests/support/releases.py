@@ -11,10 +11,10 @@ import tarfile
 from functools import cache, partial
 from pathlib import Path
 
-from tests.support.fill_once import fill_once
 from tests.support.scale import STRESS
 from tests.support.skipping import skip_or_fail
-from tests.support.third_party import PEERS
+from tools.fill_once import fill_once
+from tools.third_party import PEERS
 
 PACKAGE = "@agentclientprotocol/sdk"
 RELEASES = [

@@ -2,7 +2,7 @@
 // Arguments: the folder of the SDK, and `remote` to serve over WebSocket and HTTP.
 import { createServer } from "node:http";
 import { Readable, Writable } from "node:stream";
-import { acp, load } from "../../../tests/support/interop/peers/sdk.mjs";
+import { acp, load } from "../../../tools/typescript_sdk.mjs";
 
 const { agent: AGENT, client: CLIENT } = acp.methods;
 let sessions = 0;

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
-import { acp } from "../../../tests/support/interop/peers/sdk.mjs";
+import { acp } from "../../../tools/typescript_sdk.mjs";
 
 const { agent: AGENT, client: CLIENT } = acp.methods;
 const task = JSON.parse(process.argv[3]);

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acp_kit.registry import Registry
-from tests.support.registry_snapshot import SNAPSHOT, write
+from tools.registry_snapshot import SNAPSHOT, write
 
 PACKAGE = {"package": "one@1.0.0", "args": ["--acp"], "env": {"FAST_AGENT_MODEL": "small"}}
 AGENTS: list[Any] = [

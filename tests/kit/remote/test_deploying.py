@@ -21,8 +21,8 @@ from websockets.sync.client import ClientConnection, connect
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE
 from tests.support.paths import ROOT
-from tests.support.skipping import skip_or_fail
-from tests.support.third_party import UnavailableError, pypi_package, skip_without
+from tests.support.skipping import skip_or_fail, skip_without
+from tools.third_party import UnavailableError, pypi_package
 
 pytestmark = [
     pytest.mark.slow,

@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.marked_processes import marked, wait_until_left
 from tests.support.paths import ROOT
-from tests.support.third_party import UnavailableError, notebook, python_in, skip_without
+from tests.support.skipping import skip_without
+from tools.third_party import UnavailableError, notebook, python_in
 
 pytestmark = pytest.mark.slow
 

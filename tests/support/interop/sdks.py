@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.support.interop.driver import Command, Driver, running
 from tests.support.interop.our_driver import OurDriver
 from tests.support.interop.reuse import reused, shared
-from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk, typescript_sdk
+from tools.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk, typescript_sdk
 
 PEERS = Path(__file__).with_name("peers")
 OURS, TYPESCRIPT, PYTHON, NEXT_PYTHON = "acp-bindings", "TypeScript 2.4.0", "Python 0.12.1", "Python 1.0.0rc3"

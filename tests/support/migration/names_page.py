@@ -13,7 +13,7 @@ from acp_migrate.calls import request_class
 from acp_migrate.context import Context
 from acp_migrate.names import UNSTABLE, Gone, Names, Target, load
 from tests.support.paths import ROOT
-from tests.support.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk
+from tools.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk
 
 PAGE = ROOT / "docs" / "moving-names.md"
 _INSPECT = Path(__file__).with_name("inspect_sdk.py")

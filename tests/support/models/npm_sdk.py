@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.paths import ROOT
-from tests.support.third_party import UnavailableError, typescript_sdk
+from tools.third_party import UnavailableError, typescript_sdk
 
 SDK = "@agentclientprotocol/sdk"
 

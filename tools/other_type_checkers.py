@@ -1,6 +1,6 @@
 """Counts the mistakes in tests/typing/mistakes/ that ty and pyrefly report; docs/guides/models.md has the results.
 
-Run it by hand: `pip install ty pyrefly`, then `python -m tests.support.other_type_checkers`. It prints the lines that
+Run it by hand: `pip install ty pyrefly`, then `python -m tools.other_type_checkers`. It prints the lines that
 each tool misses, with its defaults and, for pyrefly, with its preset "default".
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 MISTAKES = ROOT / "tests" / "typing" / "mistakes"
 _REMARK = re.compile(r"  # (?:type|pyright): ignore.*")

@@ -14,7 +14,7 @@ from types import ModuleType
 import griffe
 
 from codegen.diff import git
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 _PACKAGES = ("runtime/acp_runtime", "kit/acp_kit")
 # docs/project/compatibility-promise.md lists the public modules.

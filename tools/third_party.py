@@ -1,4 +1,4 @@
-"""Installs other SDKs and packages next to the virtual environment when a test first needs them."""
+"""Installs other SDKs and packages next to the virtual environment when a test or benchmark first needs them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
 
-from tests.support.fill_once import fill_once
+from tools.fill_once import fill_once
+from tools.paths import ROOT
 
 BORROW = Path(__file__).with_name("borrow_packages.py")
-PEERS = Path(__file__).resolve().parents[2] / ".venv" / "peers"
+PEERS = ROOT / ".venv" / "peers"
 
 # The SDKs that interop tests and benchmarks run against.
 PYTHON_SDK = "agent-client-protocol==0.12.1"
@@ -51,13 +51,6 @@ _NO_NETWORK = (
 
 class UnavailableError(Exception):
     """A package can't be installed on this machine."""
-
-
-def skip_without(what: str, reason: UnavailableError) -> NoReturn:
-    """Skip a test that needs a package; fail it where all packages are required (`.ci/run`)."""
-    from tests.support.skipping import skip_or_fail  # imported here because benchmarks use this module without pytest
-
-    skip_or_fail("peers", f"{what}: {reason}.")
 
 
 def python_sdk(requirement: str = PYTHON_SDK) -> Path:

@@ -1,6 +1,6 @@
 """Writes docs/interop-remote.md: what works between the SDKs.
 
-`python -m tests.support.interop.page` tries all pairs first and records what it finds, which takes some minutes.
+`python -m tools.interop_page` tries all pairs first and records what it finds, which takes some minutes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tests.support.interop.findings import (
 from tests.support.interop.reuse import close_all
 from tests.support.interop.sdks import SDKS, STDIO, TRANSPORTS
 from tests.support.interop.versions import OPERATIONS, tried
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 PAGE = ROOT / "docs" / "interop-remote.md"
 _HEAD = """\
-<!-- Written by `python -m tests.support.interop.page`. Do not edit. -->
+<!-- Written by `python -m tools.interop_page`. Do not edit. -->
 # Which SDKs work together
 
 Agents of this package, and those of the official SDKs, with clients of all of them: over stdio, and as

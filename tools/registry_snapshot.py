@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_kit.registry import REGISTRY_URL, BinaryOnly, InvalidEntry, Registry, RegistryError, fetch_https
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 SNAPSHOT = ROOT / "kit" / "acp_kit" / "registry" / "snapshot.json"
 
