@@ -17,7 +17,12 @@ _PACKAGES = {
     "acp_kit": _ROOT / "kit" / "acp_kit",
     "acp_migrate": _ROOT / "migrate" / "acp_migrate",
     "codegen": _ROOT / "codegen",
+    "tools": _ROOT / "tools",
+    "benchmarks": _ROOT / "benchmarks",
 }
+
+# Imported by nothing that a user installs, nor by codegen.
+_AROUND = {"benchmarks", "tests", "tools"}
 
 # The folders and files of a package or folder. A module may import from its own line and from those above it.
 _LAYERS = {
@@ -128,15 +133,27 @@ def _layer(place: str, module: str) -> int:
 @pytest.mark.parametrize(
     ("package", "above"),
     [
-        ("acp_runtime", {"acp_bindings", "acp_kit", "acp_migrate", "codegen"}),
-        ("acp_bindings", {"acp_kit", "acp_migrate", "codegen"}),
-        ("acp_kit", {"acp_migrate", "codegen"}),
-        ("acp_migrate", {"acp_runtime", "acp_bindings", "acp_kit", "codegen"}),
+        ("acp_runtime", {"acp_bindings", "acp_kit", "acp_migrate", "codegen", *_AROUND}),
+        ("acp_bindings", {"acp_kit", "acp_migrate", "codegen", *_AROUND}),
+        ("acp_kit", {"acp_migrate", "codegen", *_AROUND}),
+        ("acp_migrate", {"acp_runtime", "acp_bindings", "acp_kit", "codegen", *_AROUND}),
+        ("codegen", {"acp_bindings", "acp_kit", "acp_migrate", *_AROUND}),
+        ("benchmarks", {"tests"}),
     ],
 )
 def test_a_package_does_not_import_higher_packages(package: str, above: set[str]) -> None:
-    imported = {each for file in _modules(package).values() for each in _imports(file, {})}
+    imported = {name for file in _modules(package).values() for name in _imports(file, {})}
     assert not above & {name.split(".")[0] for name in imported}
+
+
+def test_tools_import_nothing_of_the_tests_but_their_record_of_interop() -> None:
+    wrong = [
+        f"{tool} imports {name}"
+        for tool, file in _modules("tools").items()
+        for name in _imports(file, {})
+        if name.split(".")[0] in {"benchmarks", "tests"} and not name.startswith("tests.support.interop.")
+    ]
+    assert not wrong
 
 
 @pytest.mark.parametrize("place", _LAYERS)

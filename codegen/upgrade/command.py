@@ -33,7 +33,6 @@ USER_CODE = "tests/typing/user_code"
 EDITED = (PYPROJECT, CHANGELOG, METHODS)
 _NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`"
 _ADD_EXCEPTION = "Add a class for each of these error codes to runtime/acp_runtime/errors.py, and export it"
-_ADD_UPDATES = "Say what these updates do, with a line each in TABLE of kit/acp_kit/_updates.py"
 _UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed"
 _CONFIRM = f"Confirm what follows from the schema: remove the marks in {METHODS}, and edit docs/guides/capabilities.md"
 _CAPABILITIES = f"Find out what requires these new capabilities, say it in {METHODS}, and run this command again"
@@ -96,7 +95,6 @@ def _changes(schemas: Schemas) -> Changes:
         _CONFIRM: facts,
         _CAPABILITIES: data_files.unused_capabilities(base, head),
         _ADD_EXCEPTION: codes,
-        _ADD_UPDATES: data_files.updates_without_effect(head),
     }
     tags = [tag.removeprefix("v") for tag in git.tags(REPOSITORY) if tag.startswith("v")]
     log = before[CHANGELOG]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from acp_kit._updates import TABLE
 from acp_runtime.errors import RequestError
 from codegen.data.facts_file import Entries, Table, entries_of, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
@@ -21,13 +20,11 @@ from codegen.diff.compare.methods import renamed_methods
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
-from codegen.ir import Alias, Method, Schema, Union
+from codegen.ir import Alias, Method, Schema
 from codegen.nodes import is_object
 from codegen.pinned.profiles import facts_of
 
 _ERROR_CODES = "ErrorCode"
-_STABLE = "v1"
-_UPDATES = "SessionUpdate"
 _MARK = " # to be confirmed"
 
 
@@ -125,13 +122,6 @@ def codes_without_exception(head: Side) -> list[str]:
         return [code for code in (known[0] if known else ()) if type(RequestError.of(code, "")) is RequestError]
 
     return _with_profiles(head, codes)
-
-
-def updates_without_effect(head: Side) -> list[str]:
-    """Return the tag of each kind of update in the stable profile that has no line in the kit's table."""
-    updates = head.profiles[_STABLE].schema.definitions.get(_UPDATES) if _STABLE in head.profiles else None
-    members = updates.members if isinstance(updates, Union) else ()
-    return [each.tag for each in members if each.tag is not None and each.tag not in TABLE]
 
 
 def unused_capabilities(base: Side, head: Side) -> list[str]:

@@ -111,20 +111,6 @@ def test_an_error_code_without_an_exception_is_left_to_add(repository: Repositor
     assert "have no exception in the runtime" in (tmp_path / "report.md").read_text("utf-8")
 
 
-def test_a_kind_of_update_that_the_kit_does_not_know_is_left_to_add(repository: Repository) -> None:
-    members = [
-        {
-            "properties": {"sessionUpdate": {"type": "string", "const": tag}},
-            "required": ["sessionUpdate"],
-            "type": "object",
-        }
-        for tag in ("plan", "dance")
-    ]
-    union = {"oneOf": members, "discriminator": {"propertyName": "sessionUpdate"}}
-    out = repository.upgrade("1.1.0", changed(SessionUpdate=union))
-    assert re.search(r"\d\. Say what these updates do, .* TABLE of kit/acp_kit/_updates.py:\n   dance\n\d", out)
-
-
 def test_the_pinned_release_changes_nothing(repository: Repository) -> None:
     before = tree(repository.root)
     out = repository.upgrade("1.0.0", BASE)
