@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff api-changes docs docs-links compatibility fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page which-sdk crater registry-snapshot build check-dist lock clean
+.PHONY: help regen check diff api-changes docs docs-links fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page which-sdk crater registry-snapshot build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -48,9 +48,6 @@ docs: $(READY) ## Build the documentation site in build/docs; a broken link or a
 docs-links: $(READY) ## Check that the pages that the documentation links on other hosts exist (needs the internet)
 	$(BIN)/python -m codegen reference docs/reference/protocol
 	$(BIN)/python -m sphinx --quiet --builder linkcheck --jobs auto docs build/docs-links
-
-compatibility: $(READY) ## Write docs/project/compatibility.md: what survives of code for older releases (some minutes; needs npm)
-	$(BIN)/python -m codegen compatibility
 
 # $$FROM, $$REPORT and $$TAG are read from the environment, because make would expand a $$ in their values.
 fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version> or <folder>

@@ -88,7 +88,7 @@ class Row:
     Attributes:
         name: the name for `python -m benchmarks <name>`.
         description: what is done, and where the timing starts and ends.
-        quantities: the quantities that are shown. The first one is plotted.
+        quantities: the quantities that are measured. The first one is in the table of the page.
         measures: the function that takes a sample, by implementation, in the order of the first round.
         targets: the targets.
         missing: the reason why an implementation is not measured, by name.

@@ -1,4 +1,4 @@
-"""The generator's command line: `python -m codegen {fetch,regen,check,diff,compatibility,reference,upgrade}`."""
+"""The generator's command line: `python -m codegen {fetch,regen,check,diff,reference,upgrade}`."""
 
 from __future__ import annotations
 
@@ -140,8 +140,6 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("--fail-on", choices=("wire", "breaking", "risky", "never"), default="never", help=text)
     text = "type-check the code that this folder has at the base, a git ref, against the head's package"
     diff.add_argument("--user-code", metavar="FOLDER", help=text)
-    text = "check code that is right for older releases with today's package, and write docs/project/compatibility.md"
-    add("compatibility", _imported("codegen.compatibility.command"), text)
     text = "write the protocol reference: Markdown pages about every method and every type"
     reference = add("reference", _reference, text)
     reference.add_argument("folder", type=Path, help="folder to write the pages to; it is replaced as a whole")

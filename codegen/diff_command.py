@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from codegen.compatibility.user_code import check_user_code
 from codegen.diff.render.github import github
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
+from codegen.diff.user_code.check import check_user_code
 from codegen.diff.verdict.verdicts import Severity
 from codegen.files import write_output
 

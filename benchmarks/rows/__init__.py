@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from benchmarks.measuring import Row
-from benchmarks.rows import (
-    connections,
-    generator,
-    kit,
-    large_lines,
-    remote,
-    requests,
-    session_state,
-    startup,
-    tap,
-    updates,
-)
+from benchmarks.rows import connections, kit, large_lines, remote, requests, startup, updates
 from benchmarks.setup import Setup
 
 
 def all_rows(setup: Setup) -> list[Row]:
-    kinds = (updates, requests, startup, large_lines, connections, remote, kit, tap, session_state, generator)
+    kinds = (updates, requests, startup, large_lines, connections, remote, kit)
     return [row for kind in kinds for row in kind.rows(setup)]

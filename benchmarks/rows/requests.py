@@ -28,7 +28,7 @@ def round_trip(setup: Setup) -> Row:
         "the same implementation. Floor: asyncio streams that echo a line.",
         quantities=[Quantity("seconds", "µs", factor=1e6 / count)],
         measures=measures,
-        targets=[at_most(2), at_least(1.8, better_than=PYTHON_SDK), at_least(1.8, better_than=TYPESCRIPT_SDK)],
+        targets=[at_most(2), at_least(1.3, better_than=PYTHON_SDK), at_least(1.3, better_than=TYPESCRIPT_SDK)],
         missing=setup.implementations.missing,
     )
 
@@ -41,7 +41,7 @@ def concurrent(setup: Setup) -> Row:
         description=f"{count:,} prompts, each answered immediately, in {IN_FLIGHT} sessions at a time.",
         quantities=[Quantity("seconds", "requests/s", count=count)],
         measures=_measures(setup, task),
-        targets=[at_least(2.5, better_than=PYTHON_SDK), at_least(2.5, better_than=TYPESCRIPT_SDK)],
+        targets=[at_least(1.2, better_than=PYTHON_SDK), at_least(1.4, better_than=TYPESCRIPT_SDK)],
         missing=setup.implementations.missing,
     )
 

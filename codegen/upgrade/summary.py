@@ -83,7 +83,6 @@ def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
         yield [f"Add to {RENAMES} the old names that code may use for now, and run this command again:", entries]
     yield from ([f"{sentence}:", *lines] for sentence, lines in changes.left.items() if lines)
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
-    yield ["Run `make compatibility`, which rewrites docs/project/compatibility.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 
 

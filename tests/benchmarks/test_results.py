@@ -1,8 +1,7 @@
-"""Samples become ratios and verdicts, and results become the committed page."""
+"""Samples become ratios and verdicts."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from benchmarks.implementations import FLOOR, OURS, FailedError, run
 from benchmarks.measuring import Quantity, Row, Target, at_least, at_most, no_more_than
-from benchmarks.report import DOCS, render
+from benchmarks.report import render
 from benchmarks.results import result_of
 
 SAMPLES = {
@@ -59,9 +58,10 @@ def test_the_error_for_a_failed_program_has_its_output(tmp_path: Path) -> None:
         run([sys.executable, str(script)])
 
 
-def test_the_committed_page_is_rendered_from_the_committed_results() -> None:
-    results = json.loads((DOCS / "performance.json").read_text("utf-8"))
-    for name, text in render(results).items():
-        assert (DOCS / name).read_text("utf-8") == text, (
-            "Run `python -m benchmarks.report docs/project/performance.json`."
-        )
+def test_the_page_has_the_medians_and_the_verdict_of_each_target() -> None:
+    machine = {"processor": "a processor", "cores": 2, "system": "Linux"}
+    row = result_of(row_with(at_most(1.9)), SAMPLES)
+    page = render({"machine": machine, "versions": {"Python": "3.11"}, "rounds": 3, "scale": 1.0, "rows": [row]})
+    assert "| a-row | s | 4 | 2 |  |  |  |" in page
+    assert "| a-row | ours / floor | ≤ 1.9 | 2.00 (2.00 to 2.50) | MISSED |" in page
+    assert "- **a-row**: Something." in page

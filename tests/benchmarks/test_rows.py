@@ -12,10 +12,9 @@ import pytest
 from benchmarks.implementations import FLOOR, NEXT, OURS, PEERS, Implementations, Sample, run
 from benchmarks.measuring import Row, measure
 from benchmarks.results import result_of
-from benchmarks.rows import all_rows, connections, generator, large_lines
+from benchmarks.rows import all_rows, large_lines
 from benchmarks.setup import Setup
 from benchmarks.table import text_lines
-from tests.support.codegen.build import acp_schema, model, write_schema
 from tests.support.scale import STRESS
 from tests.support.skipping import skip_without
 from tools.third_party import NEXT_PYTHON_SDK, UnavailableError, python_sdk, typescript_sdk
@@ -28,19 +27,9 @@ NAMES = [row.name for row in all_rows(Setup(Implementations(with_peers=False), T
 # Rows that run the same programs as another one, with other numbers or messages: `make test` measures only the other.
 ALIKE = {
     "cold-start": "first-prompt",
-    "compression": "compressed",
     "concurrent": "round-trip",
     "idle": "agents",
-    "mixed": "receive",
-    "stream": "tap-stream",
 }
-
-
-@pytest.fixture(autouse=True)
-def _small_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the row about the generator measure a small schema, because its time doesn't depend on the scale."""
-    small = write_schema(tmp_path / "schema", acp_schema({"Text": model(), "Other": model()}))
-    monkeypatch.setattr(generator, "SCHEMA", small)
 
 
 @pytest.fixture
@@ -56,14 +45,7 @@ def _one_size(monkeypatch: pytest.MonkeyPatch) -> None:
             samples[programs] = run(command, *arguments)
         return samples[programs]
 
-    regenerated = generator._regenerated
-
-    def largest(schemas: Path) -> Sample:
-        return regenerated(schemas) if schemas.name == "3x" else {"seconds": 1.0, "cpu": float(schemas.name == "2x")}
-
-    monkeypatch.setattr(connections, "run", run_once)
     monkeypatch.setattr(large_lines, "run", run_once)
-    monkeypatch.setattr(generator, "_regenerated", largest)
 
 
 def _quiet(_: str) -> None:

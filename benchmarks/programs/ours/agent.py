@@ -1,7 +1,6 @@
 """The agent, written with this package. A prompt's text is the number of updates to stream and their size.
 
-It is served on stdio; with the argument `remote`, over WebSocket and HTTP at the port that it prints,
-and with `compressed`, it compresses what it sends over WebSocket.
+It is served on stdio; with the argument `remote`, over WebSocket and HTTP at the port that it prints.
 """
 
 from __future__ import annotations
@@ -57,16 +56,15 @@ class StreamingAgent(Agent):
         return PromptResponse(stop_reason="end_turn")
 
 
-async def serve_remote(*, compressed: bool) -> None:
+async def serve_remote() -> None:
     from acp_kit.remote import agent_app
     from acp_kit.remote.server.running import serve as serve_on
 
     app = agent_app(lambda transport, _: serve(StreamingAgent, transport))
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
         print(listener.getsockname()[1], flush=True)
-        await serve_on(app, [listener], ws_per_message_deflate=compressed)
+        await serve_on(app, [listener])
 
 
 if __name__ == "__main__":
-    how = sys.argv[1] if sys.argv[1:] else ""
-    asyncio.run(serve_remote(compressed=how == "compressed") if how else serve_stdio(StreamingAgent))
+    asyncio.run(serve_remote() if sys.argv[1:] == ["remote"] else serve_stdio(StreamingAgent))

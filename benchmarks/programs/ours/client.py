@@ -1,7 +1,7 @@
 """The client, written with this package: `client.py <task as JSON> <agent> [<argument> ...]` prints its measurements.
 
 The tasks are, each with `warm` untimed messages before the `count` timed ones:
-* `updates`: receive updates with `size` characters. The handler sleeps for 1 ms every `slow` updates;
+* `updates`: receive updates with `size` characters;
 * `prompts`: send prompts in `in_flight` sessions at a time;
 * `agents`: receive updates from each of that many agents.
 The clients written with other SDKs do the same.
@@ -30,17 +30,14 @@ from acp_bindings.v1 import (
 
 
 class CountingClient(Client):
-    def __init__(self, agent: RemoteAgent, slow: int) -> None:
+    def __init__(self, agent: RemoteAgent) -> None:
         self.agent = agent
-        self.slow = slow
         self.handled = 0
         self.wanted = 0
         self.done = asyncio.Event()
 
     async def session_update(self, notification: SessionNotification) -> None:
         self.handled += 1
-        if self.slow and self.handled % self.slow == 0:
-            await asyncio.sleep(0.001)
         if self.handled == self.wanted:
             self.done.set()
 
@@ -63,11 +60,11 @@ class CountingClient(Client):
         await self.done.wait()
 
 
-async def connect(stack: AsyncExitStack, command: list[str], slow: int = 0) -> CountingClient:
+async def connect(stack: AsyncExitStack, command: list[str]) -> CountingClient:
     clients: list[CountingClient] = []
 
     def factory(agent: RemoteAgent) -> CountingClient:
-        clients.append(CountingClient(agent, slow))
+        clients.append(CountingClient(agent))
         return clients[0]
 
     await stack.enter_async_context(spawn_agent(factory, *command))
@@ -75,7 +72,7 @@ async def connect(stack: AsyncExitStack, command: list[str], slow: int = 0) -> C
 
 
 async def updates(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
-    client = await connect(stack, command, task["slow"])
+    client = await connect(stack, command)
     await client.agent.initialize(protocol_version=1)
     session = await client.open_session()
     await client.stream(session, task["warm"], 40)

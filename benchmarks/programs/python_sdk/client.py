@@ -21,8 +21,7 @@ LIMIT = 50 * 1024 * 1024
 class CountingClient(acp.Client):
     agent: acp.Agent
 
-    def __init__(self, slow: int) -> None:
-        self.slow = slow
+    def __init__(self) -> None:
         self.handled = 0
         self.wanted = 0
         self.done = asyncio.Event()
@@ -32,8 +31,6 @@ class CountingClient(acp.Client):
 
     async def session_update(self, session_id: str, update: Any, **params: Any) -> None:
         self.handled += 1
-        if self.slow and self.handled % self.slow == 0:
-            await asyncio.sleep(0.001)
         if self.handled == self.wanted:
             self.done.set()
 
@@ -53,8 +50,8 @@ class CountingClient(acp.Client):
         await self.done.wait()
 
 
-async def connect(stack: AsyncExitStack, command: list[str], slow: int = 0) -> CountingClient:
-    client = CountingClient(slow)
+async def connect(stack: AsyncExitStack, command: list[str]) -> CountingClient:
+    client = CountingClient()
     client.agent, _ = await stack.enter_async_context(
         acp.spawn_agent_process(client, *command, transport_kwargs={"limit": LIMIT})
     )
@@ -62,7 +59,7 @@ async def connect(stack: AsyncExitStack, command: list[str], slow: int = 0) -> C
 
 
 async def updates(stack: AsyncExitStack, command: list[str], task: dict[str, Any]) -> dict[str, float]:
-    client = await connect(stack, command, task["slow"])
+    client = await connect(stack, command)
     await client.agent.initialize(protocol_version=1)
     session = await client.open_session()
     await client.stream(session, task["warm"], 40)

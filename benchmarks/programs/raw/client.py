@@ -1,8 +1,7 @@
 """A client that costs almost nothing: `client.py <task as JSON> <agent> [<argument> ...]` counts lines.
 
 The task `updates` is the same as that of the other clients. `start` times a new process until its first line, the
-response of `initialize`, or the response of a first prompt, depending on `until`. `tap` compares the agent behind a tap
-with the agent itself, in five pairs. Uses only the standard library.
+response of `initialize`, or the response of a first prompt, depending on `until`. Uses only the standard library.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 import subprocess
 import sys
 import time
-from statistics import median
 from typing import Any
 
 CHUNK = 1024 * 1024
@@ -91,27 +89,8 @@ def start(task: dict[str, Any], command: list[str]) -> dict[str, float]:
     return {"seconds": time.perf_counter() - started, "peak": agent.end()}
 
 
-def tap(task: dict[str, Any], command: list[str]) -> dict[str, float]:
-    pairs = [[_round_trip(task["count"], each) for each in (command, task["tap"].split() + command)] for _ in range(5)]
-    return {"added": median((tapped - direct) / 2 for direct, tapped in pairs)}  # a prompt and its answer
-
-
-def _round_trip(count: int, command: list[str]) -> float:
-    """Return the seconds that a prompt without updates takes."""
-    agent = Agent(command)
-    agent.initialize()
-    session = agent.open_session()
-    agent.prompt(session, 10, 40)
-    started = time.perf_counter()
-    for _ in range(count):
-        agent.prompt(session, 0, 40)
-    seconds = time.perf_counter() - started
-    agent.end()
-    return seconds / count
-
-
 def main(task: dict[str, Any], command: list[str]) -> None:
-    print(json.dumps({"updates": updates, "start": start, "tap": tap}[task["do"]](task, command)))
+    print(json.dumps({"updates": updates, "start": start}[task["do"]](task, command)))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 The server prints its port. Each of the task's `connections` opens a session. After `warm` untimed updates, all prompt
 at the same time; timed until each has received `count` updates and then the response. Another number fails. Reports
-the memory that a connection adds to the server's, and what is timed. With `offer`, the clients offer to compress, and
-inflate what the server compresses. `serve` is the last argument of the server. Uses only the standard library.
+the memory that a connection adds to the server's, and what is timed. Uses
+only the standard library.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import resource
 import subprocess
 import sys
 import time
-import zlib
 from typing import Any
 
 HANDSHAKE = (
     "GET /acp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n{offer}\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
-OFFER = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"
-TEXT, COMPRESSED, PING, PONG = 0x81, 0xC1, 0x89, 0x8A
+TEXT, PING, PONG = 0x81, 0x89, 0x8A
 AT_ONCE = 50
 
 
@@ -40,7 +38,6 @@ class Client(asyncio.Protocol):
         self.frames = 0
         self.wanted = 0
         self.last = b""
-        self.inflater = zlib.decompressobj(wbits=-15)
         self.ids = 0
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -70,13 +67,10 @@ class Client(asyncio.Protocol):
     def take_frames(self) -> None:
         buffer, at = self.buffer, 0
         while (ends := frame_in(buffer, at)) and ends[1] <= len(buffer):
-            if buffer[at] in (TEXT, COMPRESSED):
-                payload = bytes(buffer[ends[0] : ends[1]])
-                if buffer[at] == COMPRESSED:
-                    payload = self.inflater.decompress(payload + b"\x00\x00\xff\xff")
+            if buffer[at] == TEXT:
                 self.frames += 1
                 if self.frames == self.wanted:
-                    self.last = payload
+                    self.last = bytes(buffer[ends[0] : ends[1]])
                     self.done.set_result(None)
             elif buffer[at] == PING:
                 self.transport.write(frame(bytes(buffer[ends[0] : ends[1]]), PONG))
@@ -121,20 +115,19 @@ def frame(payload: bytes, opcode: int = TEXT) -> bytes:
     return bytes([opcode]) + length + bytes(4) + payload
 
 
-async def open_session(port: int, *, offer: bool) -> tuple[Client, str]:
+async def open_session(port: int) -> tuple[Client, str]:
     _, client = await asyncio.get_running_loop().create_connection(Client, "127.0.0.1", port)
-    client.transport.write(HANDSHAKE.format(port=port, offer=OFFER if offer else "").encode())
+    client.transport.write(HANDSHAKE.format(port=port).encode())
     await client.done
     await client.request("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
     return client, (await client.request("session/new", {"cwd": "/tmp", "mcpServers": []}))["sessionId"]
 
 
 async def measure(task: dict[str, Any], port: int, pid: int) -> dict[str, float]:
-    offer = task["offer"]
-    sessions = [await open_session(port, offer=offer)]
+    sessions = [await open_session(port)]
     one = memory(pid)
     while (missing := task["connections"] - len(sessions)) > 0:
-        sessions += await asyncio.gather(*(open_session(port, offer=offer) for _ in range(min(missing, AT_ONCE))))
+        sessions += await asyncio.gather(*(open_session(port) for _ in range(min(missing, AT_ONCE))))
     idle = (memory(pid) - one) / (len(sessions) - 1)
     await asyncio.gather(*(client.prompt(session, task["warm"]) for client, session in sessions))
     started = time.perf_counter()
@@ -153,7 +146,7 @@ def memory(pid: int) -> int:
 def main(task: dict[str, Any], command: list[str]) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 10_000) if most > 0 else 10_000, most))
-    server = subprocess.Popen([*command, task["serve"]], stdout=subprocess.PIPE)
+    server = subprocess.Popen([*command, "remote"], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
         print(json.dumps(asyncio.run(measure(task, int(server.stdout.readline()), server.pid))))

@@ -4,7 +4,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
-import { setTimeout } from "node:timers/promises";
 import { acp } from "../../../tools/typescript_sdk.mjs";
 
 const { agent: AGENT, client: CLIENT } = acp.methods;
@@ -32,13 +31,6 @@ class CountingClient {
 
   handle() {
     this.handled += 1;
-    if (task.slow && this.handled % task.slow === 0) {
-      return setTimeout(1).then(() => this.count());
-    }
-    return this.count();
-  }
-
-  count() {
     if (this.handled === this.wanted) {
       this.done();
     }

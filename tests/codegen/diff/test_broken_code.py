@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.compatibility.type_checker import check
 from codegen.diff.report import compare
+from codegen.diff.user_code.type_checker import check
 from codegen.diff.verdict.findings import TO_AGENT, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts

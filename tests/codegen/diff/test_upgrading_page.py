@@ -1,4 +1,4 @@
-"""The examples of the report's output in docs/project/schema-upgrades.md are real output, and so is the real report."""
+"""The examples of the report's output in docs/project/schema-upgrades.md are real output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.verdict.findings import Failure
 from tests.support.codegen.build import STRING, model
-from tests.support.codegen.simulated import REPORTS, real_report
 from tests.support.diff.cases import around
 from tests.support.diff.sides import side
 from tests.support.paths import ROOT
@@ -49,10 +48,3 @@ def test_there_are_two_examples() -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_is_what_the_command_prints(example: str, output: str) -> None:
     assert example in output.replace("  \n", "\n")
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("releases")
-def test_the_report_of_a_real_upgrade_is_what_the_command_prints() -> None:
-    page = (REPORTS / "real.md").read_text("utf-8")
-    assert page == real_report(), "Write it with `python -m tests.support.codegen.simulated`."

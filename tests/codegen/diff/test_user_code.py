@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
-from codegen.compatibility.user_code import check_user_code
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import UNPREDICTED, markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
+from codegen.diff.user_code.check import check_user_code
 from codegen.escaping import inert_code
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.support.codegen.build import acp_schema, write_schema

@@ -70,8 +70,7 @@ The first version.
         "",
         "Left to do:",
         "1. Edit the new lines of CHANGELOG.md where they don't say enough.",
-        "2. Run `make compatibility`, which rewrites docs/project/compatibility.md.",
-        "3. Review `git diff`, run `make test lint`, and commit everything together.",
+        "2. Review `git diff`, run `make test lint`, and commit everything together.",
         "",
         "Nothing was committed. `make diff BASE=HEAD` prints the whole report.",
     ]

@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("connections", [1000, 3000] if STRESS else [20])
 def test_nothing_is_lost(connections: int) -> None:
-    task = json.dumps({"connections": connections, "warm": 10, "count": 100, "offer": False, "serve": "remote"})
+    task = json.dumps({"connections": connections, "warm": 10, "count": 100})
     command = [*program("raw", "websockets.py"), task, *program("ours", "agent.py")]
     measured = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     sys.stdout.write(f"{connections} connections: {measured['idle'] / 1024:.1f} KiB each\n")

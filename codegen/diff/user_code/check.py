@@ -13,12 +13,11 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.compatibility.check import check_old_code
-from codegen.compatibility.predictions import Code, Predictions
-from codegen.compatibility.type_checker import check
 from codegen.diff.git import extract
-from codegen.diff.report import STABLE, Report, UserCode
+from codegen.diff.report import Report, UserCode
 from codegen.diff.sources import Side
+from codegen.diff.user_code.predictions import Code, Predictions
+from codegen.diff.user_code.type_checker import check
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
 from codegen.files import write_files
@@ -55,18 +54,6 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         for each in report.findings
     )
     return replace(report, findings=findings, user_code=UserCode(folder, len(modules), len(found), unpredicted))
-
-
-def check_uses(report: Report, base: Side, head: Side, repository: Path) -> Report:
-    """Return the report with the failures that it doesn't predict of code generated from the stable schemas."""
-    assert report.user_code is not None
-    with tempfile.TemporaryDirectory(prefix="acp-uses-") as folder:
-        write_files(Path(folder) / PACKAGE, _package(base, head))
-        stable = replace(head, profiles={STABLE: head.profiles[STABLE]})
-        results = check_old_code([("", base)], stable, [Path(folder), repository / _RUNTIME])
-    failures = dict.fromkeys(replace(each, file=f"<{each.file}>") for result in results for each in result.unpredicted)
-    unpredicted = (*report.user_code.unpredicted, *failures)
-    return replace(report, user_code=replace(report.user_code, unpredicted=unpredicted))
 
 
 def _read(root: Path, folder: str, label: str) -> dict[str, Code]:

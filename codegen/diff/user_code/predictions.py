@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from codegen.compatibility.type_checker import Problem
 from codegen.diff.sources import Side
+from codegen.diff.user_code.type_checker import Problem
 from codegen.diff.verdict.findings import Failure, Finding
 from codegen.ir import Model, Schema
 from codegen.names import method_name
@@ -19,21 +19,19 @@ _EXACTLY, _PARTLY, _NOT = 2, 1, 0
 
 
 class Code(NamedTuple):
-    """Code in which a problem may be.
+    """A module of user code.
 
     Attributes:
-        name: the file, or the part of a module.
+        name: the path of its file.
         tree: the syntax tree.
-        lines: all lines of the module.
-        words: all of the module. Those that are names of profiles are the ones that it uses.
-        start: the first line of the part.
+        lines: all lines.
+        words: all words. The names of profiles among them are the profiles that it uses.
     """
 
     name: str
     tree: ast.AST
     lines: list[str]
     words: set[str]
-    start: int = 1
 
 
 class Predictions:
@@ -54,7 +52,7 @@ class Predictions:
     def of(self, problem: Problem, code: Code) -> tuple[Failure, tuple[Finding, ...]]:
         """Return a problem in some code as a failure, and the findings that match the names that it mentions best."""
         source = code.lines[problem.line - 1].strip()
-        failure = Failure(code.name, problem.line - code.start + 1, source, problem.message)
+        failure = Failure(code.name, problem.line, source, problem.message)
         candidates = [each for each in self.findings if each.profile in code.words]
         best, names = _NOT, set[str]()
         for more in _mentions(problem, code):  # the later ones only choose among findings that match earlier ones
