@@ -121,10 +121,12 @@ def _parser() -> argparse.ArgumentParser:
     regen = add("regen", _regen, "generate the packages from a folder of schemas")
     check = add("check", _check, "print the difference between the committed packages and newly generated ones")
     fetch = add("fetch", _fetch, "replace the pinned schemas with those of another release")
-    for each in (regen, check, fetch):
-        each.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
-    for each in (regen, check):
-        each.add_argument("--output", type=Path, default=GENERATED, help="folder of the packages (default: generated/)")
+    for command in (regen, check, fetch):
+        command.add_argument("--schema", type=Path, default=SCHEMA, help="folder of schemas (default: schema/)")
+    for command in (regen, check):
+        command.add_argument(
+            "--output", type=Path, default=GENERATED, help="folder of the packages (default: generated/)"
+        )
     fetch.add_argument("source", help=SOURCES)
     text = "compare two sets of schemas: what changed, who is affected, and whether it breaks them"
     diff, where = add("diff", _imported("codegen.diff_command"), text), "a git ref or a folder of schemas"

@@ -44,7 +44,7 @@ _FORMAT = re.compile(
 
 def visible(text: str) -> str:
     """Return a text with escapes for the characters that are unsafe. Newlines and tabs stay."""
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
 
 
 def one_line(text: str) -> str:
@@ -111,7 +111,7 @@ def _is_harmless(text: str) -> bool:
     state: dict[str, Any] = {}
     tokens = _parser().parse(f"{text}\n\nend", state)
     parts = [part for token in tokens for part in (token, *(token.children or ()))]
-    is_complete = [each.content for each in tokens[-2:-1]] == ["end"]  # or a block of code goes on behind it
+    is_complete = [token.content for token in tokens[-2:-1]] == ["end"]  # or a block of code goes on behind it
     # docs/_ext/for_readers.py removes comments, even from code.
     return is_complete and "<!--" not in text and not state.get("references") and all(map(_is_format, parts))
 

@@ -109,7 +109,7 @@ class Union:
 
     @property
     def type(self) -> Type:
-        return union_of(Type("ref", each.name) for each in self.members)
+        return union_of(Type("ref", member.name) for member in self.members)
 
     @property
     def marker(self) -> str | None:
@@ -204,16 +204,16 @@ class Schema:
     old_names: tuple[OldName, ...] = ()
 
     def model(self, name: str) -> Model:
-        found = self.definitions[name]
-        assert isinstance(found, Model)
-        return found
+        definition = self.definitions[name]
+        assert isinstance(definition, Model)
+        return definition
 
     def fields(self, name: str) -> list[Field]:
         """Return all fields of a model, its base's first. A field defined again replaces its base's."""
         model = self.model(name)
         inherited = self.fields(model.base) if model.base else []
-        own = {each.name: each for each in model.fields}
-        return [own.pop(each.name, each) for each in inherited] + list(own.values())
+        own = {field.name: field for field in model.fields}
+        return [own.pop(field.name, field) for field in inherited] + list(own.values())
 
     def bases(self, name: str) -> Iterator[str]:
         """Yield the models that a model derives from, the nearest first."""
@@ -228,31 +228,31 @@ class Schema:
 
     def uses(self, name: str) -> Iterator[str]:
         """Yield what a definition consists of: its base and the types of its fields, its members, the type it names."""
-        found = self.definitions[name]
-        if not isinstance(found, Model):
-            yield from found.type.names
+        definition = self.definitions[name]
+        if not isinstance(definition, Model):
+            yield from definition.type.names
         else:
-            yield from (found.base,) if found.base else ()
-            yield from (used for field in found.fields for used in field.type.names)
+            yield from (definition.base,) if definition.base else ()
+            yield from (used for field in definition.fields for used in field.type.names)
 
     def reachable(self, names: Iterable[str]) -> list[str]:
         """Return the definitions of these names and everything that they consist of."""
-        found: dict[str, None] = {}
+        reached: dict[str, None] = {}
         waiting = list(names)[::-1]
         while waiting:
             name = waiting.pop()
-            if name in self.definitions and name not in found:
-                found[name] = None
+            if name in self.definitions and name not in reached:
+                reached[name] = None
                 waiting += list(self.uses(name))[::-1]
-        return list(found)
+        return list(reached)
 
     def concrete_models(self, name: str) -> Iterator[Model]:
         """Yield the models that a definition stands for: itself, or every member of a union, nested ones included."""
-        found = self.definitions[name]
-        if isinstance(found, Model):
-            yield found
-        if isinstance(found, Union):
-            for member in found.members:
+        definition = self.definitions[name]
+        if isinstance(definition, Model):
+            yield definition
+        if isinstance(definition, Union):
+            for member in definition.members:
                 yield from self.concrete_models(member.name)
 
     def parameter_sets(self, method: Method) -> list[list[Field]]:
@@ -262,7 +262,7 @@ class Schema:
 
     def _as_parameter(self, field: Field) -> Field:
         """Return a field as a keyword. An alias of an array is written out, because a caller may pass any sequence."""
-        found = self.definitions.get(field.type.concrete.name)
-        if not isinstance(found, Alias) or "Sequence[" not in found.type.parameter:
+        definition = self.definitions.get(field.type.concrete.name)
+        if not isinstance(definition, Alias) or "Sequence[" not in definition.type.parameter:
             return field
-        return replace(field, type=union_of([found.type, NULL]) if field.type.nullable else found.type)
+        return replace(field, type=union_of([definition.type, NULL]) if field.type.nullable else definition.type)

@@ -62,15 +62,17 @@ def render(
         table: the content of `methods.toml`; by default that of the file.
         before: the schemas before an upgrade, by profile. What they have of the names in `methods.toml` must be kept.
     """
-    found = load(schema_folder, pinned=pinned)
+    pinned_profiles = load(schema_folder, pinned=pinned)
     renames = read_renames(RENAMES_TOML)
     if renames:
         check_not_due(renames, version or package_version())
-    files = emit_package([each.profile for each in found])
+    files = emit_package([pinned.profile for pinned in pinned_profiles])
     schemas: list[tuple[Profile, Schema]] = []
-    for each in found:
-        with naming(each.profile):
-            schemas.append((each.profile, read_schema(each.schema, each.profile.facts, table)))
+    for pinned_profile in pinned_profiles:
+        with naming(pinned_profile.profile):
+            schemas.append(
+                (pinned_profile.profile, read_schema(pinned_profile.schema, pinned_profile.profile.facts, table))
+            )
     if pinned:
         check_all_used(schemas, listed=listed, before=before or {})
     for profile, schema in schemas:
@@ -116,7 +118,7 @@ def _diff(path: str, old: str | None, new: str | None) -> Iterator[str]:
     """Return the lines of the diff of one file; None stands for a missing file."""
     before = "/dev/null" if old is None else f"committed/{path}"
     after = "/dev/null" if new is None else f"regenerated/{path}"
-    old_lines, new_lines = ([] if each is None else each.split("\n") for each in (old, new))
+    old_lines, new_lines = ([] if text is None else text.split("\n") for text in (old, new))
     return difflib.unified_diff(old_lines, new_lines, before, after, lineterm="")
 
 

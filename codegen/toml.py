@@ -58,7 +58,7 @@ def checked(form: type[T], value: Any, name: str, next_step: str = MEANING) -> T
         return TypeAdapter(form).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
-        pointer = "".join(f"/{escape(str(each))}" for each in first["loc"])
+        pointer = "".join(f"/{escape(str(key))}" for key in first["loc"])
         words = (_KEYS | _VALUES).get(first["type"], first["msg"].removeprefix("Value error, "))
-        found = "" if first["type"] in (*_KEYS, "value_error") else f", found {first['input']!r}"
-        raise FileError(pointer, f"{words}{found}. {next_step}", name) from error
+        input_text = "" if first["type"] in (*_KEYS, "value_error") else f", found {first['input']!r}"
+        raise FileError(pointer, f"{words}{input_text}. {next_step}", name) from error

@@ -111,7 +111,7 @@ class Type:
     def enum(self) -> tuple[tuple[Any, ...], Type | None] | None:
         """An enum's constants and the type of other values that it accepts, if any; None if this is no enum."""
         first, *others = self.parts if self.kind == "union" else (self,)
-        if first.kind != "literal" or len(others) > 1 or any(each.kind not in ("string", "integer") for each in others):
+        if first.kind != "literal" or len(others) > 1 or any(part.kind not in ("string", "integer") for part in others):
             return None
         return first.values, next(iter(others), None)
 
@@ -173,7 +173,7 @@ def limited(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) ->
     return Type(
         kind,
         parts=parts,
-        limits=tuple(sorted(each for each in limits.items() if each != ("min_length", 0))),
+        limits=tuple(sorted(limit for limit in limits.items() if limit != ("min_length", 0))),
         format=format_,
         stated=tuple(stated.items()),
     )
@@ -181,11 +181,11 @@ def limited(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) ->
 
 def union_of(members: Iterable[Type]) -> Type:
     """Merge types into one: constants into one `literal`, before the other members, and null as the last one."""
-    flat = [part for each in members for part in (each.parts if each.kind == "union" else (each,))]
+    flat = [part for member in members for part in (member.parts if member.kind == "union" else (member,))]
     constants = {
-        written: value for each in flat for written, value in zip(each.written_values, each.values, strict=True)
+        written: value for part in flat for written, value in zip(part.written_values, part.values, strict=True)
     }
-    found = [Type("literal", values=tuple(constants.values()))] if constants else []
-    found += dict.fromkeys(each for each in flat if not each.values and each != NULL)
-    found += [NULL] if NULL in flat and ANY not in flat else []
-    return found[0] if len(found) == 1 else Type("union", parts=tuple(found))
+    merged = [Type("literal", values=tuple(constants.values()))] if constants else []
+    merged += dict.fromkeys(part for part in flat if not part.values and part != NULL)
+    merged += [NULL] if NULL in flat and ANY not in flat else []
+    return merged[0] if len(merged) == 1 else Type("union", parts=tuple(merged))

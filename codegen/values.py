@@ -37,18 +37,18 @@ def fits(schema: Schema, value: Any, kind: Type, *, strict: bool = False) -> boo
     """
     match kind.kind:
         case "ref":
-            found = _fits_definition(schema, value, kind.name, strict=strict)
+            is_fit = _fits_definition(schema, value, kind.name, strict=strict)
         case "union":
-            found = any(fits(schema, value, part, strict=strict) for part in kind.parts)
+            is_fit = any(fits(schema, value, part, strict=strict) for part in kind.parts)
         case "literal":
-            found = quoted(value) in kind.written_values
+            is_fit = quoted(value) in kind.written_values
         case "any":
-            found = True
+            is_fit = True
         case _:
             items = value.values() if is_object(value) else value if is_array(value) else ()
-            found = type(value) in _PYTHON[kind.kind] and all(_is_within(value, *limit) for limit in kind.limits)
-            found = found and all(fits(schema, item, part, strict=strict) for item in items for part in kind.parts)
-    return found
+            is_fit = type(value) in _PYTHON[kind.kind] and all(_is_within(value, *limit) for limit in kind.limits)
+            is_fit = is_fit and all(fits(schema, item, part, strict=strict) for item in items for part in kind.parts)
+    return is_fit
 
 
 def _is_within(value: Any, name: str, limit: Any) -> bool:
@@ -66,17 +66,17 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def _fits_definition(schema: Schema, value: Any, name: str, *, strict: bool) -> bool:
-    found = schema.definitions[name]
-    if isinstance(found, Union) and found.exclusive:
-        return sum(fits(schema, value, part, strict=strict) for part in found.type.parts) == 1
-    if not isinstance(found, Model):
-        return fits(schema, value, found.type, strict=strict)
+    definition = schema.definitions[name]
+    if isinstance(definition, Union) and definition.exclusive:
+        return sum(fits(schema, value, part, strict=strict) for part in definition.type.parts) == 1
+    if not isinstance(definition, Model):
+        return fits(schema, value, definition.type, strict=strict)
     fields = schema.fields(name)
-    if not is_object(value) or (strict and value.keys() - {each.wire for each in fields}):
+    if not is_object(value) or (strict and value.keys() - {field.wire for field in fields}):
         return False
     return all(
-        _fits_field(schema, value[each.wire], each, strict=strict) if each.wire in value else not each.required
-        for each in fields
+        _fits_field(schema, value[field.wire], field, strict=strict) if field.wire in value else not field.required
+        for field in fields
     )
 
 
@@ -125,7 +125,7 @@ class Samples:
 
     def __init__(self, schema: Schema, others: Iterable[Any]) -> None:
         self._schema = schema
-        self._scalars = tuple({quoted(each): each for each in (*_SCALARS, *others)}.values())
+        self._scalars = tuple({quoted(scalar): scalar for scalar in (*_SCALARS, *others)}.values())
 
     def smallest(self, kind: Type) -> Any:
         """Return a sample whose objects have only the required properties; an empty object if there is none."""
@@ -139,40 +139,42 @@ class Samples:
         """Return samples of a type. `inside` are the definitions that the type is in: they aren't repeated."""
         match kind.kind:
             case "ref":
-                found = self._of_definition(kind.name, inside)
+                values = self._of_definition(kind.name, inside)
             case "union":
-                found = [value for part in kind.parts for value in self.make(part, inside)]
+                values = [value for part in kind.parts for value in self.make(part, inside)]
             case "literal":
-                found = list(kind.values)
+                values = list(kind.values)
             case "array":
                 size = max(1, kind.limit("min_length") or 0)
-                found = [[], *([item] * size for item in self.make(kind.parts[0], inside))]
+                values = [[], *([item] * size for item in self.make(kind.parts[0], inside))]
             case "map":
-                found = [{}, *({"key": value} for value in self.make(kind.parts[0], inside))]
+                values = [{}, *({"key": value} for value in self.make(kind.parts[0], inside))]
             case _:
-                found = list(self._scalars)
-        return [value for value in found if fits(self._schema, value, kind)]
+                values = list(self._scalars)
+        return [value for value in values if fits(self._schema, value, kind)]
 
     def _of_definition(self, name: str, inside: tuple[str, ...]) -> list[Any]:
-        found, inside = self._schema.definitions[name], (*inside, name)
+        definition, inside = self._schema.definitions[name], (*inside, name)
         if name in inside[:-1]:
             return []
-        return self._messages(found, inside) if isinstance(found, Model) else self.make(found.type, inside)
+        return (
+            self._messages(definition, inside) if isinstance(definition, Model) else self.make(definition.type, inside)
+        )
 
     def _messages(self, model: Model, inside: tuple[str, ...]) -> list[Any]:
-        fields = [each for each in self._schema.fields(model.name) if each.required or len(inside) < _DEEP]
-        values = {each.wire: self._of_field(each, inside) for each in fields}
-        if not all(values[each.wire] for each in fields if each.required):
+        fields = [field for field in self._schema.fields(model.name) if field.required or len(inside) < _DEEP]
+        values = {field.wire: self._of_field(field, inside) for field in fields}
+        if not all(values[field.wire] for field in fields if field.required):
             return []
-        least = {each.wire: values[each.wire][0] for each in fields if each.required}
+        least = {field.wire: values[field.wire][0] for field in fields if field.required}
         if len(inside) > _DEEP:
             return [least]
-        whole = {wire: found[0] for wire, found in values.items() if found}
-        return [least, whole, *({**least, wire: value} for wire, found in values.items() for value in found)]
+        whole = {wire: samples[0] for wire, samples in values.items() if samples}
+        return [least, whole, *({**least, wire: value} for wire, samples in values.items() for value in samples)]
 
     def _of_field(self, field: Field, inside: tuple[str, ...]) -> list[Any]:
-        found = [field.tag] if field.tag is not None else self.make(field.type, inside)
-        return [value for value in found if _fits_field(self._schema, value, field)]
+        values = [field.tag] if field.tag is not None else self.make(field.type, inside)
+        return [value for value in values if _fits_field(self._schema, value, field)]
 
 
 def find_scalars(schema: Schema, kinds: Iterable[Type], depth: int = 1) -> Iterator[Any]:
@@ -189,11 +191,11 @@ def find_scalars(schema: Schema, kinds: Iterable[Type], depth: int = 1) -> Itera
         if pattern := kind.limit("pattern"):
             yield from _matching_texts(pattern)
         yield from find_scalars(schema, kind.parts, depth)
-        found = schema.definitions.get(kind.name)
-        if isinstance(found, Model) and depth:
+        definition = schema.definitions.get(kind.name)
+        if isinstance(definition, Model) and depth:
             yield from find_scalars(schema, (field.type for field in schema.fields(kind.name)), depth - 1)
-        elif found and not isinstance(found, Model):
-            yield from find_scalars(schema, [found.type], depth)
+        elif definition and not isinstance(definition, Model):
+            yield from find_scalars(schema, [definition.type], depth)
 
 
 def _matching_texts(pattern: str) -> Iterator[str]:

@@ -139,13 +139,13 @@ def shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
     """
     table = table or _read_facts()
     for name in tables_of(facts):
-        if found := table.get(name, {}).get(SHARED):
-            return found
+        if properties := table.get(name, {}).get(SHARED):
+            return properties
     raise FileError("", f"{FILE} [{tables_of(facts)[-1]}.{SHARED}]: The table is missing. Add it. {MEANING}")
 
 
 def entries_of(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
     """Return the entries of a method in the tables of a profile, the first one first, each with its table."""
     table = table or _read_facts()
-    found = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in tables_of(facts))
-    return [(f"{name}.{side}", entry) for name, entry in found if entry is not None]
+    entries = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in tables_of(facts))
+    return [(f"{name}.{side}", entry) for name, entry in entries if entry is not None]

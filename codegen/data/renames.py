@@ -103,10 +103,10 @@ def package_version() -> str:
         FileError: the file is missing or has no version.
     """
     name = _PYPROJECT.name
-    found: Any = parse_toml(read_file(_PYPROJECT, name), name).get("project", {}).get("version")
-    if not isinstance(found, str) or not _VERSION.match(found):
-        raise FileError("", f"{name}: Expected `version` such as '1.2.0' in [project], found {found!r}.")
-    return found
+    version: Any = parse_toml(read_file(_PYPROJECT, name), name).get("project", {}).get("version")
+    if not isinstance(version, str) or not _VERSION.match(version):
+        raise FileError("", f"{name}: Expected `version` such as '1.2.0' in [project], found {version!r}.")
+    return version
 
 
 def next_major(version: str) -> str:
@@ -120,10 +120,10 @@ def check_not_due(renames: Iterable[Rename], version: str) -> None:
     Raises:
         FileError: an entry is overdue.
     """
-    for each in renames:
-        if _parts(each.until) <= _parts(version):
-            raise each.error(
-                f"The name goes in {each.until}, and this is version {version}. Remove the entry and say so in "
+    for rename in renames:
+        if _parts(rename.until) <= _parts(version):
+            raise rename.error(
+                f"The name goes in {rename.until}, and this is version {version}. Remove the entry and say so in "
                 "CHANGELOG.md, or write a later version in `until`."
             )
 
@@ -135,13 +135,13 @@ def _parts(version: str) -> list[int]:
 
 def _check_old_names(renames: tuple[Rename, ...]) -> None:
     """Check that every old name has one entry, and that no new name is itself an old one."""
-    entries = [(profile, each) for each in renames for profile in each.profiles]
-    for profile, each in entries:
-        if [(at, other.old) for at, other in entries].count((profile, each.old)) > 1:
-            raise each.error(f"A second entry has this old name in {profile}. Remove one of them.")
-        for other in (other for at, other in entries if (at, other.old) == (profile, each.new)):
+    entries = [(profile, rename) for rename in renames for profile in rename.profiles]
+    for profile, rename in entries:
+        if [(at, other.old) for at, other in entries].count((profile, rename.old)) > 1:
+            raise rename.error(f"A second entry has this old name in {profile}. Remove one of them.")
+        for other in (other for at, other in entries if (at, other.old) == (profile, rename.new)):
             now = json.dumps(other.new)
-            raise each.error(f"{each.new!r} was renamed, too, in {profile}. Write new = {now}, or remove an entry.")
+            raise rename.error(f"{rename.new!r} was renamed, too, in {profile}. Write new = {now}, or remove an entry.")
 
 
 def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> Schema:
@@ -159,13 +159,13 @@ def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> 
 
     That is no error: upstream may remove a definition, and other folders of schemas lack most of them.
     """
-    found: list[str] = []
-    for each in renames:
-        for profile in each.profiles:
-            problem = _misfit(schemas[profile], each) if profile in schemas else "no schema is pinned"
+    lines: list[str] = []
+    for rename in renames:
+        for profile in rename.profiles:
+            problem = _misfit(schemas[profile], rename) if profile in schemas else "no schema is pinned"
             if problem:
-                found.append(f"definition {each.old!r}: In {profile}, {problem}.")
-    return found
+                lines.append(f"definition {rename.old!r}: In {profile}, {problem}.")
+    return lines
 
 
 def _misfit(schema: Schema, rename: Rename) -> str:
@@ -182,8 +182,8 @@ def _old_definitions(schema: Schema, renames: list[Rename]) -> Iterator[OldName]
 
     A name that the schema uses for something else is not the old name of a member: upstream's definitions come first.
     """
-    explicit = {each.old for each in renames}
-    found: dict[str, str] = {}
+    explicit = {rename.old for rename in renames}
+    names_by_old: dict[str, str] = {}
     for rename in renames:
         if rename.old in RESERVED or not is_class_name(rename.old):
             raise rename.error(f"{rename.old!r} can't be the name of a class here. Correct `old`.")
@@ -191,14 +191,16 @@ def _old_definitions(schema: Schema, renames: list[Rename]) -> Iterator[OldName]
             old = rename.old + name.removeprefix(rename.new)
             if name != rename.new and (old in explicit or old in schema.definitions or old in RESERVED):
                 continue
-            if found.setdefault(old, name) != name:
-                raise rename.error(f"{old} would be an old name of both {found[old]} and {name}. Remove an entry.")
+            if names_by_old.setdefault(old, name) != name:
+                raise rename.error(
+                    f"{old} would be an old name of both {names_by_old[old]} and {name}. Remove an entry."
+                )
             yield OldName(old, name, rename.until)
 
 
 def _named_after(schema: Schema, name: str) -> Iterator[str]:
     """Yield a definition and the inline members of unions that are named after it, nested ones included."""
     own = schema.definitions[name].pointer
-    for each in schema.definitions.values():
-        if each.name.startswith(name) and (each.pointer == own or each.pointer.startswith(f"{own}/")):
-            yield each.name
+    for definition in schema.definitions.values():
+        if definition.name.startswith(name) and (definition.pointer == own or definition.pointer.startswith(f"{own}/")):
+            yield definition.name

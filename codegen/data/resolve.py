@@ -32,7 +32,9 @@ def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Sche
     """Return a schema with the facts of `methods.toml`. The arguments are those of `shared_properties`."""
     properties = shared_properties(facts, table)
     resolver = Resolver(schema, facts, properties)
-    methods = [resolver.resolve(each, entries_of(facts, each.side, each.wire, table)) for each in schema.methods]
+    methods = [
+        resolver.resolve(method, entries_of(facts, method.side, method.wire, table)) for method in schema.methods
+    ]
     return replace(schema, methods=methods, properties=properties)
 
 
@@ -47,17 +49,19 @@ class Resolver:
 
     def __init__(self, schema: Schema, facts: str, properties: dict[str, str]) -> None:
         self._schema, self._own_tables, self._properties = schema, facts, properties
-        self._notifications = {each.wire: each.params for each in schema.methods if each.result is None}
+        self._notifications = {method.wire: method.params for method in schema.methods if method.result is None}
         # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
-        self._both = self._notifications.keys() & {each.wire for each in schema.methods if each.result is not None}
+        self._both = self._notifications.keys() & {
+            method.wire for method in schema.methods if method.result is not None
+        }
 
     def resolve(self, method: Method, entries: Entries, *, checked: bool = True) -> Method:
         """Return a method with the facts of the first of its entries of which this schema lacks the fewest names.
 
         A method without entries gets the proposed one. Without `checked`, a capability may be missing here.
         """
-        found = entries or [("", self._proposed(method))]
-        table, entry = min(found, key=lambda each: len(self.absent(method, each[1])))
+        candidates = entries or [("", self._proposed(method))]
+        table, entry = min(candidates, key=lambda candidate: len(self.absent(method, candidate[1])))
         capability, content = entry.get("capability"), entry.get("content", {})
         content = {part: path for part, path in content.items() if has_part(self._schema, method, part)}
         needed = {path: f"{method.wire} with {part}" for part, path in content.items()}
@@ -162,27 +166,27 @@ class Resolver:
 
 
 def _names(entry: dict[str, Any], key: str) -> list[str]:
-    found = entry.get(key, [])
-    return [found] if isinstance(found, str) else found
+    names = entry.get(key, [])
+    return [names] if isinstance(names, str) else names
 
 
 def fields(schema: Schema, name: str) -> dict[str, Field]:
     """Return the fields of a definition by their keys in JSON; of a union, those that all its members have."""
     models = list(schema.concrete_models(name)) if name in schema.definitions else []
-    first, *others = [{each.wire: each for each in schema.fields(model.name)} for model in models] or [{}]
-    return {wire: field for wire, field in first.items() if all(wire in each for each in others)}
+    first, *others = [{field.wire: field for field in schema.fields(model.name)} for model in models] or [{}]
+    return {wire: field for wire, field in first.items() if all(wire in fields_of_other for fields_of_other in others)}
 
 
 def has_part(schema: Schema, method: Method, part: str) -> bool:
     """Return whether params have a field whose items, or whether the params themselves, have a variant of this tag."""
     wire, _, tag = part.partition(".")
     own = [field for model in schema.concrete_models(method.params) for field in schema.fields(model.name)]
-    return any(each.wire == wire and (not tag or tag in {each.tag, *_item_tags(schema, each)}) for each in own)
+    return any(field.wire == wire and (not tag or tag in {field.tag, *_item_tags(schema, field)}) for field in own)
 
 
 def _item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
     items = (schema.definitions.get(part.name) for part in field.type.concrete.parts)
-    return (member.tag for each in items if isinstance(each, Union) for member in each.members)
+    return (member.tag for definition in items if isinstance(definition, Union) for member in definition.members)
 
 
 def capability_paths(schema: Schema, message: str, start: str) -> Iterator[str]:
@@ -214,11 +218,13 @@ def _propose_entry(paths: list[str], wire: str, doc: str) -> dict[str, Any]:
         ValueError: several capabilities fit.
     """
     steps = [_plain(step) for step in wire.split("/")]
-    found = [path for path in paths if [_plain(step) for step in path.split(".")][-len(steps) :] == steps]
-    found = found or list(dict.fromkeys(filter(None, (_shortest(paths, name) for name in _NAMED.findall(doc)))))
-    if len(found) > 1:
-        raise ValueError(f"Several capabilities fit its name or its description: {', '.join(found)}.")
-    return {"capability": found[0]} if found else {"offered": _OFFERED}
+    candidates = [path for path in paths if [_plain(step) for step in path.split(".")][-len(steps) :] == steps]
+    candidates = candidates or list(
+        dict.fromkeys(filter(None, (_shortest(paths, name) for name in _NAMED.findall(doc))))
+    )
+    if len(candidates) > 1:
+        raise ValueError(f"Several capabilities fit its name or its description: {', '.join(candidates)}.")
+    return {"capability": candidates[0]} if candidates else {"offered": _OFFERED}
 
 
 def _shortest(paths: list[str], name: str) -> str:

@@ -80,13 +80,13 @@ def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
     What a definition consists of is in the same topic or an earlier one. Whole messages have none: the runtime makes
     them.
     """
-    found: dict[str, Topic] = {}
+    topic_of: dict[str, Topic] = {}
     for topic in topics:
         for name in schema.reachable((*topic.types, *_payloads(schema, topic))):
-            found.setdefault(name, topic)
+            topic_of.setdefault(name, topic)
     for name in schema.reachable(name for name in schema.definitions if name not in schema.envelopes):
-        found.setdefault(name, topics[-1])
-    return found
+        topic_of.setdefault(name, topics[-1])
+    return topic_of
 
 
 def _payloads(schema: Schema, topic: Topic) -> Iterator[str]:

@@ -32,12 +32,12 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
         FileError: a schema lacks a property, a part or a tag that the file names, or it has lost one, or the file lacks
             a method.
     """
-    found = list(schemas)
-    lacking = {profile: _absent(schema) for profile, schema in found}
-    for profile, schema in found:  # first, because an upgrade can hold back a profile that fails here
+    schema_list = list(schemas)
+    lacking = {profile: _absent(schema) for profile, schema in schema_list}
+    for profile, schema in schema_list:  # first, because an upgrade can hold back a profile that fails here
         with naming(profile):
             _check_kept(profile, schema, before.get(profile.name))
-    for profile, schema in found:
+    for profile, schema in schema_list:
         others = [absent for other, absent in lacking.items() if other.table == profile.table and other != profile]
         with naming(profile):
             _check_properties(profile, schema)
@@ -51,7 +51,7 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
 
 def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
     """Check that a schema still has the names in entries that the one before an upgrade has."""
-    old = {(each.side, each.wire, each.result is None): each for each in before.methods} if before else {}
+    old = {(method.side, method.wire, method.result is None): method for method in before.methods} if before else {}
     for method in schema.methods:
         other = old.get((method.side, method.wire, method.result is None))
         if before and other:
@@ -67,18 +67,18 @@ _Absent: TypeAlias = dict[tuple[str, str], set[tuple[str, str]]]
 
 def _absent(schema: Schema) -> _Absent:
     """Return what entries name and a schema lacks. A request and a notification can share an entry."""
-    found: _Absent = {}
+    absent_names: _Absent = {}
     for method in schema.methods:
         key, absent = (method.side, method.wire), set(method.absent)
-        found[key] = found.get(key, absent) & absent
-    return found
+        absent_names[key] = absent_names.get(key, absent) & absent
+    return absent_names
 
 
 def _check_names(profile: Profile, method: Method, lacking: _Absent, others: list[_Absent]) -> None:
     """Check that a schema has what an entry names. A stable one may lack what another one of its version has."""
     at = method.side, method.wire
     for key, name in sorted(lacking[at]):
-        is_elsewhere = any(at in each and (key, name) not in each[at] for each in others)
+        is_elsewhere = any(at in absent and (key, name) not in absent[at] for absent in others)
         if profile.is_unstable and is_elsewhere:
             raise _absent_name(profile, method, key, name, f"{profile.file}, unlike in another profile")
         if not is_elsewhere:
@@ -102,21 +102,21 @@ def _check_result(schema: Schema, method: Method) -> None:
 
 def _check_properties(profile: Profile, schema: Schema) -> None:
     """Check that the messages concerned have the properties of `[<version>.properties]`."""
-    params = [_wires(schema, each.params) for each in schema.methods]
+    params = [_wires(schema, method.params) for method in schema.methods]
     opening = [
         _wires(schema, name)
-        for each in schema.methods
-        if dict(each.facts).get("opens")
-        for name in (each.params, each.result)
+        for method in schema.methods
+        if dict(method.facts).get("opens")
+        for name in (method.params, method.result)
         if name
     ]
     wanted = [("session", params, any), ("version", opening, all)]
     for role, definition in ADVERTISED_IN.items():
-        found = [_wires(schema, definition)] if definition in schema.definitions else []
-        wanted += [(f"{role}_{what}", found, all) for what in ("capabilities", "info")]
+        advertising = [_wires(schema, definition)] if definition in schema.definitions else []
+        wanted += [(f"{role}_{what}", advertising, all) for what in ("capabilities", "info")]
     for key, messages, enough in wanted:
         name = schema.properties[key]
-        if messages and not enough(name in each for each in messages):
+        if messages and not enough(name in wires for wires in messages):
             missing = f"`{key}` is {name!r}, a property that the messages concerned don't have in {profile.file}"
             raise FileError("", f"{FILE} [{profile.table}.{SHARED}]: {missing}. {way_out(profile.facts, SHARED)}")
 

@@ -40,8 +40,8 @@ def changed_files(repository: Path, *paths: str, otherwise: str) -> list[str]:
         SourceError: there is no repository. `otherwise` is a sentence that says what to do.
     """
     command = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"]
-    found = _git([*command, *paths], repository, otherwise)
-    return [each[3:] for each in found.decode("utf-8", "replace").split("\0") if each]
+    output = _git([*command, *paths], repository, otherwise)
+    return [entry[3:] for entry in output.decode("utf-8", "replace").split("\0") if entry]
 
 
 def show(ref: str, repository: Path, path: str) -> str:

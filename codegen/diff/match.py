@@ -29,17 +29,17 @@ def match(old: Schema, new: Schema) -> dict[str, str]:
     may have been renamed if there is exactly one new definition of which enough parts are equal.
     """
     names = {name: name for name in old.definitions if name in new.definitions}
-    kept = {each.old: each.new for each in new.old_names if each.new not in old.definitions}
+    kept = {old_name.old: old_name.new for old_name in new.old_names if old_name.new not in old.definitions}
     names |= {name: kept[name] for name in old.definitions if name in kept}
     _match_methods(old, new, names)
-    while found := _members(old, new, names) or _renamed(old, new, names):
-        names.update(found)
+    while matches := _members(old, new, names) or _renamed(old, new, names):
+        names.update(matches)
     return names
 
 
 def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
     """Match the params and results of the same method, unless the old definition still exists or the new one did."""
-    methods = {(each.side, each.wire, each.result is None): each for each in new.methods}
+    methods = {(method.side, method.wire, method.result is None): method for method in new.methods}
     for method in old.methods:
         other = methods.get((method.side, method.wire, method.result is None))
         pairs = [(method.params, other.params), (method.result or "", other.result or "")] if other else []
@@ -50,21 +50,21 @@ def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
 
 def _members(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
     """Match the inline members of unions that were renamed, which are named after them."""
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     for before, after in names.items():
         union = old.definitions[before]
         for member in union.members if isinstance(union, Union) and before != after else ():
             other = after + member.label
             if member.name == before + member.label not in names and other in new.definitions.keys() - names.values():
-                found[member.name] = other
-    return found
+                matches[member.name] = other
+    return matches
 
 
 def _renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
     """Match the remaining definitions for which there is exactly one that may be the same under a new name."""
-    old_structures = {name: structure(old, each, names) for name, each in old.definitions.items()}
-    new_structures = {name: structure(new, each, {}) for name, each in new.definitions.items()}
-    counts = [Counter(each.values()) for each in (old_structures, new_structures)]
+    old_structures = {name: structure(old, definition, names) for name, definition in old.definitions.items()}
+    new_structures = {name: structure(new, definition, {}) for name, definition in new.definitions.items()}
+    counts = [Counter(structures.values()) for structures in (old_structures, new_structures)]
 
     def is_rename(a: str, b: str) -> bool:
         before, after = old.definitions[a], new.definitions[b]
@@ -77,8 +77,8 @@ def _renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
         )
 
     taken = set(names.values())
-    added = [each for each in new_structures if each not in taken]
-    return pair([each for each in old_structures if each not in names], added, is_rename)
+    added = [name for name in new_structures if name not in taken]
+    return pair([name for name in old_structures if name not in names], added, is_rename)
 
 
 def _owner(definition: Definition) -> str:
@@ -88,13 +88,13 @@ def _owner(definition: Definition) -> str:
 
 def pair(removed: list[Key], added: list[Key], same: Callable[[Key, Key], bool]) -> dict[Key, Key]:
     """Pair the names for which `same` holds, if neither name has another candidate."""
-    found: dict[Key, Key] = {}
-    for each in removed:
-        candidates = [other for other in added if same(each, other)]
+    pairs: dict[Key, Key] = {}
+    for key in removed:
+        candidates = [other for other in added if same(key, other)]
         rivals = [other for other in removed if candidates and same(other, candidates[0])]
-        if len(candidates) == 1 and rivals == [each]:
-            found[each] = candidates[0]
-    return found
+        if len(candidates) == 1 and rivals == [key]:
+            pairs[key] = candidates[0]
+    return pairs
 
 
 def similar(a: str, b: str) -> bool:
@@ -147,9 +147,9 @@ class Structure(NamedTuple):
 def split(old: Schema, gone: Definition, new: Schema, added: list[Definition], names: dict[str, str]) -> list[str]:
     """Return the new definitions that together have most parts of one that is gone; none if it is one or nothing."""
     before = structure(old, gone, names)
-    shared = {each.name: before.parts & structure(new, each, {}).parts for each in added}
-    parts = [name for name, found in shared.items() if len(found) >= _SEVERAL]
-    equal = len(frozenset[object]().union(*(shared[each] for each in parts)))
+    shared = {definition.name: before.parts & structure(new, definition, {}).parts for definition in added}
+    parts = [name for name, shared_parts in shared.items() if len(shared_parts) >= _SEVERAL]
+    equal = len(frozenset[object]().union(*(shared[name] for name in parts)))
     return parts if len(parts) > 1 and equal >= _MOST * len(before.parts) else []
 
 
@@ -159,10 +159,10 @@ def structure(schema: Schema, definition: Definition, names: dict[str, str]) -> 
         values, others = definition.type.enum or ((), definition.type.renamed(names))
         return Structure("values", frozenset(values), ("alias", others))
     if isinstance(definition, Union):
-        members = (_member(schema, definition, each, names) for each in definition.members)
+        members = (_member(schema, definition, member, names) for member in definition.members)
         return Structure("members", frozenset(members), ("union", definition.tag))
     base = names.get(definition.base, definition.base) if definition.base else None
-    fields = ((each.wire, *meaning_of_field(each, names)) for each in definition.fields if each.wire != "_meta")
+    fields = ((field.wire, *meaning_of_field(field, names)) for field in definition.fields if field.wire != "_meta")
     return Structure("properties", frozenset(fields), ("model", base))
 
 
@@ -182,4 +182,4 @@ def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
 
 def leniency(field: Field) -> tuple[str, ...]:
     """Return the markers of a property that say which invalid values it tolerates."""
-    return tuple(each for each in field.markers if each in _MARKERS)
+    return tuple(marker for marker in field.markers if marker in _MARKERS)

@@ -53,15 +53,15 @@ class MethodFacts:
 
     def add_to(self, schema: Schema, facts: str) -> Schema:
         """Return a schema whose methods have the facts of their entries. `facts`: the name of the profile's tables."""
-        found = (self._tables.get(name, {}).get(SHARED) for name in tables_of(facts))
-        properties: Any = next((each for each in found if each is not None), None)
+        tables = (self._tables.get(name, {}).get(SHARED) for name in tables_of(facts))
+        properties: Any = next((table for table in tables if table is not None), None)
         try:
             checked(Properties, properties, METHODS)
         except SchemaError:
             self.unread[SHARED] = None
             properties = shared_properties(facts)
         resolver = Resolver(schema, facts, properties)
-        methods = [self._with_facts(facts, each, resolver) for each in schema.methods]
+        methods = [self._with_facts(facts, method, resolver) for method in schema.methods]
         return replace(schema, methods=methods, properties=properties)
 
     def _with_facts(self, facts: str, method: Method, resolver: Resolver) -> Method:
@@ -79,8 +79,8 @@ class MethodFacts:
             SchemaError: it has none, or one that can't be read.
         """
         entries = entries_of(facts, method.side, method.wire, self._tables) if self._tables else []
-        found: list[Any] = [entry for _, entry in entries] or [None]
-        for entry in found:
+        values: list[Any] = [entry for _, entry in entries] or [None]
+        for entry in values:
             checked(EntryWithCapability, entry, METHODS)
         more = self._of_unknown_kinds(facts, method)
         return [(name, entry | more) for name, entry in entries]
@@ -89,21 +89,27 @@ class MethodFacts:
         """Return the facts of a method's current entry that are of a kind that this file doesn't have."""
         current = [entry for _, entry in entries_of(facts, method.side, method.wire)[-1:]]
         unknown = {*FACTS} - self._kinds
-        found = {key: value for entry in current for key, value in entry.items() if key in unknown}
-        self.unknown.update(found)
-        return found
+        added = {key: value for entry in current for key, value in entry.items() if key in unknown}
+        self.unknown.update(added)
+        return added
 
     @cached_property
     def _tables(self) -> Table:
         """What has the form of entries, by version and side."""
         versions = {version: sides for version, sides in self.table.items() if is_object(sides)}
         return {
-            name: {side: each for side, each in sides.items() if is_object(each)} for name, sides in versions.items()
+            name: {side: entries for side, entries in sides.items() if is_object(entries)}
+            for name, sides in versions.items()
         }
 
     @cached_property
     def _kinds(self) -> set[str]:
-        entries = (entry for sides in self._tables.values() for each in sides.values() for entry in each.values())
+        entries = (
+            entry
+            for sides in self._tables.values()
+            for entries_by_wire in sides.values()
+            for entry in entries_by_wire.values()
+        )
         return {key for entry in entries if is_object(entry) for key in entry}
 
     @property

@@ -71,33 +71,33 @@ class Report:
     @property
     def stable(self) -> list[Finding]:
         """The findings in the stable profile."""
-        return [each for each in self.findings if not each.reports_only]
+        return [finding for finding in self.findings if not finding.reports_only]
 
     @property
     def unread(self) -> list[Finding]:
         """The findings in the stable profile that are neither safe nor accepted, the worst first."""
-        unread = (each for each in self.stable if each.worst is not Verdict.SAFE and not each.accepted)
-        return sorted(unread, key=lambda each: -each.severity)
+        unread = (finding for finding in self.stable if finding.worst is not Verdict.SAFE and not finding.accepted)
+        return sorted(unread, key=lambda finding: -finding.severity)
 
     @property
     def by_profile(self) -> dict[str, list[Finding]]:
         """The findings of each compared profile."""
-        return {name: [each for each in self.findings if each.profile == name] for name in self.profiles}
+        return {name: [finding for finding in self.findings if finding.profile == name] for name in self.profiles}
 
     @property
     def worst(self) -> Verdict:
         """The worst verdict in the stable profile, without accepted findings."""
-        return max((each.worst for each in self.unread), default=Verdict.SAFE)
+        return max((finding.worst for finding in self.unread), default=Verdict.SAFE)
 
     @property
     def severity(self) -> Severity:
         """The worst severity in the stable profile, without accepted findings."""
-        return max((each.severity for each in self.unread), default=Severity.SAFE)
+        return max((finding.severity for finding in self.unread), default=Severity.SAFE)
 
     @property
     def bump(self) -> str:
         """The part of this package's version to raise: `major`, `minor`, `patch` or `none`."""
-        if any(each.worst is Verdict.BREAKING for each in self.stable):
+        if any(finding.worst is Verdict.BREAKING for finding in self.stable):
             return "major"
         return "minor" if self.findings else "patch" if any(self.docs_only.values()) else "none"
 
@@ -116,22 +116,23 @@ def compare(base: Side, head: Side) -> Report:
     docs: dict[str, int] = {}
     names = sorted({*base.profiles, *head.profiles})
     for name in names:
-        found, docs[name] = _compare_profile(name, base, head)
+        profile_findings, docs[name] = _compare_profile(name, base, head)
         findings += [
-            replace(each, reports_only=name != STABLE, accepted=reasons.get(each.fingerprint, "")) for each in found
+            replace(finding, reports_only=name != STABLE, accepted=reasons.get(finding.fingerprint, ""))
+            for finding in profile_findings
         ]
-    stale = reasons.keys() - {each.fingerprint for each in findings} if findings or any(docs.values()) else ()
+    stale = reasons.keys() - {finding.fingerprint for finding in findings} if findings or any(docs.values()) else ()
     notes = (*base.notes, *head.notes, *_unchecked(base, head))
-    labels = [f"{each.label} ({each.version})" if each.version else each.label for each in (base, head)]
+    labels = [f"{side.label} ({side.version})" if side.version else side.label for side in (base, head)]
     return Report(labels[0], labels[1], tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
 
 
 def _unchecked(base: Side, head: Side) -> Iterator[str]:
     """Yield a sentence about what would restrict values in the head but not in the base, and isn't checked."""
-    known, found = (
-        [each for one in side.profiles.values() for each in find_unchecked(one.source)] for side in (base, head)
+    known, texts = (
+        [text for one in side.profiles.values() for text in find_unchecked(one.source)] for side in (base, head)
     )
-    if new := dict.fromkeys(each for each in found if each not in known):
+    if new := dict.fromkeys(text for text in texts if text not in known):
         yield f"Not checked by the bindings: {', '.join(new)}."
 
 
@@ -148,14 +149,14 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_messages(comparison)
     compare_definitions(comparison)
     compare_readings(comparison)
-    found = [replace(each, on_wire=comparison.on_wire(each.methods)) for each in merge(comparison.findings)]
-    return fold(found), count_changed_descriptions(comparison)
+    findings = [replace(finding, on_wire=comparison.on_wire(finding.methods)) for finding in merge(comparison.findings)]
+    return fold(findings), count_changed_descriptions(comparison)
 
 
 def _unstable(side: Side, name: str) -> Schema:
     """Return the unstable schema that goes with a profile; an empty one if there is none."""
-    found = side.profiles.get(f"{name}_unstable")
-    return found.schema if found else Schema({})
+    snapshot = side.profiles.get(f"{name}_unstable")
+    return snapshot.schema if snapshot else Schema({})
 
 
 def proposed_renames(report: Report) -> dict[Rename, str]:
@@ -165,8 +166,8 @@ def proposed_renames(report: Report) -> dict[Rename, str]:
     after it if other findings make the next release a major one.
     """
     version = package_version()
-    breaking = [each for each in report.stable if each.worst is Verdict.BREAKING]
-    is_major = any(not each.renamed or Verdict.BREAKING in each.verdicts.kept() for each in breaking)
+    breaking = [finding for finding in report.stable if finding.worst is Verdict.BREAKING]
+    is_major = any(not finding.renamed or Verdict.BREAKING in finding.verdicts.kept() for finding in breaking)
     until = next_major(next_major(version) if is_major and not version.startswith("0.") else version)
     profiles: dict[Renamed, list[str]] = {}
     for finding in report.findings:
@@ -181,6 +182,6 @@ def proposed_renames(report: Report) -> dict[Rename, str]:
 def proposed_text(report: Report) -> str:
     """Return the proposed entries as they are written in the file; empty if there are none."""
     return "\n\n".join(
-        f"# Maybe not the same: {equal} are equal.\n{as_toml(each)}" if equal else as_toml(each)
-        for each, equal in proposed_renames(report).items()
+        f"# Maybe not the same: {equal} are equal.\n{as_toml(rename)}" if equal else as_toml(rename)
+        for rename, equal in proposed_renames(report).items()
     )

@@ -69,7 +69,7 @@ class Side:
         """
         next_step = "An entry of [[accepted]] needs a fingerprint and a reason, both as text."
         content = checked(_AcceptedFile, parse_toml(self.accepted, ACCEPTED), ACCEPTED, next_step)
-        return {each.fingerprint: each.reason for each in content.accepted}
+        return {entry.fingerprint: entry.reason for entry in content.accepted}
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Snapshot:
     @cached_property
     def raw(self) -> dict[str, Any]:
         """The JSON in the form that the generator reads."""
-        found: dict[str, Any] = canonical(self.source)
-        return found
+        raw: dict[str, Any] = canonical(self.source)
+        return raw
 
 
 def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
@@ -119,19 +119,19 @@ def _read(folder: Path, label: str, checkout: Path | None = None, table: Table |
             renames = parse_renames(_content(checkout / RENAMES))
             facts = MethodFacts(label, parse_toml(_content(checkout / METHODS), f"{METHODS} of {label}"))
         profiles: dict[str, Snapshot] = {}
-        found = load(folder, pinned=False)
-        for each in found:
-            profile = each.profile
+        pinned_profiles = load(folder, pinned=False)
+        for pinned in pinned_profiles:
+            profile = pinned.profile
             with naming(profile):
-                schema = read_schema(each.schema, None if facts else profile.facts, table)
+                schema = read_schema(pinned.schema, None if facts else profile.facts, table)
                 schema = keep_old_names(facts.add_to(schema, profile.facts) if facts else schema, profile.name, renames)
-                profiles[profile.name] = Snapshot(profile.file, each.schema, schema)
+                profiles[profile.name] = Snapshot(profile.file, pinned.schema, schema)
         accepted = _content(folder / ACCEPTED)
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
         raise SourceError(f"{label} can't be read: {error.filename}: {error.strerror}.") from error
-    return Side(label, found[0].profile.version, profiles, accepted, facts.notes if facts else ())
+    return Side(label, pinned_profiles[0].profile.version, profiles, accepted, facts.notes if facts else ())
 
 
 def _content(path: Path) -> bytes:

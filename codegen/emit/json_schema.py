@@ -31,13 +31,13 @@ def imported(module: str, name: str) -> Json:
 def _definition(definition: Definition) -> Json:
     if not isinstance(definition, Model):
         return _type(definition.type)
-    found: Json = {"type": "object", "properties": {each.name: _property(each) for each in definition.fields}}
-    found["required"] = [each.name for each in definition.fields if not each.has_plain_default]
+    schema: Json = {"type": "object", "properties": {field.name: _property(field) for field in definition.fields}}
+    schema["required"] = [field.name for field in definition.fields if not field.has_plain_default]
     if definition.base:
-        found["allOf"] = [_ref(definition.base)]
+        schema["allOf"] = [_ref(definition.base)]
     elif definition.is_open:
-        found["customBasePath"] = f"{_RUNTIME}.model.OpenModel"
-    return found
+        schema["customBasePath"] = f"{_RUNTIME}.model.OpenModel"
+    return schema
 
 
 def _property(field: Field) -> Json:
@@ -62,10 +62,10 @@ def _type(kind: Type) -> Json:
 
 def _union(kind: Type) -> Json:
     """Return `anyOf`, or a list of two types, which takes less time. In such a list, a map would lose its values."""
-    found = _type(kind.concrete) if kind.writes_null else {}
-    if found.get("type", "object") == "object":
+    concrete = _type(kind.concrete) if kind.writes_null else {}
+    if concrete.get("type", "object") == "object":
         return {"anyOf": [_type(part) for part in kind.parts]}
-    return {**found, "type": [found["type"], "null"]}
+    return {**concrete, "type": [concrete["type"], "null"]}
 
 
 def _ref(name: str) -> Json:

@@ -44,7 +44,12 @@ def model_files(schema: Schema) -> Files:
     topics = _in_topics(schema)
     sources = write_definitions(schema, [name for names in topics.values() for name in names])
     exported = {topic.name: sorted(names) for topic, names in topics.items()}
-    fields = (field for each in schema.definitions.values() if isinstance(each, Model) for field in each.fields)
+    fields = (
+        field
+        for definition in schema.definitions.values()
+        if isinstance(definition, Model)
+        for field in definition.fields
+    )
     shared = list(dict.fromkeys(field.doc for field in fields if _is_shared(field)))
     files: Files = {"models/__init__.py": ("models.py.jinja", {"topics": exported, "descriptions": shared})}
     earlier: dict[str, list[str]] = {}
@@ -73,7 +78,7 @@ def _is_recursive(schema: Schema, name: str) -> bool:
     """Return whether a definition is a model with an annotation that is a string, its own or one of a base."""
     if not isinstance(schema.definitions[name], Model):
         return False
-    return any(_recursive_fields(schema, each) for each in (name, *schema.bases(name)))
+    return any(_recursive_fields(schema, model) for model in (name, *schema.bases(name)))
 
 
 def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
@@ -97,12 +102,20 @@ def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -
     """
     schema = json_schema(definitions)
     # A field named `list` changes how all definitions write the built-in.
-    hides_list = any(field.name == "list" for each in definitions if isinstance(each, Model) for field in each.fields)
+    hides_list = any(
+        field.name == "list"
+        for definition in definitions
+        if isinstance(definition, Model)
+        for field in definition.fields
+    )
     made = {} if hides_list else _MADE
-    keys = {each.name: json.dumps([each.name, schema["$defs"][each.name], texts[each.name]]) for each in definitions}
+    keys = {
+        definition.name: json.dumps([definition.name, schema["$defs"][definition.name], texts[definition.name]])
+        for definition in definitions
+    }
     old = {name for name, key in keys.items() if key in made}
     if old != keys.keys():
-        models = {each.name: each for each in definitions if isinstance(each, Model)}
+        models = {definition.name: definition for definition in definitions if isinstance(definition, Model)}
         bases: set[str] = set()  # older releases can't import them
         for name in models.keys() - old:
             while base := models[name].base:
@@ -145,7 +158,7 @@ def _given(schema: Schema, definition: Definition) -> Definition:
     if not isinstance(definition, Model):
         return definition
     hidden = ("list", *_recursive_fields(schema, definition.name))
-    fields = (replace(each, type=ANY) if each.name in hidden else each for each in definition.fields)
+    fields = (replace(field, type=ANY) if field.name in hidden else field for field in definition.fields)
     return replace(definition, fields=tuple(fields))
 
 
@@ -159,7 +172,7 @@ def _data(schema: Schema, definition: Definition) -> dict[str, Any]:
     return {
         "bases": f"{definition.base}, OpenModel" if _has_second_base(schema, definition) else "",
         "doc": _docstring(schema.own_doc(definition), 4),
-        "texts": {each.name: _field_texts(each, each.name in recursive) for each in definition.fields},
+        "texts": {field.name: _field_texts(field, field.name in recursive) for field in definition.fields},
     }
 
 
@@ -207,13 +220,13 @@ def _add(schema: Schema, name: str, wanted: Set[str], done: dict[str, None]) -> 
 
 def _used_before(schema: Schema, name: str) -> Iterator[str]:
     """Yield what has to be defined before a definition."""
-    found = schema.definitions[name]
-    if not isinstance(found, Model):
+    definition = schema.definitions[name]
+    if not isinstance(definition, Model):
         yield from schema.uses(name)
         return
-    yield from (found.base,) if found.base else ()
+    yield from (definition.base,) if definition.base else ()
     recursive = _recursive_fields(schema, name)
-    yield from (used for field in found.fields if field.name not in recursive for used in field.type.names)
+    yield from (used for field in definition.fields if field.name not in recursive for used in field.type.names)
 
 
 def _recursive_fields(schema: Schema, name: str) -> list[str]:
@@ -222,11 +235,12 @@ def _recursive_fields(schema: Schema, name: str) -> list[str]:
     Raises:
         SchemaError: another field hides a name that their annotations need.
     """
-    found = schema.definitions[name]
-    fields = found.fields if isinstance(found, Model) else ()
+    definition = schema.definitions[name]
+    fields = definition.fields if isinstance(definition, Model) else ()
     recursive = [field.name for field in fields if name in schema.reachable(field.type.names)]
     if recursive and any(field.name == "list" for field in fields):
         raise SchemaError(
-            found.pointer, f"There is no rule for the property `list` of a definition that contains itself, {name}."
+            definition.pointer,
+            f"There is no rule for the property `list` of a definition that contains itself, {name}.",
         )
     return recursive

@@ -70,7 +70,7 @@ def _reporting(folder: Path, name: str) -> Generator[None]:
         raise _error(folder / file, f"{_sentence(error.message)} {_RESTORE}", error.lineno) from error
     except UndefinedError as error:
         frames = traceback.extract_tb(error.__traceback__)
-        place = [each for each in frames if Path(each.filename).is_relative_to(folder)][-1]
+        place = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)][-1]
         raise _error(Path(place.filename), f"{_sentence(error.message)} {_RESTORE}", place.lineno) from error
 
 

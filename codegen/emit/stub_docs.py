@@ -84,32 +84,32 @@ class StubDocs:
 
     def _cancels(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
         """Yield the methods of a role that a notification cancels, each with the result it is then answered with."""
-        for each in self._schema.methods:
-            by, result, _ = dict(each.facts).get("cancelled", ("", "", False))
-            if by == notification.wire and role in each.handled_by:
-                yield each, json.dumps(json.loads(result))
+        for method in self._schema.methods:
+            by, result, _ = dict(method.facts).get("cancelled", ("", "", False))
+            if by == notification.wire and role in method.handled_by:
+                yield method, json.dumps(json.loads(result))
 
     def _handles(self, role: str, wire: str) -> bool:
-        return any(each.wire == wire and role in each.handled_by for each in self._schema.methods)
+        return any(method.wire == wire and role in method.handled_by for method in self._schema.methods)
 
     def _arguments(self, method: Method) -> str:
         """Return the section on the keywords of a proxy's method. A union has the keywords of all its members."""
         sets = self._schema.parameter_sets(method)
         fields: dict[str, list[Field]] = {}
-        for field in (field for each in sets for field in each):
+        for field in (field for parameters in sets for field in parameters):
             fields.setdefault(field.name, []).append(field)
-        lines = [_entry(name, self._argument(found, len(sets))) for name, found in fields.items()]
+        lines = [_entry(name, self._argument(fields_of_name, len(sets))) for name, fields_of_name in fields.items()]
         return "\n".join(["Args:", *lines]) if lines else ""
 
     def _argument(self, fields: list[Field], sets: int) -> str:
         """Return the description of a keyword, from its fields in the members of a union with `sets` members."""
-        tags = [f"`{each.tag}`" for each in fields if each.tag is not None]
+        tags = [f"`{field.tag}`" for field in fields if field.tag is not None]
         if tags:
             choices = [*dict.fromkeys(tags)]
             choices += ["another string"] if len(tags) < len(fields) else []
             choices += ["left out"] if len(fields) < sets else []
             return f"Selects the variant: {_alternatives(choices)}."
-        descriptions = dict.fromkeys(filter(None, (self._summary(each) for each in fields)))
+        descriptions = dict.fromkeys(filter(None, (self._summary(field) for field in fields)))
         return " Or: ".join(descriptions) or f"`{fields[0].wire}` on the wire."
 
     def _summary(self, field: Field) -> str:
@@ -124,16 +124,16 @@ class StubDocs:
     def errors(self, method: Method, role: str) -> list[tuple[str, str]]:
         """Return the exceptions of a call, each with its reason, beyond those that every call can raise."""
         facts = dict(method.facts)
-        found: list[tuple[str, str]] = []
+        errors: list[tuple[str, str]] = []
         if needs := self._needs(method):
             exempt = f" Not raised for a `{facts['exempt']}` that the {role} created." if "exempt" in facts else ""
-            found.append(("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
+            errors.append(("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
         if paths := facts.get("paths"):
             fields = _alternatives([f"`{path}`" for path in paths])
-            found.append(("RelativePath", f"{fields} holds a relative path."))
+            errors.append(("RelativePath", f"{fields} holds a relative path."))
         if "opens" in facts:
-            found.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
-        return found
+            errors.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
+        return errors
 
     def _needs(self, method: Method) -> str:
         own = f"`{method.capability}`" if method.capability else ""
@@ -146,7 +146,11 @@ class StubDocs:
         name = attribute_name(key) or key
         if not tag:
             return f"`{name}`"
-        is_tag = any(field.name == name and field.tag for each in self._schema.parameter_sets(method) for field in each)
+        is_tag = any(
+            field.name == name and field.tag
+            for parameters in self._schema.parameter_sets(method)
+            for field in parameters
+        )
         return f'`{name}="{tag}"`' if is_tag else f"items of type `{tag}` in `{name}`"
 
 

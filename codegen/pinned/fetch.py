@@ -95,10 +95,10 @@ def fetch_beside(release: Release, target: Path) -> Fetched:
 def _check_is_schema(file: str, content: bytes) -> None:
     """Check that a file is a JSON object with definitions and messages."""
     try:
-        found: Any = parse_json(content)
+        schema: Any = parse_json(content)
     except ValueError as error:
         raise FetchError(f"{file} is not JSON: {error}. It begins with {content[:30]!r}. {_CHECK}") from error
-    if not is_object(found) or not is_object(found.get("$defs")) or not (found["$defs"] and found.get("anyOf")):
+    if not is_object(schema) or not is_object(schema.get("$defs")) or not (schema["$defs"] and schema.get("anyOf")):
         expected = "an object with definitions in `$defs` and messages in `anyOf`"
         raise FetchError(f"{file} is not an ACP schema: expected {expected}. {_CHECK}")
 

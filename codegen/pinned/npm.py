@@ -47,10 +47,10 @@ def npm_versions(package: str) -> list[str]:
     """
     text = _npm(package, "view", package, "versions", "--json", "--loglevel=error")
     try:
-        found: Any = parse_json(text.encode("utf-8"))
+        versions: Any = parse_json(text.encode("utf-8"))
     except ValueError as error:
         raise FetchError(f"npm's answer about {package} is not JSON: it begins with {text[:30]!r}.") from error
-    return [str(each) for each in (found if is_array(found) else [found])]
+    return [str(version) for version in (versions if is_array(versions) else [versions])]
 
 
 def _pack(spec: str, folder: Path) -> Path:
@@ -85,8 +85,8 @@ def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
 
 def _failure(spec: str, text: str) -> str:
     """Return a sentence for the error that npm printed."""
-    found = re.search(r"^npm (?:error|ERR!) code (\w+)", text, re.MULTILINE)
-    code = found[1] if found else "no code"
+    match = re.search(r"^npm (?:error|ERR!) code (\w+)", text, re.MULTILINE)
+    code = match[1] if match else "no code"
     if code in _UNKNOWN:
         return f"npm has no {spec}. Check the name and the version."
     return f"npm could not get {spec} ({code}). Run `npm pack {spec}` to see why, or fetch from a folder."
@@ -103,8 +103,8 @@ def _unpack(archive: Path, folder: Path) -> None:
             content = packed.read(MAX_UNPACKED + 1)
         _check_size("unpacked", len(content), MAX_UNPACKED)
         with tarfile.open(fileobj=BytesIO(content)) as tar:
-            wanted = [each for each in tar.getmembers() if _READ.fullmatch(each.name)]
-            _check_size("unpacked", sum(each.size for each in wanted), MAX_UNPACKED)  # sparse files are larger
+            wanted = [member for member in tar.getmembers() if _READ.fullmatch(member.name)]
+            _check_size("unpacked", sum(member.size for member in wanted), MAX_UNPACKED)  # sparse files are larger
             tar.extractall(folder, wanted, filter="data")
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise FetchError(f"The package can't be unpacked: {error}. Fetch it again.") from error

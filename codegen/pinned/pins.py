@@ -56,7 +56,7 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
     if pinned or (folder / PINS).is_file():
         pins = read_pins(folder / PINS)
         _check_same_files(set(files.values()), set(pins["files"]))
-    found: list[Pinned] = []
+    profiles: list[Pinned] = []
     for name, file in files.items():
         content = (folder / file).read_bytes()
         actual = sha256(content)
@@ -64,18 +64,18 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
         if actual != pin["sha256"]:
             raise FileError("", f"The SHA-256 is {actual}, but {pin['sha256']} is pinned. {_RESTORE}", file)
         origin = pin.get("source", pins["source"]), pin.get("version", pins["version"])
-        found.append(Pinned(Profile(name, file, actual, *origin), _read_schema(content, file)))
-    return found
+        profiles.append(Pinned(Profile(name, file, actual, *origin), _read_schema(content, file)))
+    return profiles
 
 
 def _read_schema(content: bytes, file: str) -> dict[str, Any]:
     try:
-        found = parse_json(content)
+        schema = parse_json(content)
     except ValueError as error:
         raise FileError("", f"Not JSON: {error}. {_RESTORE}", file) from error
-    if not is_object(found) or not is_object(found.get("$defs")):
+    if not is_object(schema) or not is_object(schema.get("$defs")):
         raise FileError("", f"Not an ACP schema: there are no `$defs`. {_RESTORE}", file)
-    return found
+    return schema
 
 
 def read_pins(path: Path) -> Pins:
@@ -105,20 +105,20 @@ def parse_json(content: bytes) -> Any:
     """Parse standard JSON in UTF-8. Duplicate keys, NaN and the like raise a ValueError."""
     try:
         text = content.decode("utf-8-sig")
-        found = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is not UTF-8") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     if _SURROGATE.search(text):
-        _check_characters(found)
-    return found
+        _check_characters(value)
+    return value
 
 
-def _check_characters(found: Any) -> None:
+def _check_characters(value: Any) -> None:
     """Refuse strings with a lone surrogate. Only a pair of surrogates is a character that files can hold."""
     try:
-        json.dumps(found, ensure_ascii=False).encode("utf-8")
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError("a string has a lone surrogate, which is half a character") from error
 

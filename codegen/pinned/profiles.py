@@ -93,5 +93,6 @@ def find_files(folder: Path) -> dict[str, str]:
         name: place
         for name, places in PLACES_OF.items()
         for place in places
-        if (folder / place).is_file() and place == next(each for each in places if (folder / each).is_file())
+        if (folder / place).is_file()
+        and place == next(candidate for candidate in places if (folder / candidate).is_file())
     }

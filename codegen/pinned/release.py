@@ -53,7 +53,7 @@ def from_folder(folder: Path) -> Release:
 
 def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
     """Read the schemas in `schema/` of a folder, or in the folder itself."""
-    home = next((each for each in (folder / "schema", folder) if find_files(each)), None)
+    home = next((candidate for candidate in (folder / "schema", folder) if find_files(candidate)), None)
     if home is None:
         raise FetchError(f"There is no schema in {source}. Expected at least one of {', '.join(PLACES)}.")
     files = sorted(find_files(home).values())
@@ -62,7 +62,7 @@ def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
     if unknown:
         message = f"{source} has a schema without a profile, {unknown[0]}. Add it to codegen/pinned/profiles.py."
         raise FetchError(message)
-    text = next((each.read_bytes() for each in (folder / "LICENSE", home / "LICENSE") if each.is_file()), None)
+    text = next((path.read_bytes() for path in (folder / "LICENSE", home / "LICENSE") if path.is_file()), None)
     schemas = {file: (home / file).read_bytes() for file in files}
     return Release(source, package.get("version", ""), package.get("license", ""), text, schemas)
 
@@ -73,15 +73,15 @@ def package_json(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        found: Any = parse_json(path.read_bytes())
+        package: Any = parse_json(path.read_bytes())
     except ValueError as error:
         raise FetchError(f"package.json is not JSON: {error}.") from error
     texts = ("name", "version", "license")
-    if not is_object(found) or not all(
-        isinstance(each := found.get(key, ""), str) and _NAME.fullmatch(each) for key in texts
+    if not is_object(package) or not all(
+        isinstance(text := package.get(key, ""), str) and _NAME.fullmatch(text) for key in texts
     ):
         raise FetchError(
             "package.json doesn't describe a package: expected an object whose name, version and license are strings "
             "of letters, digits, spaces and @ . + / ( ) -."
         )
-    return found
+    return package

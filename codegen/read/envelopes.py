@@ -56,9 +56,9 @@ def read_messages(raw: dict[str, Any]) -> set[Payload]:
     _expect(root, "$schema", _DIALECT)
     _expect(root, "title", _TITLE)
     definitions: dict[str, Any] = root.take("$defs", dict, {})
-    found = {payload for message in root.take_list("anyOf") for payload in _read_message(message, definitions)}
+    payloads = {payload for message in root.take_list("anyOf") for payload in _read_message(message, definitions)}
     root.close()
-    return found
+    return payloads
 
 
 def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
@@ -79,13 +79,13 @@ def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
     if "jsonrpc" not in required or (members and (properties or required != ["jsonrpc"])):
         raise node.error("Expected `jsonrpc` to be required; a message with parts requires nothing else.", "required")
     if properties:
-        for key, each in properties.items():
-            read_property(key, Node(each.schema, each.pointer), key in required, definitions)
+        for key, schema in properties.items():
+            read_property(key, Node(schema.schema, schema.pointer), key in required, definitions)
         yield from _payloads(node, sender, properties, set(required) - {"jsonrpc"})
-    elif [each.schema.get("title") for each in members] != list(_PARTS[ending]):
+    elif [member.schema.get("title") for member in members] != list(_PARTS[ending]):
         raise node.error(f"Expected the parts {', '.join(_PARTS[ending])}, in this order.", "anyOf")
-    for each in members:
-        yield from _read_part(each, sender, definitions)
+    for member in members:
+        yield from _read_part(member, sender, definitions)
 
 
 def _take_docs(node: Node) -> None:
@@ -104,10 +104,10 @@ def _read_part(node: Node, sender: str, definitions: dict[str, Any]) -> Iterator
             raise node.error(f"Expected a reference to the definition {expected!r}.")
         node.close()
         whole = Node(definitions[ref], f"/$defs/{ref}")
-        for each in whole.take_list("anyOf") or [whole]:
-            properties = each.take_map("properties")
-            required = set(each.take("required", list, []))
-            yield from _payloads(each, "ProtocolLevel" if is_shared else sender, properties, required)
+        for envelope in whole.take_list("anyOf") or [whole]:
+            properties = envelope.take_map("properties")
+            required = set(envelope.take("required", list, []))
+            yield from _payloads(envelope, "ProtocolLevel" if is_shared else sender, properties, required)
     elif node.schema not in definitions.get(f"{sender}Response", {}).get("anyOf", ()):
         raise node.error(f"Expected the same schema as one of the members of {sender}Response.")
 
@@ -131,10 +131,10 @@ def _batch_item(node: Node) -> Node:
 
 def _payloads(node: Node, sender: str, properties: dict[str, Node], required: set[str]) -> set[Payload]:
     """Return the definitions in an envelope's params or result. Errors have none, because the runtime models them."""
-    found = _KINDS.get(frozenset(properties))
-    if found is None:
+    envelope = _KINDS.get(frozenset(properties))
+    if envelope is None:
         raise node.error(f"An envelope with the keys {', '.join(properties)} is not a JSON-RPC message.")
-    kind, key, optional = found
+    kind, key, optional = envelope
     if required != properties.keys() - optional:
         raise node.error(
             f"Expected the keys that a JSON-RPC {kind} requires: {', '.join(sorted(properties.keys() - optional))}.",
@@ -146,16 +146,16 @@ def _payloads(node: Node, sender: str, properties: dict[str, Node], required: se
 
 
 def _expect(node: Node, keyword: str, value: str) -> None:
-    found = node.take(keyword, str, "")
-    if found != value:
-        raise node.error(f"Expected {value!r}, found {found!r}.", keyword)
+    actual = node.take(keyword, str, "")
+    if actual != value:
+        raise node.error(f"Expected {value!r}, found {actual!r}.", keyword)
 
 
 def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
     """Yield the definitions that a schema refers to, each with the description beside the reference."""
     if is_array(schema):
-        for each in schema:
-            yield from _described(each, doc)
+        for item in schema:
+            yield from _described(item, doc)
     if is_object(schema):
         description = schema.get("description", doc)
         if "$ref" in schema:
@@ -167,5 +167,5 @@ def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
 def find_envelopes(schema: Schema) -> set[str]:
     """Return the names of the definitions of whole messages, which the runtime reads and writes without models."""
     payloads = {name for method in schema.methods for name in (method.params, method.result)}
-    found = {sender + part for sender in _SENDERS for part in _PARTS[""]} & schema.definitions.keys() - payloads
-    return found | {model.name for name in found for model in schema.concrete_models(name)}
+    envelopes = {sender + part for sender in _SENDERS for part in _PARTS[""]} & schema.definitions.keys() - payloads
+    return envelopes | {model.name for name in envelopes for model in schema.concrete_models(name)}

@@ -106,17 +106,17 @@ def _part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
     mine = {payload for payload in payloads if payload.definition == name}
     kinds = {payload.kind for payload in mine}
     if len(kinds) != 1:
-        found = " and ".join(f"{each}s" for each in sorted(kinds)) or "none"
+        places = " and ".join(f"{kind}s" for kind in sorted(kinds)) or "none"
         raise SchemaError(
-            pointer, f"Expected {name} in either requests, responses or notifications, found it in {found}."
+            pointer, f"Expected {name} in either requests, responses or notifications, found it in {places}."
         )
     kind = kinds.pop()
     expected = _SIDES[side][2 if kind == "response" else 1]
     senders = {payload.sender for payload in mine}
     if senders != expected:
-        senders_of_side, found = (" and ".join(sorted(each)) for each in (expected, senders))
+        senders_of_side, places = (" and ".join(sorted(names)) for names in (expected, senders))
         raise SchemaError(
-            pointer, f"A {kind} of side {side!r} is sent by {senders_of_side}, but it is in messages of {found}."
+            pointer, f"A {kind} of side {side!r} is sent by {senders_of_side}, but it is in messages of {places}."
         )
     return _Part(side, wire, kind)
 
@@ -149,11 +149,11 @@ def _check_names(methods: list[Method]) -> None:
 
 def _docs(payloads: set[Payload]) -> dict[str, str]:
     """Return upstream's descriptions of the methods by their params. A method of both sides may have two."""
-    found: dict[str, dict[str, None]] = {}
+    docs: dict[str, dict[str, None]] = {}
     for payload in sorted(payloads, key=str):
         if payload.kind != "response":
-            found.setdefault(payload.definition, {})[payload.doc] = None
-    return {name: "\n\n".join(filter(None, texts)) for name, texts in found.items()}
+            docs.setdefault(payload.definition, {})[payload.doc] = None
+    return {name: "\n\n".join(filter(None, texts)) for name, texts in docs.items()}
 
 
 def not_inherited(name: str) -> str:

@@ -108,23 +108,26 @@ class _Reader:
                 "and not a Python keyword.",
             )
         self.in_progress.append(name)
-        found = self._definition(name, Node(self.raw[name], pointer))
+        definition = self._definition(name, Node(self.raw[name], pointer))
         self.in_progress.remove(name)
-        found = self.done.get(name) or self._add(found)
-        self.done[name] = replace(found, deprecated="deprecated" in self.raw[name])
+        definition = self.done.get(name) or self._add(definition)
+        self.done[name] = replace(definition, deprecated="deprecated" in self.raw[name])
         return self.done[name]
 
-    def _add(self, found: Definition) -> Definition:
-        if found.name in RESERVED:
-            raise SchemaError(found.pointer, f"Generated code uses the name {found.name} for something else.")
-        if found.name in self.done:
-            raise SchemaError(found.pointer, f"{found.name} is already the name of {self.done[found.name].pointer}.")
-        if found.pointer != f"/$defs/{found.name}" and found.name in self.raw:
+    def _add(self, definition: Definition) -> Definition:
+        if definition.name in RESERVED:
+            raise SchemaError(definition.pointer, f"Generated code uses the name {definition.name} for something else.")
+        if definition.name in self.done:
             raise SchemaError(
-                found.pointer, f"The name of this union member, {found.name}, is already the name of a definition."
+                definition.pointer, f"{definition.name} is already the name of {self.done[definition.name].pointer}."
             )
-        self.done[found.name] = found
-        return found
+        if definition.pointer != f"/$defs/{definition.name}" and definition.name in self.raw:
+            raise SchemaError(
+                definition.pointer,
+                f"The name of this union member, {definition.name}, is already the name of a definition.",
+            )
+        self.done[definition.name] = definition
+        return definition
 
     def _definition(self, name: str, node: Node) -> Definition:
         doc = titled(node)
@@ -180,18 +183,18 @@ class _Reader:
 
     def _derive(self, name: str, base: str, pointer: str, doc: str, fields: tuple[Field, ...]) -> Definition:
         """Add fields to a definition: by a subclass, or for a union by a subclass of each member."""
-        found = self.resolve(base)
-        if isinstance(found, Union):
-            members = tuple(self._derive_member(name, each, pointer, doc, fields) for each in found.members)
-            return Union(name, pointer, doc, members, found.tag, found.exclusive)
-        if isinstance(found, Alias):
+        wrapped = self.resolve(base)
+        if isinstance(wrapped, Union):
+            members = tuple(self._derive_member(name, member, pointer, doc, fields) for member in wrapped.members)
+            return Union(name, pointer, doc, members, wrapped.tag, wrapped.exclusive)
+        if isinstance(wrapped, Alias):
             raise SchemaError(pointer, f"There is no rule for adding properties to {base}, which is not an object.")
-        self._check_no_field_twice(found, fields, pointer)
+        self._check_no_field_twice(wrapped, fields, pointer)
         return Model(name, pointer, doc, fields, base)
 
-    def _derive_member(self, union: str, each: Member, pointer: str, doc: str, fields: tuple[Field, ...]) -> Member:
-        derived = self._derive(union + each.label, each.name, pointer, doc, fields)
-        return replace(each, name=self._add(derived).name)
+    def _derive_member(self, union: str, member: Member, pointer: str, doc: str, fields: tuple[Field, ...]) -> Member:
+        derived = self._derive(union + member.label, member.name, pointer, doc, fields)
+        return replace(member, name=self._add(derived).name)
 
     def _check_no_field_twice(self, base: Model, fields: tuple[Field, ...], pointer: str) -> None:
         inherited = {field.name for field in Schema({**self.done, base.name: base}).fields(base.name)}
@@ -209,8 +212,8 @@ class _Reader:
         for key in whole.required - shared.keys() - {field.wire for field in fields}:
             raise whole.node.error(f"There is no rule for a tag ({key!r}) that the union itself requires.", "required")
         required = whole.required & shared.keys()
-        nested = [replace(each, required=each.required | required) for each in whole.nested]
-        members = tuple(self._member(name, each, tag, shared, fields) for each in nested)
+        nested = [replace(member, required=member.required | required) for member in whole.nested]
+        members = tuple(self._member(name, member, tag, shared, fields) for member in nested)
         if whole.exclusive:
             self._check_exclusive(whole, tag, members)
         attribute = self._attribute(members) if tag.known else None
@@ -218,9 +221,9 @@ class _Reader:
         return Union(name, whole.node.pointer, _union_doc(whole, members), members, attribute, exclusive)
 
     def _check_exclusive(self, whole: Variant, tag: Tag, members: tuple[Member, ...]) -> None:
-        if tag.key is not None and any(each.tag is None for each in members):
+        if tag.key is not None and any(member.tag is None for member in members):
             raise whole.node.error("There is no rule for a tagged `oneOf` with a member that has no tag.", "oneOf")
-        if tag.key is None and any(isinstance(self.done.get(each.name), Union) for each in members):
+        if tag.key is None and any(isinstance(self.done.get(member.name), Union) for member in members):
             raise whole.node.error("There is no rule for `oneOf` over unions.", "oneOf")
 
     def _attribute(self, members: tuple[Member, ...]) -> str:
@@ -232,50 +235,54 @@ class _Reader:
         return next(field.name for model in models for field in schema.fields(model.name) if field.tag in tags)
 
     def _member(
-        self, union: str, each: Variant, tag: Tag, shared: dict[str, Node], fields: tuple[Field, ...]
+        self, union: str, member: Variant, tag: Tag, shared: dict[str, Node], fields: tuple[Field, ...]
     ) -> Member:
-        value = constant(each, tag.key)
-        if value is not None and each.title:
-            raise each.node.error("There is no rule for a title beside a tag, which names the member already.", "title")
-        label = pascal(value if value is not None else each.title)
+        value = constant(member, tag.key)
+        if value is not None and member.title:
+            raise member.node.error(
+                "There is no rule for a title beside a tag, which names the member already.", "title"
+            )
+        label = pascal(value if value is not None else member.title)
         if not label or not is_class_name(union + label):
-            raise each.node.error("Expected a short constant tag or a title, to name the union member by.")
-        own, each = take_tag(each, tag, self.raw)
-        adds_nothing = not (shared or fields or each.properties or each.nested)
-        if each.base and adds_nothing and not own:
-            self.resolve(each.base)
-            return Member(each.base, label)
-        if each.base and each.base == union + label and adds_nothing:
-            return Member(self._tag_in_place(each.base, own, each.node), label, value)
-        return Member(self._add(self._build(union + label, each, shared, (*fields, *own))).name, label, value)
+            raise member.node.error("Expected a short constant tag or a title, to name the union member by.")
+        own, member = take_tag(member, tag, self.raw)
+        adds_nothing = not (shared or fields or member.properties or member.nested)
+        if member.base and adds_nothing and not own:
+            self.resolve(member.base)
+            return Member(member.base, label)
+        if member.base and member.base == union + label and adds_nothing:
+            return Member(self._tag_in_place(member.base, own, member.node), label, value)
+        return Member(self._add(self._build(union + label, member, shared, (*fields, *own))).name, label, value)
 
     def _tag_in_place(self, name: str, own: tuple[Field, ...], node: Node) -> str:
         """Add the tag to the definition that a member wraps, because that definition has the member's name already."""
-        found = self.resolve(name)
-        if self.references[name] != 1 or not isinstance(found, Model):
+        definition = self.resolve(name)
+        if self.references[name] != 1 or not isinstance(definition, Model):
             raise node.error(f"The tag belongs to {name}, which is used without the tag elsewhere.")
-        self._check_no_field_twice(found, own, node.pointer)
-        self.done[name] = replace(found, fields=(*found.fields, *own))
+        self._check_no_field_twice(definition, own, node.pointer)
+        self.done[name] = replace(definition, fields=(*definition.fields, *own))
         return name
 
 
 def _union_doc(whole: Variant, members: tuple[Member, ...]) -> str:
     """Return a union's description, with those of members that have no class of their own."""
-    plain = [(each, member) for each, member in zip(whole.nested, members, strict=True) if member.name == each.base]
-    lines = [f"\n`{each.title}`: {each.doc}" for each, member in plain if member.tag is None]
+    plain = [
+        (variant, member) for variant, member in zip(whole.nested, members, strict=True) if member.name == variant.base
+    ]
+    lines = [f"\n`{variant.title}`: {variant.doc}" for variant, member in plain if member.tag is None]
     return "\n".join([whole.doc, *lines]).strip()
 
 
 def _references(schema: Any) -> list[str]:
     """Return the names of the definitions that a schema refers to, once for each reference."""
-    found: list[str] = []
+    names: list[str] = []
     unread = [schema]
     while unread:
-        each = unread.pop()
-        if is_object(each):
-            if isinstance(each.get("$ref"), str):
-                found.append(each["$ref"].removeprefix(REF_PREFIX))
-            unread += each.values()
-        elif is_array(each):
-            unread += each
-    return found
+        value = unread.pop()
+        if is_object(value):
+            if isinstance(value.get("$ref"), str):
+                names.append(value["$ref"].removeprefix(REF_PREFIX))
+            unread += value.values()
+        elif is_array(value):
+            unread += value
+    return names

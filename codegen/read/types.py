@@ -39,20 +39,20 @@ def _typed(node: Node, definitions: dict[str, Any]) -> Type:
         return NULL
     match concrete:
         case ["string"]:
-            found = _string(node)
+            kind = _string(node)
         case ["integer"]:
-            found = _integer(node)
+            kind = _integer(node)
         case ["number"]:
-            found = limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
+            kind = limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
         case ["boolean"]:
-            found = _choices(node, bool) or Type("boolean")
+            kind = _choices(node, bool) or Type("boolean")
         case ["array"]:
-            found = _array(node, definitions)
+            kind = _array(node, definitions)
         case ["object"]:
-            found = _object(node, definitions)
+            kind = _object(node, definitions)
         case _:
             raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
-    return union_of([found, NULL]) if "null" in names else found
+    return union_of([kind, NULL]) if "null" in names else kind
 
 
 def _string(node: Node) -> Type:
@@ -98,9 +98,9 @@ def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
     """Read the type of a node that may have a title or a description, which a type can't hold."""
     node.take("title", str, "")
     node.take("description", str, "")
-    found = read_type(node, definitions)
+    kind = read_type(node, definitions)
     node.close()
-    return found
+    return kind
 
 
 def _union(node: Node, definitions: dict[str, Any]) -> Type:
@@ -156,8 +156,8 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
         return True
     if "$ref" in schema:
         return _allows_null(raw, schema["$ref"].removeprefix(REF_PREFIX), seen)
-    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
-    return any(_schema_allows_null(raw, each, seen) for each in (*variants, *schema.get("allOf", ())))
+    variants = [member for keyword in VARIANTS for member in schema.get(keyword, ())]
+    return any(_schema_allows_null(raw, part, seen) for part in (*variants, *schema.get("allOf", ())))
 
 
 def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
@@ -166,9 +166,9 @@ def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset(
         return False
     if "properties" in schema or schema.get("type") == "object":
         return "properties" in schema or not is_object(schema.get("additionalProperties"))
-    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    variants = [member for keyword in VARIANTS for member in schema.get(keyword, ())]
     if variants:
-        return all(is_class(raw, each, seen) for each in variants)
+        return all(is_class(raw, member, seen) for member in variants)
     parts = schema.get("allOf", ())
-    refs = [each["$ref"].removeprefix(REF_PREFIX) for each in (*parts, schema) if is_object(each) and "$ref" in each]
+    refs = [part["$ref"].removeprefix(REF_PREFIX) for part in (*parts, schema) if is_object(part) and "$ref" in part]
     return bool(refs) and all(ref not in seen and is_class(raw, raw.get(ref), seen | {ref}) for ref in refs)

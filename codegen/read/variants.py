@@ -62,7 +62,7 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
         if key not in properties:
             raise node.error(f"The property {key!r} is required but not described.", "required")
     excluded = node.take_node("not") if "not" in node else None
-    nested = tuple(read_variant(each, definitions) for keyword in VARIANTS for each in node.take_list(keyword))
+    nested = tuple(read_variant(member, definitions) for keyword in VARIANTS for member in node.take_list(keyword))
     is_open = node.take_flag("unevaluatedProperties" if nested or base else "additionalProperties")
     if excluded and not is_open:
         raise node.error(
@@ -90,12 +90,12 @@ def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
     key = _tag_key(whole)
     if key is None:
         return Tag(None, (), None)
-    known = [value for each in whole.nested if (value := constant(each, key)) is not None]
+    known = [value for member in whole.nested if (value := constant(member, key)) is not None]
     for value in known:
         if known.count(value) > 1:
             raise whole.node.error(f"Two members have the tag {value!r}.")
     beside = shared.get(key)
-    if beside is not None and not any(_is_null(each, key) for each in whole.nested):
+    if beside is not None and not any(_is_null(member, key) for member in whole.nested):
         raise whole.node.error(f"The tag {key!r} is described beside the members, but no member has null as its tag.")
     if whole.exclusive != (whole.discriminator is not None):
         raise whole.node.error("Expected a `discriminator` beside a tagged `oneOf`, and none beside `anyOf`.")
@@ -104,7 +104,9 @@ def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
 
 def _tag_key(whole: Variant) -> str | None:
     """Return the property that is a constant in the members of a union; None if there is none."""
-    keys = dict.fromkeys(key for each in whole.nested for key in each.properties if constant(each, key) is not None)
+    keys = dict.fromkeys(
+        key for member in whole.nested for key in member.properties if constant(member, key) is not None
+    )
     if whole.discriminator is not None and whole.discriminator not in keys:
         raise whole.node.error(
             f"No member has the constant {whole.discriminator!r} that the discriminator names.", "discriminator"
@@ -116,54 +118,54 @@ def _tag_key(whole: Variant) -> str | None:
     return whole.discriminator or next(iter(keys), None)
 
 
-def constant(each: Variant, key: str | None) -> str | None:
+def constant(member: Variant, key: str | None) -> str | None:
     """Return the constant that a member requires under a key; None if there is none."""
-    node = each.properties.get(key) if key is not None else None
+    node = member.properties.get(key) if key is not None else None
     value = node.schema.get("const") if node is not None else None
-    return value if isinstance(value, str) and key in each.required else None
+    return value if isinstance(value, str) and key in member.required else None
 
 
-def take_tag(each: Variant, tag: Tag, definitions: dict[str, Any]) -> tuple[tuple[Field, ...], Variant]:
+def take_tag(member: Variant, tag: Tag, definitions: dict[str, Any]) -> tuple[tuple[Field, ...], Variant]:
     """Return the tag field of a member, if it has one, and the member without that property."""
-    if tag.key is None or tag.key not in each.properties:
-        if each.excluded is not None:
-            raise each.node.error("There is no rule for `not`, except on the open member of a tagged union.", "not")
-        return (), each
-    node, value = each.properties[tag.key], constant(each, tag.key)
-    rest = replace(each, properties={key: each.properties[key] for key in each.properties if key != tag.key})
+    if tag.key is None or tag.key not in member.properties:
+        if member.excluded is not None:
+            raise member.node.error("There is no rule for `not`, except on the open member of a tagged union.", "not")
+        return (), member
+    node, value = member.properties[tag.key], constant(member, tag.key)
+    rest = replace(member, properties={key: member.properties[key] for key in member.properties if key != tag.key})
     if value is not None:
-        return (_constant_field(each, node, tag.key, value),), rest
-    read_field = _null_field if _is_null(each, tag.key) else _open_field
-    return (read_field(each, node, tag, definitions),), rest
+        return (_constant_field(member, node, tag.key, value),), rest
+    read_field = _null_field if _is_null(member, tag.key) else _open_field
+    return (read_field(member, node, tag, definitions),), rest
 
 
-def _constant_field(each: Variant, node: Node, key: str, value: str) -> Field:
-    if each.excluded is not None:
-        raise each.node.error("There is no rule for `not` on a member with a constant tag.", "not")
+def _constant_field(member: Variant, node: Node, key: str, value: str) -> Field:
+    if member.excluded is not None:
+        raise member.node.error("There is no rule for `not` on a member with a constant tag.", "not")
     if "$ref" in node or "allOf" in node:
         raise node.error("Expected a constant as the tag, found a reference.")
     return replace(read_property(key, node, required=True, definitions={}), tag=value)
 
 
-def _null_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
+def _null_field(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
     """Return the tag field of the member without a tag."""
     assert tag.key is not None
-    if tag.key in each.required:
-        raise each.node.error(f"There is no rule for a null {tag.key!r} that is required.", "required")
+    if tag.key in member.required:
+        raise member.node.error(f"There is no rule for a null {tag.key!r} that is required.", "required")
     field = read_property(tag.key, node, required=False, definitions=definitions)
     falls_back = tag.beside is not None and _falls_back(tag.beside, definitions)
     return replace(field, markers=("NoTag",) if falls_back else ())
 
 
-def _open_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
+def _open_field(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
     """Return the tag field of the open member, which takes the tags that the schema does not name."""
     assert tag.key is not None
-    if tag.key not in each.required:
-        raise each.node.error(f"Expected the open member to require the tag {tag.key!r}.", "required")
-    excluded = _excluded(each.excluded, tag.key) if each.excluded else []
+    if tag.key not in member.required:
+        raise member.node.error(f"Expected the open member to require the tag {tag.key!r}.", "required")
+    excluded = _excluded(member.excluded, tag.key) if member.excluded else []
     if missing := sorted(set(tag.known) - set(excluded)):
         message = f"Expected the open member to exclude all known tags; it doesn't exclude {', '.join(missing)}."
-        raise each.node.error(message, "not")
+        raise member.node.error(message, "not")
     # Tags that only another profile knows are excluded, too.
     reserved = [value for value in excluded if value not in tag.known]
     others = ", ".join(map(quoted, (*tag.known, *reserved)))
@@ -171,8 +173,8 @@ def _open_field(each: Variant, node: Node, tag: Tag, definitions: dict[str, Any]
     return replace(field, markers=(f"OtherThan({others})",))
 
 
-def _is_null(each: Variant, key: str) -> bool:
-    return key in each.properties and bool(each.properties[key].schema.get("type") == "null")
+def _is_null(member: Variant, key: str) -> bool:
+    return key in member.properties and bool(member.properties[key].schema.get("type") == "null")
 
 
 def _falls_back(node: Node, definitions: dict[str, Any]) -> bool:
@@ -185,13 +187,13 @@ def _falls_back(node: Node, definitions: dict[str, Any]) -> bool:
 
 def _excluded(node: Node, key: str) -> list[str]:
     """Return the tags that `not` lists, each as an object of its own."""
-    found: list[str] = []
-    for each in node.take_list("anyOf"):
-        value = each.schema.get("properties", {}).get(key, {}).get("const")
+    tags: list[str] = []
+    for excluded in node.take_list("anyOf"):
+        value = excluded.schema.get("properties", {}).get(key, {}).get("const")
         described = {key: {"type": "string", "const": value}}
-        is_constant = each.schema == {"type": "object", "properties": described, "required": [key]}
+        is_constant = excluded.schema == {"type": "object", "properties": described, "required": [key]}
         if not is_constant or not isinstance(value, str):
-            raise each.error("Expected one constant tag and nothing else.")
-        found.append(value)
+            raise excluded.error("Expected one constant tag and nothing else.")
+        tags.append(value)
     node.close()
-    return found
+    return tags

@@ -38,7 +38,7 @@ _UNCHECKED = "; the bindings don't check this."
 def canonical(schema: Any, *, inside: str = "items") -> Any:
     """Return a schema in this form. `inside` is the keyword that it is the value of."""
     if is_array(schema):
-        return [canonical(each, inside=inside) for each in schema]
+        return [canonical(item, inside=inside) for item in schema]
     if not is_object(schema):
         return (
             {}
@@ -48,15 +48,15 @@ def canonical(schema: Any, *, inside: str = "items") -> Any:
             else schema
         )
     if inside in _MAPS:
-        return {name: canonical(each, inside="items") for name, each in schema.items()}
+        return {name: canonical(value, inside="items") for name, value in schema.items()}
     said = {keyword: _said(keyword, value) for keyword, value in schema.items()}
-    found = {
+    kept = {
         keyword: value if keyword in _DATA else canonical(value, inside=keyword)
         for keyword, value in schema.items()
         if said[keyword] in (None, DEPRECATED)
     }
-    texts = [text for text in (found.get("description"), *map(visible, filter(None, said.values()))) if text]
-    return {**found, "description": "\n\n".join(texts)} if any(said.values()) else found
+    texts = [text for text in (kept.get("description"), *map(visible, filter(None, said.values()))) if text]
+    return {**kept, "description": "\n\n".join(texts)} if any(said.values()) else kept
 
 
 def _said(keyword: str, value: Any) -> str | None:
@@ -68,7 +68,7 @@ def _said(keyword: str, value: Any) -> str | None:
         case "deprecated", True:
             said = DEPRECATED
         case "examples", [*_]:
-            said = f"Examples: {', '.join(code(json.dumps(each, ensure_ascii=False)) for each in value)}."
+            said = f"Examples: {', '.join(code(json.dumps(example, ensure_ascii=False)) for example in value)}."
         case _, bool() if keyword in _FLAGS:
             said = f"{_FLAGS[keyword]}{_UNCHECKED}" if value else ""
         case _, str() if keyword in _TEXTS and value not in _KNOWN.get(keyword, ()):
@@ -109,9 +109,9 @@ def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
     if keyword in (*_SCHEMA, "additionalProperties") and is_object(value):
         return [("", value)]
     if keyword in _LISTS and is_array(value):
-        return [(f"/{index}", each) for index, each in enumerate(value)]
+        return [(f"/{index}", item) for index, item in enumerate(value)]
     if keyword in _MAPS and is_object(value):
-        return [(f"/{escape(key)}", each) for key, each in value.items()]
+        return [(f"/{escape(key)}", item) for key, item in value.items()]
     return []
 
 
@@ -124,7 +124,7 @@ def _is_number(value: Json) -> bool:
 
 
 def _is_list(value: Json) -> bool:
-    return is_array(value) and bool(value) and len({json.dumps(each, sort_keys=True) for each in value}) == len(value)
+    return is_array(value) and bool(value) and len({json.dumps(item, sort_keys=True) for item in value}) == len(value)
 
 
 def _is_names(value: Json) -> bool:

@@ -28,7 +28,9 @@ def python_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str,
             "method": method,
             "keywords": keywords(list(params.fields)),
             "result": as_python(examples.of(method.result)) if method.result else "",
-            "keeps_default": any(dict(each.facts).get("cancelled", ("",))[0] == method.wire for each in schema.methods),
+            "keeps_default": any(
+                dict(other.facts).get("cancelled", ("",))[0] == method.wire for other in schema.methods
+            ),
         }
         for role in method.handled_by:
             for kind in ("call", "handle"):

@@ -76,13 +76,13 @@ class Examples:
         """Return an example of a definition. A model has all its fields, unless the file chooses some."""
         return self._of_definition(self._schema.definitions[name], everything=True)
 
-    def _of_definition(self, found: Definition, *, everything: bool = False, key: str = "") -> Example:
-        if isinstance(found, Model):
-            return self._of_model(found, everything)
-        if isinstance(found, Alias):
-            return self._of_alias(found, key)
-        chosen = self._choices.members.get(found.name)
-        member = chosen if chosen in self._schema.definitions else found.members[0].name
+    def _of_definition(self, definition: Definition, *, everything: bool = False, key: str = "") -> Example:
+        if isinstance(definition, Model):
+            return self._of_model(definition, everything)
+        if isinstance(definition, Alias):
+            return self._of_alias(definition, key)
+        chosen = self._choices.members.get(definition.name)
+        member = chosen if chosen in self._schema.definitions else definition.members[0].name
         return self._of_definition(self._schema.definitions[member], everything=everything)
 
     def _of_alias(self, alias: Alias, key: str) -> Example:
@@ -91,16 +91,18 @@ class Examples:
 
     def _of_model(self, model: Model, everything: bool) -> Object:
         names = (model.name, *self._schema.bases(model.name))
-        shown = next((self._choices.shown[each] for each in names if each in self._choices.shown), None)
+        shown = next((self._choices.shown[name] for name in names if name in self._choices.shown), None)
         fields = [
-            each
-            for each in self._schema.fields(model.name)
-            if each.required
-            or (model.name, each.wire) in self._advertised
-            or (each.wire in shown if shown is not None else everything and each.wire != META and each.type != NULL)
+            field
+            for field in self._schema.fields(model.name)
+            if field.required
+            or (model.name, field.wire) in self._advertised
+            or (field.wire in shown if shown is not None else everything and field.wire != META and field.type != NULL)
         ]
         self._in_progress.append(model.name)
-        values = [(each, self._of_field(model, each)) for each in sorted(fields, key=lambda each: each.tag is None)]
+        values = [
+            (field, self._of_field(model, field)) for field in sorted(fields, key=lambda field: field.tag is None)
+        ]
         self._in_progress.pop()
         return Object(model.name, tuple(values))
 
@@ -126,8 +128,8 @@ class Examples:
         names = chosen.values() if isinstance(chosen, dict) else chosen or ()
         if not names or any(name not in self._schema.definitions for name in names):
             return None
-        found = [self._of_definition(self._schema.definitions[name]) for name in names]
-        return dict(zip(chosen, found, strict=True)) if isinstance(chosen, dict) else found
+        examples = [self._of_definition(self._schema.definitions[name]) for name in names]
+        return dict(zip(chosen, examples, strict=True)) if isinstance(chosen, dict) else examples
 
     def _of_shape(self, shape: Type, key: str) -> Example:
         """Return an example of a type. `key` is the property that it is the type of."""
@@ -141,8 +143,8 @@ class Examples:
             return [] if set(shape.names).intersection(self._in_progress) else [self._of_shape(shape.parts[0], key)]
         if shape.kind == "union":
             return self._of_shape(shape.parts[0], key)
-        found: Example = _of_scalar(shape, key)
-        return found
+        scalar: Example = _of_scalar(shape, key)
+        return scalar
 
 
 def _capabilities(schema: Schema) -> Iterator[tuple[str, str]]:
@@ -151,7 +153,9 @@ def _capabilities(schema: Schema) -> Iterator[tuple[str, str]]:
         name = ADVERTISED_IN.get(method.side, "")
         for step in method.capability.split(".") if method.capability else ():
             yield name, step
-            name = next((other for each in schema.fields(name) if each.wire == step for other in each.type.names), "")
+            name = next(
+                (other for field in schema.fields(name) if field.wire == step for other in field.type.names), ""
+            )
 
 
 def _of_scalar(shape: Type, key: str) -> Any:
@@ -166,11 +170,11 @@ def as_json(example: Example) -> Any:
     """Return an example as it is on the wire."""
     match example:
         case Object(fields=fields):
-            return {field.wire: as_json(each) for field, each in fields}
+            return {field.wire: as_json(item) for field, item in fields}
         case list(items):
-            return [as_json(each) for each in items]
+            return [as_json(item) for item in items]
         case dict(entries):
-            return {key: as_json(each) for key, each in entries.items()}
+            return {key: as_json(item) for key, item in entries.items()}
         case value:
             return value
 
@@ -181,9 +185,9 @@ def json_text(value: Any, indent: int = 0, used: int = 0) -> str:
     if indent + used + len(line) <= _WIDTH:
         return line
     if is_object(value):
-        items = [f'"{key}": {json_text(each, indent + 2, len(key) + 4)}' for key, each in value.items()]
+        items = [f'"{key}": {json_text(item, indent + 2, len(key) + 4)}' for key, item in value.items()]
     elif is_array(value):
-        items = [json_text(each, indent + 2) for each in value]
+        items = [json_text(item, indent + 2) for item in value]
     else:
         return line
     first, last, inside = line[0], line[-1], " " * (indent + 2)
@@ -195,15 +199,15 @@ def as_python(example: Example, prefix: str = "") -> str:
     """Return an expression for an example, with a prefix for the names of models. It isn't formatted."""
     match example:
         case Object(model=model, fields=fields):
-            return f"{prefix}{model}({keywords([each for each in fields if each[0].tag is None], prefix)})"
+            return f"{prefix}{model}({keywords([item for item in fields if item[0].tag is None], prefix)})"
         case list(items):
-            return f"[{', '.join(as_python(each, prefix) for each in items)}]"
+            return f"[{', '.join(as_python(item, prefix) for item in items)}]"
         case dict(entries):
-            return f"{{{', '.join(f'{key!r}: {as_python(each, prefix)}' for key, each in entries.items())}}}"
+            return f"{{{', '.join(f'{key!r}: {as_python(item, prefix)}' for key, item in entries.items())}}}"
         case value:
             return repr(value)
 
 
 def keywords(fields: list[tuple[Field, Example]], prefix: str = "") -> str:
     """Return the keyword arguments for fields."""
-    return ", ".join(f"{field.name}={as_python(each, prefix)}" for field, each in fields)
+    return ", ".join(f"{field.name}={as_python(example, prefix)}" for field, example in fields)

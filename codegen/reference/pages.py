@@ -48,8 +48,8 @@ def reference(schema_folder: Path) -> dict[str, str]:
         SchemaError: a schema has something that the generator has no rule for.
     """
     profiles = {
-        each.profile: Snapshot(each.profile.file, each.schema, read_schema(each.schema, each.profile.facts))
-        for each in load(schema_folder, pinned=True)
+        pinned.profile: Snapshot(pinned.profile.file, pinned.schema, read_schema(pinned.schema, pinned.profile.facts))
+        for pinned in load(schema_folder, pinned=True)
     }
     return {f"{name}.md": text for name, text in reference_pages(profiles).items()}
 
@@ -60,14 +60,14 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
     schema = profiles[profile].schema
     topics, examples = read_topics(), Examples(schema, read_choices())
     sections = find_sections(schema, topics, examples)
-    common = {"other": OTHER, "texts": TypeTexts({name: each.target for name, each in sections.items()})}
+    common = {"other": OTHER, "texts": TypeTexts({name: section.target for name, section in sections.items()})}
     pages: dict[str, str] = {}
 
     def add(name: str, template: str, **values: Any) -> None:
-        values["sections"] = [each for each in sections.values() if each.file == name]
+        values["sections"] = [section for section in sections.values() if section.file == name]
         pages[name] = _TEMPLATES.render(f"{template}.md.jinja", **common, **values)
 
-    used = [topic for topic in topics if any(each.file == topic_file(topic) for each in sections.values())]
+    used = [topic for topic in topics if any(section.file == topic_file(topic) for section in sections.values())]
     add("index", "index", profile=profile, others=others, methods=schema.methods, topics=used, types=sections)
     blocks = python_blocks(profile.name, schema, examples)
     for method in schema.methods:
@@ -76,9 +76,9 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
     for topic in used:
         add(topic_file(topic), "types", topic=topic)
     for other in others:
-        base = next((each for each in profiles if other.name == f"{each.name}_unstable"), profile)
-        found = _differences(profiles[base], profiles[other])
-        add(f"profile_{other.name}", "profile", profile=other, base=base.name, found=found)
+        base = next((profile for profile in profiles if other.name == f"{profile.name}_unstable"), profile)
+        differences = _differences(profiles[base], profiles[other])
+        add(f"profile_{other.name}", "profile", profile=other, base=base.name, differences=differences)
     return pages
 
 
@@ -95,13 +95,13 @@ def _differences(base: Snapshot, head: Snapshot) -> dict[str, Any]:
     It is compared as if it were a later release of the other one.
     """
     old_types, new_types = (side.schema.definitions.keys() - side.schema.envelopes for side in (base, head))
-    old, new = ({each.wire: each for each in side.schema.methods} for side in (base, head))
+    old, new = ({method.wire: method for method in side.schema.methods} for side in (base, head))
     report = compare(Side("", "", {"v1": base}), Side("", "", {"v1": head}))
     both = (old_types & new_types) | (old.keys() & new.keys())
     return {
-        "new_methods": [each for wire, each in new.items() if wire not in old],
+        "new_methods": [method for wire, method in new.items() if wire not in old],
         "missing_methods": [wire for wire in old if wire not in new],
         "new_types": sorted(new_types - old_types),
         "missing_types": sorted(old_types - new_types),
-        "changes": [each for each in report.findings if each.place in both],
+        "changes": [finding for finding in report.findings if finding.place in both],
     }

@@ -45,7 +45,7 @@ class Section:
     def properties(self) -> list[Field]:
         """The fields that a model describes itself."""
         fields = self.type.fields if isinstance(self.type, Model) else ()
-        return [each for each in fields if each.wire != META and each.tag is None]
+        return [field for field in fields if field.wire != META and field.tag is None]
 
 
 def method_file(method: Method) -> str:
@@ -89,7 +89,7 @@ def _places(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, tuple[str, s
 
 def _members(schema: Schema, name: str) -> Iterator[str]:
     """Yield the members of a union, those of unions in it included."""
-    found = schema.definitions[name]
-    for member in found.members if isinstance(found, Union) else ():
+    definition = schema.definitions[name]
+    for member in definition.members if isinstance(definition, Union) else ():
         yield member.name
         yield from _members(schema, member.name)

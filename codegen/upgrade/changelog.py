@@ -32,7 +32,7 @@ def entry(report: Report, old: str, new: str) -> str:
     """Return the list item about an upgrade from one source to another."""
     sentences = f"The schema is that of {_release_name(new)}. Before, it was that of {_release_name(old)}."
     first = filled(sentences, _WIDTH, "- ", "  ")
-    return "\n".join([first, *(filled(each, _WIDTH, "  - ", "    ") for each in _points(report))])
+    return "\n".join([first, *(filled(point, _WIDTH, "  - ", "    ") for point in _points(report))])
 
 
 def _points(report: Report) -> Iterator[str]:
@@ -42,9 +42,11 @@ def _points(report: Report) -> Iterator[str]:
             yield from [f"Changes in `{profile}`: {counts_in_words(findings)}."] if findings else ()
             continue
         names: dict[tuple[str, str], list[str]] = {}
-        for each in sorted(findings, key=lambda each: -each.severity):
-            names.setdefault((each.worst.word.capitalize(), each.sentence), []).extend(map(_name, each.places))
-        yield from (f"{verdict}: {listed(found, _NAMED)}. {sentence}" for (verdict, sentence), found in names.items())
+        for finding in sorted(findings, key=lambda finding: -finding.severity):
+            names.setdefault((finding.worst.word.capitalize(), finding.sentence), []).extend(map(_name, finding.places))
+        yield from (
+            f"{verdict}: {listed(subjects, _NAMED)}. {sentence}" for (verdict, sentence), subjects in names.items()
+        )
         if not findings:
             yield f"`{profile}`: {'only descriptions changed' if report.docs_only[profile] else 'no changes'}."
 
@@ -66,7 +68,7 @@ def _release_name(source: str) -> str:
 
 def released_versions(text: str) -> list[str]:
     """Return the versions whose section doesn't say "(unreleased)"."""
-    return [each.split()[1] for each in _sections(text)[1:] if not _is_unreleased(each)]
+    return [section.split()[1] for section in _sections(text)[1:] if not _is_unreleased(section)]
 
 
 def with_entry(text: str, version: str, entry: str) -> str:
@@ -84,10 +86,10 @@ def with_entry(text: str, version: str, entry: str) -> str:
     others, _, part = section.partition(_PART)
     items, gap, later = part.partition("\n### ")
     sentence = f"{entry.partition('. ')[0]}."
-    kept = [each.strip() for each in re.split(r"^(?=- )", items, flags=re.MULTILINE) if not each.startswith(sentence)]
+    kept = [item.strip() for item in re.split(r"^(?=- )", items, flags=re.MULTILINE) if not item.startswith(sentence)]
     schema = "\n".join([*filter(None, kept), entry])
     blocks = [before, f"## {version} {_UNRELEASED}", others, _PART, schema, gap + later, *sections]
-    return "\n\n".join(each.strip("\n") for each in blocks if each.strip()) + "\n"
+    return "\n\n".join(block.strip("\n") for block in blocks if block.strip()) + "\n"
 
 
 def _sections(text: str) -> list[str]:
@@ -119,8 +121,8 @@ def next_version(current: str, released: Iterable[str], bump: str) -> str:
 
 
 def _parse(text: str) -> tuple[int, ...] | None:
-    found = _NUMBERS.fullmatch(text)
-    return tuple(map(int, found.groups())) if found else None
+    match = _NUMBERS.fullmatch(text)
+    return tuple(map(int, match.groups())) if match else None
 
 
 def _raised(version: tuple[int, ...], bump: str) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
         formats = {"report.md": markdown(changes.report), "report.json": json_text(changes.report)}
         write_files(report_folder, encoded(formats))
     generated = number(len(differing_files(schemas.package, REPOSITORY / GENERATED)), "file")
-    lines = [f"changed   {each}" for each in ("PINNED.json", f"generated/ ({generated})", *texts)]
+    lines = [f"changed   {name}" for name in ("PINNED.json", f"generated/ ({generated})", *texts)]
     # Before the replacement, because proposed entries of renames.toml depend on the present version.
     summary = summarise(schemas, changes, [*schemas.lines, *lines])
     package = encoded(schemas.package)
@@ -85,7 +85,7 @@ def _changes(schemas: Schemas) -> Changes:
     before = {name: read_file(REPOSITORY / name, name).decode("utf-8") for name in EDITED}
     methods = data_files.with_proposed(schemas.methods, head)
     facts, codes = data_files.unconfirmed(methods), data_files.codes_without_exception(head)
-    new_methods = dict.fromkeys(each.split('"')[1] for each in facts)  # the same ones in several versions
+    new_methods = dict.fromkeys(fact.split('"')[1] for fact in facts)  # the same ones in several versions
     notes = {_UNCONFIRMED: new_methods, _NO_EXCEPTION: codes}
     noted = (f"{text}: {', '.join(names)}." for text, names in notes.items() if names)
     report = replace(report, notes=(*schemas.held, *noted, *report.notes))

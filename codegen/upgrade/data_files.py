@@ -34,15 +34,15 @@ def with_proposed(text: str, head: Side) -> str:
     Raises:
         SchemaError: two profiles propose different entries.
     """
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    proposed: dict[tuple[str, str, str], dict[str, Any]] = {}
     for profile, snapshot in head.profiles.items():
         for method in snapshot.schema.methods:
             key = profile[:2], method.side, method.wire
-            if not method.table and found.setdefault(key, method.entry) != method.entry:
+            if not method.table and proposed.setdefault(key, method.entry) != method.entry:
                 message = f"{METHODS} has no entry for {method.wire}, and another profile proposes a different one."
                 pointer = f"/$defs/{method.params}/x-method"
                 raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{profile[:2]}.{method.side}].")
-    for (version, side, wire), entry in found.items():
+    for (version, side, wire), entry in proposed.items():
         text = _with_entry(text, f"[{version}.{side}]", wire, entry)
     return text
 
@@ -50,7 +50,7 @@ def with_proposed(text: str, head: Side) -> str:
 def with_renamed(text: str, base: dict[str, Snapshot], head: dict[str, Snapshot]) -> str:
     """Return the text of the file with a copy of its entry for each method that has another name in the head."""
     table = parse_facts(text.encode("utf-8"), METHODS)
-    kept = {(profile[:2], each.wire) for profile, snapshot in head.items() for each in snapshot.schema.methods}
+    kept = {(profile[:2], method.wire) for profile, snapshot in head.items() for method in snapshot.schema.methods}
     copies: dict[tuple[str, str], dict[str, Any]] = {}
     for profile in base.keys() & head.keys():
         entries = partial(_entries, table, facts_of(profile))
@@ -68,7 +68,8 @@ def _with_canceller(text: str, version: str, old: str, new: str) -> str:
     """Return the text in which the entries of a version name a notification that cancels by its new name."""
     sections = text.split("\n[")
     return "\n[".join(
-        each.replace(f'by = "{old}"', f'by = "{new}"') if each.startswith(version) else each for each in sections
+        section.replace(f'by = "{old}"', f'by = "{new}"') if section.startswith(version) else section
+        for section in sections
     )
 
 
@@ -91,25 +92,27 @@ def _inline(value: Any) -> str:
     if not is_object(value):
         return json.dumps(value, ensure_ascii=False)
     keys = (key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False) for key in value)
-    return f"{{ {', '.join(f'{key} = {_inline(each)}' for key, each in zip(keys, value.values(), strict=True))} }}"
+    return f"{{ {', '.join(f'{key} = {_inline(item)}' for key, item in zip(keys, value.values(), strict=True))} }}"
 
 
 def unconfirmed(text: str) -> list[str]:
     """Return the entries of the file that nobody has confirmed, each with its table."""
-    found: list[str] = []
+    entries: list[str] = []
     for table in text.split("\n["):
-        lines = table.split("\n")
-        found += (f"[{lines[0]} {line.removesuffix(_MARK)}" for line in lines if line.endswith(_MARK))
-    return found
+        name, *lines = table.split("\n")
+        entries += (f"[{name} {line.removesuffix(_MARK)}" for line in lines if line.endswith(_MARK))
+    return entries
 
 
 def unused_entries(head: Side, table: Table) -> list[str]:
     """Return a line for each entry of `renames.toml`, or about a method of the head, that has no effect on the head."""
-    methods = [(name, each) for name, snapshot in head.profiles.items() for each in snapshot.schema.methods]
-    used = {(each.table, each.wire) for _, each in methods}
-    facts = {(entry[0], each.wire): None for name, each in methods for entry in _entries(table, facts_of(name), each)}
+    methods = [(name, method) for name, snapshot in head.profiles.items() for method in snapshot.schema.methods]
+    used = {(method.table, method.wire) for _, method in methods}
+    facts = {
+        (entry[0], method.wire): None for name, method in methods for entry in _entries(table, facts_of(name), method)
+    }
     lines = [f"{METHODS}, [{name}] {json.dumps(wire)}" for name, wire in facts if (name, wire) not in used]
-    schemas = {name: each.schema for name, each in head.profiles.items()}
+    schemas = {name: snapshot.schema for name, snapshot in head.profiles.items()}
     return lines + [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
 
 
@@ -131,25 +134,25 @@ def unused_capabilities(base: Side, head: Side) -> list[str]:
     """
 
     def unused(profile: str, snapshot: Snapshot) -> list[str]:
-        found: list[str] = []
+        paths: list[str] = []
         if profile in base.profiles:
             properties = snapshot.schema.properties
             known = {*_paths(base.profiles[profile], properties), *_required(snapshot.schema)}
             for path in _paths(snapshot, properties):
-                if path not in known and not any(path.startswith(f"{each}.") for each in found):
-                    found.append(path)
-        return found
+                if path not in known and not any(path.startswith(f"{above}.") for above in paths):
+                    paths.append(path)
+        return paths
 
     return _with_profiles(head, unused)
 
 
 def _with_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -> list[str]:
     """Return a line for each thing that is found in a profile, with the profiles that have it."""
-    found: dict[Any, list[str]] = {}
+    profiles_of: dict[Any, list[str]] = {}
     for profile, snapshot in head.profiles.items():
-        for each in find(profile, snapshot):
-            found.setdefault(each, []).append(profile)
-    return [f"{each} ({', '.join(profiles)})" for each, profiles in found.items()]
+        for value in find(profile, snapshot):
+            profiles_of.setdefault(value, []).append(profile)
+    return [f"{value} ({', '.join(profiles)})" for value, profiles in profiles_of.items()]
 
 
 def _required(schema: Schema) -> Iterator[str]:

@@ -104,7 +104,7 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     if changed and not _is_again(repository, base, head):
         names = listed(changed, _NAMED)
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
-    reasons = [_HELD.format(*each) for each in held.items()]
+    reasons = [_HELD.format(*item) for item in held.items()]
     schemas = Schemas(base, head, fetched.source, fetched.lines, package, methods, reasons, version)
     _keep_accepted(schemas, repository)
     return schemas
@@ -112,16 +112,21 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
 
 def _read(folder: Path) -> dict[str, Snapshot]:
     """Return the pinned schemas of a folder, by profile, without facts."""
-    found: dict[str, Snapshot] = {}
-    for each in load(folder, pinned=True):
-        with naming(each.profile):
-            found[each.profile.name] = Snapshot(each.profile.file, each.schema, read_schema(each.schema, None))
-    return found
+    snapshots: dict[str, Snapshot] = {}
+    for pinned in load(folder, pinned=True):
+        with naming(pinned.profile):
+            snapshots[pinned.profile.name] = Snapshot(
+                pinned.profile.file, pinned.schema, read_schema(pinned.schema, None)
+            )
+    return snapshots
 
 
 def _render(base: Path, before: dict[str, Snapshot], head: Path, version: str, methods: str) -> dict[str, str]:
     """Generate the package from the new schemas."""
-    table, schemas = parse_facts(methods.encode("utf-8"), METHODS), {name: each.schema for name, each in before.items()}
+    table, schemas = (
+        parse_facts(methods.encode("utf-8"), METHODS),
+        {name: snapshot.schema for name, snapshot in before.items()},
+    )
     try:
         return render(head, pinned=True, version=version, listed=False, table=table, before=schemas)
     except FileError as error:
@@ -134,8 +139,8 @@ def _render(base: Path, before: dict[str, Snapshot], head: Path, version: str, m
 
 def _is_again(repository: Path, base: Path, head: Path) -> bool:
     """Return whether the repository has the new schemas already."""
-    found = _without(read_files(repository / SCHEMA), ACCEPTED)
-    return found == read_files(head) and found != _without(read_files(base), ACCEPTED)
+    present = _without(read_files(repository / SCHEMA), ACCEPTED)
+    return present == read_files(head) and present != _without(read_files(base), ACCEPTED)
 
 
 def _keep_accepted(schemas: Schemas, repository: Path) -> None:

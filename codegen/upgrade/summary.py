@@ -56,25 +56,25 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     left = [f"{number}. {textwrap.indent(item, _INDENT).lstrip()}" for number, item in items]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
-    held = [line for each in schemas.held for line in (filled(each, _WIDTH), "")]
+    held = [line for sentence in schemas.held for line in (filled(sentence, _WIDTH), "")]
     is_raised = changes.version != schemas.version
     reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
-    found = filled(f"{headline(report)} {conclusion(report)}", _WIDTH)
+    result = filled(f"{headline(report)} {conclusion(report)}", _WIDTH)
     version = f"The next version of this package is {changes.version}{reason}."
-    return _text([*held, f"{old} -> {new}", "", *lines, "", found, version, "", "Left to do:", *left, "", end])
+    return _text([*held, f"{old} -> {new}", "", *lines, "", result, version, "", "Left to do:", *left, "", end])
 
 
 def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     """Yield what is left to do: a sentence, and the lines that it is about."""
     report = changes.report
     if held:
-        names = ", ".join(each.split()[0] for each in held)
+        names = ", ".join(sentence.split()[0] for sentence in held)
         yield [f"Do what the first lines say about {names}, and run this command again."]
     if report.unpredicted:
-        lines = [line for each in report.unpredicted for line in _failure(each)]
+        lines = [line for failure in report.unpredicted for line in _failure(failure)]
         yield ["Find out why this code fails, although no finding predicts it:", *lines]
     if report.unread:
-        lines = [line for each in report.unread for line in _finding(each)]
+        lines = [line for finding in report.unread for line in _finding(finding)]
         count = number(len(report.unread), "finding")
         yield [f"Read {count}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
     if report.stale:
@@ -89,8 +89,8 @@ def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
 def _finding(finding: Finding) -> list[str]:
     text = f"{finding.worst.word:<8} {listed(finding.subjects, 1)}: {finding.sentence}"
     details = [finding.change, f"#{finding.fingerprint}"]
-    failures = [f"  {line}" for each in finding.failures for line in _failure(each)]
-    return [text, *(f"         {each}" for each in details if each), *failures]
+    failures = [f"  {line}" for failure in finding.failures for line in _failure(failure)]
+    return [text, *(f"         {detail}" for detail in details if detail), *failures]
 
 
 def _failure(failure: Failure) -> list[str]:

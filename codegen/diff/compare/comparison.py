@@ -46,7 +46,7 @@ class Comparison:
 
     def __post_init__(self) -> None:
         self.names = match(self.old.schema, self.new.schema)
-        self.kept = {(each.old, each.new): each.until for each in self.new.schema.old_names}
+        self.kept = {(old_name.old, old_name.new): old_name.until for old_name in self.new.schema.old_names}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
         self.old_reach, self.new_reach = reach(self.old.schema), reach(self.new.schema)
         self.old_sender = Sender(self.old.schema, self.new.schema)
@@ -67,7 +67,7 @@ class Comparison:
 
     def symbols(self, *named: Definition | Member | None) -> tuple[str, ...]:
         """Return the Python names of definitions and union members, each once. None is skipped."""
-        return tuple(dict.fromkeys(self.symbol(each.name) for each in named if each))
+        return tuple(dict.fromkeys(self.symbol(item.name) for item in named if item))
 
     def by_structure(self, rule: str, old: str, new: str) -> Verdicts:
         """Return a rule's verdicts with those for messages that hold one definition before and another one after."""
@@ -109,14 +109,18 @@ class Comparison:
         """
         known = after or before
         assert known is not None
-        sides = [(each.name, found) for each, found in ((after, self.new_reach), (before, self.old_reach)) if each]
-        reached = [(name, found) for name, found in sides if name in found.flows]
+        sides = [
+            (definition.name, side_reach)
+            for definition, side_reach in ((after, self.new_reach), (before, self.old_reach))
+            if definition
+        ]
+        reached = [(name, side_reach) for name, side_reach in sides if name in side_reach.flows]
         judged = (verdicts or RULES[rule].verdicts).softened(
             old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
             new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
         )
         judged = judged.wire(SAFE, SAFE) if len(reached) < len(sides) else judged
-        methods = tuple(dict.fromkeys(method for name, found in reached for method in found.methods[name]))
+        methods = tuple(dict.fromkeys(method for name, side_reach in reached for method in side_reach.methods[name]))
         self.record(
             rule,
             known.name,
@@ -125,7 +129,7 @@ class Comparison:
             judged,
             (one_line(texts[0]), one_line(texts[1])),
             symbols=symbols or self.symbols(after, before),
-            flow=one_flow({flow for name, found in reached for flow in found.flows[name]}),
+            flow=one_flow({flow for name, side_reach in reached for flow in side_reach.flows[name]}),
             methods=() if "" in methods else methods,
             renamed=renamed,
             find_refused=lambda: self.refused(before, after, sent),
@@ -149,8 +153,8 @@ class Comparison:
     def on_wire(self, methods: tuple[str, ...]) -> Severity:
         """Return how bad it is if a change breaks messages of these methods; of all if there are none."""
         every = (*self.old.schema.methods, *self.new.schema.methods)
-        baseline = [each for each in every if each.baseline and each.wire in methods]
-        if not methods or any(each.entry.get("opens") for each in baseline):
+        baseline = [method for method in every if method.baseline and method.wire in methods]
+        if not methods or any(method.entry.get("opens") for method in baseline):
             return Severity.EVERY_PEER
         return Severity.BASELINE if baseline else Severity.WIRE
 
@@ -173,12 +177,12 @@ def deprecation(old: Definition | Field | Method, new: Definition | Field | Meth
 
 def merge(findings: list[Finding]) -> list[Finding]:
     """Join findings about the same place: a property that a union's members share is in the class of every member."""
-    found: dict[tuple[str, ...], Finding] = {}
-    for each in findings:
-        key = (each.rule, each.old, each.new, each.before, each.after)
-        first = found.get(key)
-        found[key] = each if first is None else _joined(first, each)
-    return list(found.values())
+    by_place: dict[tuple[str, ...], Finding] = {}
+    for finding in findings:
+        key = (finding.rule, finding.old, finding.new, finding.before, finding.after)
+        first = by_place.get(key)
+        by_place[key] = finding if first is None else _joined(first, finding)
+    return list(by_place.values())
 
 
 def fold(findings: list[Finding]) -> list[Finding]:
@@ -186,26 +190,26 @@ def fold(findings: list[Finding]) -> list[Finding]:
 
     Findings without texts, such as those of new definitions, are about changes of their own.
     """
-    found: dict[tuple[str, ...], list[Finding]] = {}
-    for each in findings:
-        place = () if each.before or each.after else (each.fingerprint,)
-        found.setdefault((each.rule, each.before, each.after, *place), []).append(each)
-    return [_folded(each) for each in found.values()]
+    by_change: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        place = () if finding.before or finding.after else (finding.fingerprint,)
+        by_change.setdefault((finding.rule, finding.before, finding.after, *place), []).append(finding)
+    return [_folded(group) for group in by_change.values()]
 
 
 def _folded(findings: list[Finding]) -> Finding:
-    worst_first = sorted(findings, key=lambda each: -each.severity)
+    worst_first = sorted(findings, key=lambda finding: -finding.severity)
     same = tuple(worst_first) if len(findings) > 1 else ()
     return replace(reduce(_joined, worst_first), same=same)
 
 
 def _joined(first: Finding, other: Finding) -> Finding:
-    sent = [each for each in (first, other) if each.flow != NOWHERE]
-    methods = [each.methods for each in sent]
+    sent = [finding for finding in (first, other) if finding.flow != NOWHERE]
+    methods = [finding.methods for finding in sent]
     return replace(
         first,
         verdicts=first.verdicts.joined(other.verdicts),
         symbols=tuple(dict.fromkeys((*first.symbols, *other.symbols))),
         methods=tuple(dict.fromkeys(chain(*methods))) if all(methods) else (),
-        flow=one_flow({each.flow for each in sent}),
+        flow=one_flow({finding.flow for finding in sent}),
     )

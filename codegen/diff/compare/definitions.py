@@ -41,7 +41,9 @@ def compare_definitions(comparison: Comparison) -> None:
 def _others(comparison: Comparison, schema: Schema, known: Collection[str]) -> list[Definition]:
     """Return the definitions that only this side has. Inline union members are compared with their union."""
     known = {*known, *comparison.told}
-    return [each for each in schema.definitions.values() if each.name not in known and _is_own(each)]
+    return [
+        definition for definition in schema.definitions.values() if definition.name not in known and _is_own(definition)
+    ]
 
 
 def _is_own(definition: Definition) -> bool:
@@ -52,7 +54,7 @@ def _is_own(definition: Definition) -> bool:
 def _classes(schema: Schema, definition: Definition) -> list[Definition]:
     """Return a definition and its inline members."""
     within = f"{definition.pointer}/"
-    members = [each for each in schema.definitions.values() if each.pointer.startswith(within)]
+    members = [member for member in schema.definitions.values() if member.pointer.startswith(within)]
     return [definition, *members]
 
 
@@ -63,7 +65,7 @@ def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> t
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
     if old.name != new.name and _is_own(old) and _is_own(new):
         _renamed(comparison, old, new)
-    if old.deprecated != new.deprecated and new.name not in {each.params for each in comparison.new.schema.methods}:
+    if old.deprecated != new.deprecated and new.name not in {method.params for method in comparison.new.schema.methods}:
         comparison.add("definition-deprecated", old, new, texts=deprecation(old, new))
     if isinstance(old, Model) and isinstance(new, Model):
         compare_models(comparison, old, new)
@@ -99,18 +101,22 @@ def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
 def _compare_old_names(comparison: Comparison) -> None:
     """Find old names that the base keeps and the head doesn't. Those of inline members go with that of their union."""
     old, new = comparison.old.schema, comparison.new.schema
-    meant = {each.old: each.new for each in new.old_names} | {name: name for name in new.definitions}
+    meant = {old_name.old: old_name.new for old_name in new.old_names} | {name: name for name in new.definitions}
     names = comparison.names
-    gone = [each for each in old.old_names if each.new in names and meant.get(each.old) != names[each.new]]
-    whole = tuple(each.old for each in gone if _is_own(old.definitions[each.new]))
+    gone = [
+        old_name
+        for old_name in old.old_names
+        if old_name.new in names and meant.get(old_name.old) != names[old_name.new]
+    ]
+    whole = tuple(old_name.old for old_name in gone if _is_own(old.definitions[old_name.new]))
     rule = "definition-old-name-removed"
-    for each in gone:
-        if each.old in whole or not each.old.startswith(whole):
-            before, after = old.definitions[each.new], new.definitions[names[each.new]]
+    for old_name in gone:
+        if old_name.old in whole or not old_name.old.startswith(whole):
+            before, after = old.definitions[old_name.new], new.definitions[names[old_name.new]]
             verdicts = RULES[rule].verdicts._replace(implement=breaks(before.name in _payloads(old)))
-            texts = (f"{each.old} = {each.new}", "")
-            symbols = tuple(comparison.symbol(other.old) for other in gone if other.old.startswith(each.old))
-            comparison.add(rule, before, after, subject=each.old, verdicts=verdicts, texts=texts, symbols=symbols)
+            texts = (f"{old_name.old} = {old_name.new}", "")
+            symbols = tuple(comparison.symbol(other.old) for other in gone if other.old.startswith(old_name.old))
+            comparison.add(rule, before, after, subject=old_name.old, verdicts=verdicts, texts=texts, symbols=symbols)
 
 
 def _payloads(schema: Schema) -> set[str | None]:

@@ -33,11 +33,11 @@ def compare_messages(comparison: Comparison) -> None:
 
 def _messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """Return the pointer and the meaning of each message. `names`: the new names of definitions."""
-    payloads = {REF_PREFIX + name for each in side.schema.methods for name in (each.params, each.result) if name}
-    found = {each["title"]: (f"/anyOf/{index}", each) for index, each in enumerate(side.raw["anyOf"])}
+    payloads = {REF_PREFIX + name for method in side.schema.methods for name in (method.params, method.result) if name}
+    messages = {message["title"]: (f"/anyOf/{index}", message) for index, message in enumerate(side.raw["anyOf"])}
     definitions = side.raw["$defs"]
-    found |= {name: (f"/$defs/{name}", definitions[name]) for name in definitions if name in side.schema.envelopes}
-    return {title: (pointer, _meaning(each, payloads, names)) for title, (pointer, each) in found.items()}
+    messages |= {name: (f"/$defs/{name}", definitions[name]) for name in definitions if name in side.schema.envelopes}
+    return {title: (pointer, _meaning(schema, payloads, names)) for title, (pointer, schema) in messages.items()}
 
 
 def _meaning(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
@@ -46,7 +46,7 @@ def _meaning(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
         kept = {key: _meaning(value, payloads, names) for key, value in schema.items() if key not in _DESCRIPTIVE}
         return kept | {key: sorted(kept[key]) for key in _UNORDERED if is_array(kept.get(key))}
     if is_array(schema):
-        return [_meaning(each, payloads, names) for each in schema if not _is_payload(each, payloads)]
+        return [_meaning(item, payloads, names) for item in schema if not _is_payload(item, payloads)]
     if isinstance(schema, str) and schema.startswith(REF_PREFIX):
         name = schema.removeprefix(REF_PREFIX)
         return names.get(name, name)

@@ -52,16 +52,16 @@ def _add(
         verdicts,
         texts,
         symbols=(*_handlers(comparison, after, before), *symbols),
-        flow=one_flow({method_flow(each, result=rule in _ABOUT_RESULTS) for each in (before, after) if each}),
-        methods=tuple(dict.fromkeys(each.wire for each in (after, before) if each)),
+        flow=one_flow({method_flow(side, result=rule in _ABOUT_RESULTS) for side in (before, after) if side}),
+        methods=tuple(dict.fromkeys(side.wire for side in (after, before) if side)),
         find_refused=find_refused or (lambda: (comparison.new_sender.call(after), comparison.old_sender.call(before))),
     )
 
 
 def _handlers(comparison: Comparison, *methods: Method | None) -> tuple[str, ...]:
     """Return the Python names of the handlers on both sides."""
-    found = [(role, each.name) for each in methods if each for role in each.handled_by]
-    return tuple(dict.fromkeys(comparison.symbol(role.capitalize(), name) for role, name in found))
+    handlers = [(role, method.name) for method in methods if method for role in method.handled_by]
+    return tuple(dict.fromkeys(comparison.symbol(role.capitalize(), name) for role, name in handlers))
 
 
 def compare_methods(comparison: Comparison) -> None:
@@ -103,7 +103,7 @@ def _parts(comparison: Comparison, method: Method, schema: Schema, others: set[s
 
 
 def _by_key(schema: Schema) -> dict[Key, Method]:
-    return {_key(each): each for each in schema.methods}
+    return {_key(method): method for method in schema.methods}
 
 
 def _key(method: Method) -> Key:
@@ -116,7 +116,7 @@ def _matched(comparison: Comparison) -> tuple[list[tuple[str, Method, Method]], 
     pairs = [("", removed.pop(key), added.pop(key)) for key in [*removed] if key in added]
     for part in (slice(1, None), slice(2)):  # all but the side, and all but the kind
         for key in [*removed]:
-            candidates = [each for each in added if each[part] == key[part]]
+            candidates = [candidate for candidate in added if candidate[part] == key[part]]
             if len(candidates) == 1:
                 before, after = removed.pop(key), added.pop(candidates[0])
                 pairs.append((_rule(before, after), before, after))
@@ -194,7 +194,7 @@ def _kept(key: str, old: Method, new: Method) -> Any:
     gone = {name for absent_key, name in {*new.absent}.difference(old.absent) if absent_key == key}
     value = new.entry.get(key)
     if is_array(value):
-        return [each for each in value if each not in gone] or None
+        return [name for name in value if name not in gone] or None
     return None if gone else value
 
 

@@ -37,7 +37,7 @@ class ModelComparison:
         assert last is not None
         symbols = [comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name)]
         # The messages that are refused have the property's key, unless it is missing in them.
-        keys = [each.wire if each and field.required == last.required else "" for each in (before, after)]
+        keys = [side.wire if side and field.required == last.required else "" for side in (before, after)]
         comparison.add(
             rule,
             self.old,
@@ -70,9 +70,9 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     with their union.
     """
     models = ModelComparison(comparison, old, new)
-    before, after = ({each.wire: each for each in model.fields} for model in (old, new))
-    olds = {each.wire: each for each in comparison.old.schema.fields(old.name)}
-    news = {each.wire: each for each in comparison.new.schema.fields(new.name)}
+    before, after = ({field.wire: field for field in model.fields} for model in (old, new))
+    olds = {field.wire: field for field in comparison.old.schema.fields(old.name)}
+    news = {field.wire: field for field in comparison.new.schema.fields(new.name)}
     base = comparison.names.get(old.base) if old.base else None
     if base != new.base or (old.base is None) != (new.base is None):
         comparison.add("definition-base-changed", old, new, texts=(old.base or "", new.base or ""))
@@ -134,12 +134,12 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
 
 def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:
     """Return the verdicts of a type change, at most risky where invalid values or None as an argument are tolerated."""
-    both_lists = all(each.type.concrete.kind == "array" and not each.type.concrete.limits for each in (old, new))
-    old_peer, new_peer = (_tolerates_invalid(change, each, both_lists) for each in (old, new))
-    found = change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
+    both_lists = all(field.type.concrete.kind == "array" and not field.type.concrete.limits for field in (old, new))
+    old_peer, new_peer = (_tolerates_invalid(change, field, both_lists) for field in (old, new))
+    verdicts = change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
     # The constructor still takes None, which means that the property is missing.
     takes_none = change.rule == "nullable-removed" and not new.required and new.absent is None
-    return found._replace(build=RISKY) if takes_none else found
+    return verdicts._replace(build=RISKY) if takes_none else verdicts
 
 
 def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> bool:
@@ -177,7 +177,7 @@ def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
     for rule, one, other in (("added", after, before), ("removed", before, after)):
         null = "DefaultOnNull" if "DefaultOnError" in other else ""  # null is one of the invalid values
-        keywords = [f"x-deserialize-{'-'.join(words(each))}" for each in one if each not in (*other, null)]
+        keywords = [f"x-deserialize-{'-'.join(words(marker))}" for marker in one if marker not in (*other, null)]
         if text := ", ".join(keywords):
             models.add(f"property-leniency-{rule}", old, new, ("", text) if rule == "added" else (text, ""))
 

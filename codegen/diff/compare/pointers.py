@@ -26,11 +26,11 @@ def resolve(raw: Any, pointer: str) -> Any:
 def property_pointer(raw: Any, pointer: str, wire: str) -> str:
     """Return the pointer of an object's property, which may be defined by the union for all members."""
     place = pointer
-    while resolve(raw, found := f"{place}/properties/{escape(wire)}") is None:
+    while resolve(raw, pointer_of_property := f"{place}/properties/{escape(wire)}") is None:
         place, keyword, _ = place.rsplit("/", 2)
         if keyword not in _VARIANTS:
             return pointer
-    return found
+    return pointer_of_property
 
 
 def is_derived(raw: Any, union: Union) -> bool:

@@ -53,8 +53,8 @@ def reach(schema: Schema) -> Reach:
 
     It goes depth first. A definition is visited a second time if it is reached on a strict path later.
     """
-    found = Reach()
-    edges = {name: list(_edges(each)) for name, each in schema.definitions.items()}
+    reach_of_all = Reach()
+    edges = {name: list(_edges(definition)) for name, definition in schema.definitions.items()}
     starts = [
         (name, flow[role], method.wire)
         for method in schema.methods
@@ -62,8 +62,8 @@ def reach(schema: Schema) -> Reach:
         for name, flow in ((method.params, _TO), (method.result, _BACK))
         if name
     ]
-    parts = (each for name in schema.envelopes for model in schema.concrete_models(name) for each in model.fields)
-    outside = {name for each in parts if each.wire not in ("params", "result") for name in each.type.names}
+    parts = (field for name in schema.envelopes for model in schema.concrete_models(name) for field in model.fields)
+    outside = {name for part in parts if part.wire not in ("params", "result") for name in part.type.names}
     starts += [(name, flow, "") for name in sorted(outside) for flow in (TO_AGENT, TO_CLIENT)]
     for start, flow, method in starts:
         seen: set[tuple[str, bool]] = set()
@@ -72,11 +72,11 @@ def reach(schema: Schema) -> Reach:
             name, strict = stack.pop()
             if (name, strict) not in seen:
                 seen.add((name, strict))
-                found.flows[name].add(flow)
-                found.methods[name][method] = None
-                found.strict |= {name} if strict else set()
+                reach_of_all.flows[name].add(flow)
+                reach_of_all.methods[name][method] = None
+                reach_of_all.strict |= {name} if strict else set()
                 stack += [(target, strict and is_strict) for target, is_strict in edges.get(name, ())]
-    return found
+    return reach_of_all
 
 
 def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
@@ -85,6 +85,6 @@ def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
         yield from ((name, True) for name in definition.type.names)
     else:
         yield from [(definition.base, True)] if definition.base else []
-        for each in definition.fields:
-            is_strict = not LENIENT.intersection(each.markers)
-            yield from ((name, is_strict) for name in each.type.names)
+        for field in definition.fields:
+            is_strict = not LENIENT.intersection(field.markers)
+            yield from ((name, is_strict) for name in field.type.names)

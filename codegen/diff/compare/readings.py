@@ -55,16 +55,16 @@ class Choice:
 
 def choice_of(schema: Schema, union: Union, names: Mapping[str, str]) -> Choice:
     """Return a union as a choice. `names`: the names that the head has for its members."""
-    members = sorted(union.members, key=lambda each: each.tag is None)
-    has_fallback = any(each.tag is None and not is_open_member(schema, each.name) for each in members)
-    types = tuple(Type("ref", each.name) for each in members)
-    return Choice(schema, types, tuple(each.renamed(names) for each in types), union.exclusive, has_fallback)
+    members = sorted(union.members, key=lambda member: member.tag is None)
+    has_fallback = any(member.tag is None and not is_open_member(schema, member.name) for member in members)
+    types = tuple(Type("ref", member.name) for member in members)
+    return Choice(schema, types, tuple(kind.renamed(names) for kind in types), union.exclusive, has_fallback)
 
 
 def is_open_member(schema: Schema, name: str) -> bool:
     """Return whether a member of a union accepts all tags that the union doesn't list."""
     models = list(schema.concrete_models(name)) if name else []
-    return bool(models) and all(each.accepts_other_tags for each in models)
+    return bool(models) and all(model.accepts_other_tags for model in models)
 
 
 def verdict(sender: Choice, member: str, reader: Choice, counterpart: str = "") -> Verdict:
@@ -73,7 +73,9 @@ def verdict(sender: Choice, member: str, reader: Choice, counterpart: str = "") 
     read = [reader.read(value) for value in sender.samples(index, reader)]
     if not read or None in read:
         return BREAKING
-    return risks(any(reader.members[each].name != counterpart for each in read if each is not None))
+    return risks(
+        any(reader.members[member_index].name != counterpart for member_index in read if member_index is not None)
+    )
 
 
 def compare_readings(comparison: Comparison) -> None:
@@ -95,7 +97,9 @@ def _choices(side: Snapshot, definition: Definition, names: Mapping[str, str]) -
             yield "", choice_of(side.schema, definition, names)
         return
     types = (
-        {each.wire: each.type for each in definition.fields} if isinstance(definition, Model) else {"": definition.type}
+        {field.wire: field.type for field in definition.fields}
+        if isinstance(definition, Model)
+        else {"": definition.type}
     )
     for place, kind in types.items():
         for union in list(_unions(kind))[:1]:
@@ -113,12 +117,12 @@ def _unions(kind: Type) -> Iterator[Type]:
 def _compare(
     comparison: Comparison, old: Definition, new: Definition, subject: str, olds: Choice, news: Choice
 ) -> None:
-    found: dict[Type, list[tuple[Type, Verdicts]]] = {}
+    misread_as: dict[Type, list[tuple[Type, Verdicts]]] = {}
     for front, meant, bad in _misread(news, olds):
-        found.setdefault(front, []).append((meant, Verdicts(bad)))
+        misread_as.setdefault(front, []).append((meant, Verdicts(bad)))
     for front, meant, bad in _misread(olds, news):
-        found.setdefault(front, []).append((meant, Verdicts(SAFE, bad, SAFE, RISKY)))
-    for front, misread in found.items():
+        misread_as.setdefault(front, []).append((meant, Verdicts(SAFE, bad, SAFE, RISKY)))
+    for front, misread in misread_as.items():
         verdicts = reduce(Verdicts.joined, (verdicts for _, verdicts in misread))
         texts = (", ".join(dict.fromkeys(meant.hint for meant, _ in misread)), f"read as {front.hint}")
         place = f"{subject}:{front.hint}"
@@ -134,7 +138,14 @@ def _misread(sender: Choice, reader: Choice) -> Iterator[tuple[Type, Type, Verdi
         for value in sender.samples(index, reader):
             accepting = reader.accepting(value)
             is_refused = reader.exclusive and len(accepting) > 1
-            for each in accepting[: None if is_refused else 1]:
-                front, is_known = reader.named[each], meant in reader.named or reader.named[each] in sender.named
-                if front != meant and is_known and not is_open_member(reader.schema, reader.members[each].name):
+            for accepted_index in accepting[: None if is_refused else 1]:
+                front, is_known = (
+                    reader.named[accepted_index],
+                    meant in reader.named or reader.named[accepted_index] in sender.named,
+                )
+                if (
+                    front != meant
+                    and is_known
+                    and not is_open_member(reader.schema, reader.members[accepted_index].name)
+                ):
                     yield front, meant, BREAKING if is_refused else RISKY

@@ -35,12 +35,12 @@ def reads_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Map
     shared = {*sent.limits}.intersection(read.limits)
     sent, read = _without(sent, shared), _without(read, shared)
     make = samples_for(sender, [sent], reader, [read]).make
-    samples = make(sent) or make(_without(sent, [each for each in sent.limits if each[0] == "pattern"]))
+    samples = make(sent) or make(_without(sent, [limit for limit in sent.limits if limit[0] == "pattern"]))
     return bool(samples) and all(fits(reader, value, read) for value in samples)
 
 
 def _without(kind: Type, limits: Collection[tuple[str, Any]]) -> Type:
-    return replace(kind, limits=tuple(each for each in kind.limits if each not in limits))
+    return replace(kind, limits=tuple(limit for limit in kind.limits if limit not in limits))
 
 
 def _with_tokens(kind: Type, names: Mapping[str, str]) -> Type:
@@ -67,7 +67,7 @@ class Sender:
             text: what its value should have in it, if that is refused.
         """
         values = self._smallest_refused(sent, read, text, strict=False) if sent and read else []
-        return "".join(json.dumps(self._messages.get(sent.name, _itself)(each)) for each in values if sent)
+        return "".join(json.dumps(self._messages.get(sent.name, _itself)(value)) for value in values if sent)
 
     def call(self, method: Method | None) -> str:
         """Return the JSON of the smallest message that calls a method; empty if there is none."""
@@ -78,7 +78,7 @@ class Sender:
         """Return the smallest code that builds a definition in a way that the other side's bindings refuse."""
         values = self._smallest_refused(sent, read, text, strict=True)
         start = "" if isinstance(sent, Model) else f"value: {sent.name} = "
-        return [f"{start}{python_source(self._schema, each, Type('ref', sent.name))}" for each in values]
+        return [f"{start}{python_source(self._schema, value, Type('ref', sent.name))}" for value in values]
 
     def _smallest_refused(self, sent: Definition, read: Definition, text: str, *, strict: bool) -> list[Any]:
         """Return the smallest value that is refused, by a constructor in Python if it is strict; none if none is."""
@@ -91,22 +91,22 @@ class Sender:
         if key not in self._refused:
             own, other = Type("ref", sent.name), Type("ref", read.name)
             made = samples_for(self._schema, [own], self._reader, [other]).shallow(own, 1)
-            self._refused[key] = [each for each in made if not fits(self._reader, each, other, strict=strict)]
+            self._refused[key] = [value for value in made if not fits(self._reader, value, other, strict=strict)]
         return sorted(self._refused[key], key=size)[:1]
 
     @cached_property
     def _messages(self) -> dict[str, Around]:
         """For each definition, what a message is around it. It is refused if the definition's value is."""
-        found: dict[str, Around] = {}
+        messages: dict[str, Around] = {}
         queue: list[tuple[str, Around]] = []
         for method in self._schema.methods:
             queue.append((method.params, _property(_itself, {"method": method.wire}, "params")))
             queue += [(method.result, _property(_itself, {}, "result"))] if method.result else []
         for name, around in queue:  # breadth first
-            if name not in found:
-                found[name] = around
+            if name not in messages:
+                messages[name] = around
                 queue += self._inside(self._schema.definitions[name], around)
-        return found
+        return messages
 
     def _inside(self, definition: Definition, around: Around) -> Iterator[tuple[str, Around]]:
         if not isinstance(definition, Model):
@@ -128,11 +128,11 @@ def _property(around: Around, others: dict[str, Any], key: str) -> Around:
     return lambda value: around({**others, key: value})
 
 
-def _within(found: Type, name: str, around: Around) -> Around:
+def _within(kind: Type, name: str, around: Around) -> Around:
     """Return what is around a definition that a type refers to."""
-    if found.kind == "ref":
+    if kind.kind == "ref":
         return around
-    part = next(each for each in found.parts if name in each.names)
-    if found.kind == "array":
+    part = next(part for part in kind.parts if name in part.names)
+    if kind.kind == "array":
         return _within(part, name, lambda value: around([value]))
-    return _within(part, name, _property(around, {}, "key") if found.kind == "map" else around)
+    return _within(part, name, _property(around, {}, "key") if kind.kind == "map" else around)

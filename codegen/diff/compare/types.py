@@ -55,7 +55,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
 
 def _is_null_or_any(*types: Type) -> bool:
     """Return whether a type is null alone, or has any value, so that null is not what it gained or lost."""
-    members = (part for each in types for part in (each.parts if each.kind == "union" else (each,)))
+    members = (part for kind in types for part in (kind.parts if kind.kind == "union" else (kind,)))
     return NULL in types or any(part.kind == "any" for part in members)
 
 
@@ -106,10 +106,10 @@ def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: T
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)
 
 
-def _without_aliases(schema: Schema, found: Type, kept: Collection[str]) -> Type:
+def _without_aliases(schema: Schema, kind: Type, kept: Collection[str]) -> Type:
     """Return a type without the names of aliases, which mean nothing to JSON or a type checker, except those kept."""
-    definition = schema.definitions.get(found.name)
-    if isinstance(definition, Alias) and found.name not in kept:
-        return _without_aliases(schema, definition.type, {*kept, found.name})  # it may contain itself
-    parts = [_without_aliases(schema, part, kept) for part in found.parts]
-    return union_of(parts) if found.kind == "union" else replace(found, parts=tuple(parts))
+    definition = schema.definitions.get(kind.name)
+    if isinstance(definition, Alias) and kind.name not in kept:
+        return _without_aliases(schema, definition.type, {*kept, kind.name})  # it may contain itself
+    parts = [_without_aliases(schema, part, kept) for part in kind.parts]
+    return union_of(parts) if kind.kind == "union" else replace(kind, parts=tuple(parts))

@@ -71,7 +71,7 @@ class UnionComparison:
 
     def _reads(self, rule: str, after: Member | None) -> str:
         """Return a line of code that reads the tag if that changed, or takes only the members that there were."""
-        new, names = self.comparison.new.schema, {self.comparison.names.get(each.name) for each in self.old.members}
+        new, names = self.comparison.new.schema, {self.comparison.names.get(member.name) for member in self.old.members}
         if after and isinstance(new.definitions.get(after.name), Model) and names.intersection(new.bases(after.name)):
             return ""  # instances of a member that derives from another one are that one's, too
         if rule == "union-tag-changed":
@@ -89,7 +89,7 @@ class UnionComparison:
     def _open_members(self) -> list[Member]:
         """Return the open members of both sides, which a finding about the whole union concerns."""
         sides = ((self.comparison.new.schema, self.new), (self.comparison.old.schema, self.old))
-        return [each for schema, union in sides for each in union.members if is_open_member(schema, each.name)]
+        return [member for schema, union in sides for member in union.members if is_open_member(schema, member.name)]
 
 
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
@@ -111,10 +111,12 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
 
 def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> None:
     old, new = _by_key(unions.comparison.old.schema, unions.old), _by_key(unions.comparison.new.schema, unions.new)
-    removed = {key: each for key, each in old.items() if key not in new}
-    added = {key: each for key, each in new.items() if key not in old}
-    was = {key: _content(unions.comparison.old.schema, each, unions.comparison.names) for key, each in removed.items()}
-    now = {key: _content(unions.comparison.new.schema, each, {}) for key, each in added.items()}
+    removed = {key: member for key, member in old.items() if key not in new}
+    added = {key: member for key, member in new.items() if key not in old}
+    was = {
+        key: _content(unions.comparison.old.schema, member, unions.comparison.names) for key, member in removed.items()
+    }
+    now = {key: _content(unions.comparison.new.schema, member, {}) for key, member in added.items()}
     # Members that have another tag or title but the same content, unless that is empty, are the same.
     renamed = pair([*removed], [*added], lambda a, b: was[a] == now[b] != _EMPTY)
     for key, other in renamed.items():
@@ -135,8 +137,8 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
 
 def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
     """Return the members by tag or title, without the open member, which has a rule of its own."""
-    kept = [each for each in union.members if not is_open_member(schema, each.name)] or union.members
-    return {each.tag or f"title {each.label}": each for each in kept}
+    kept = [member for member in union.members if not is_open_member(schema, member.name)] or union.members
+    return {member.tag or f"title {member.label}": member for member in kept}
 
 
 def is_open_union(schema: Schema, union: Union) -> bool:
@@ -144,29 +146,29 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 
     A union of open members alone is itself the open member of another union, and doesn't count as open.
     """
-    are_open = [is_open_member(schema, each.name) for each in union.members]
+    are_open = [is_open_member(schema, member.name) for member in union.members]
     return any(are_open) and not all(are_open)
 
 
 def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return the content of a member apart from its tag, in a form that can be compared."""
-    found = schema.definitions[member.name]
-    if not isinstance(found, Model) or found.pointer == f"/$defs/{found.name}":
+    definition = schema.definitions[member.name]
+    if not isinstance(definition, Model) or definition.pointer == f"/$defs/{definition.name}":
         return (names.get(member.name, member.name),)
-    base = names.get(found.base, found.base) if found.base else ""
-    own = [(each.wire, *meaning_of_field(each, names)) for each in found.fields if each.tag is None]
+    base = names.get(definition.base, definition.base) if definition.base else ""
+    own = [(field.wire, *meaning_of_field(field, names)) for field in definition.fields if field.tag is None]
     return (base, *sorted(own, key=str))
 
 
 def _union_shown(schema: Schema, union: Union) -> str:
     """Return all members that a union accepts, as text."""
     is_open = is_open_union(schema, union)
-    named = _listed([each for each in union.members if not (is_open and is_open_member(schema, each.name))])
+    named = _listed([member for member in union.members if not (is_open and is_open_member(schema, member.name))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
 
 
 def _listed(members: list[Member]) -> str:
-    return ", ".join(each.tag or each.name for each in members)
+    return ", ".join(member.tag or member.name for member in members)
 
 
 def _shown(member: Member | None) -> str:

@@ -21,7 +21,7 @@ _PYTHON = (r"^(class {0}\b.*:|{0}: TypeAlias)", r"^    (async def )?{0}\b")
 
 def github(report: Report, head: Side, repository: Path) -> str:
     """Render the findings of the stable profile that aren't safe or accepted, the worst first."""
-    lines = [line for each in report.unread for line in _annotations(each, head, repository)]
+    lines = [line for finding in report.unread for line in _annotations(finding, head, repository)]
     return "\n".join([*lines, headline(report)]) + "\n"
 
 
@@ -45,9 +45,9 @@ def _lines(finding: Finding, head: Side, repository: Path) -> Iterator[tuple[str
     for symbol in finding.symbols:
         package, profile, *names = symbol.split(".")
         patterns = [pattern.format(name) for pattern, name in zip(_PYTHON, names, strict=False)]
-        found = [*_find(patterns, sorted((repository / "generated" / package / profile).rglob("*.py")), repository)]
-        if found:
-            yield found[0]
+        places = [*_find(patterns, sorted((repository / "generated" / package / profile).rglob("*.py")), repository)]
+        if places:
+            yield places[0]
             return
 
 
@@ -56,8 +56,8 @@ def _find(patterns: list[str], paths: list[Path], repository: Path) -> Iterator[
     for path in paths:
         text, place = path.read_text("utf-8") if path.is_file() else "", 0
         for pattern in patterns:
-            if found := re.compile(pattern, re.MULTILINE).search(text, place):
-                place = found.start()
+            if match := re.compile(pattern, re.MULTILINE).search(text, place):
+                place = match.start()
             else:
                 break
         if place:
@@ -65,4 +65,4 @@ def _find(patterns: list[str], paths: list[Path], repository: Path) -> Iterator[
 
 
 def _escaped(text: str, others: str = "") -> str:
-    return "".join(f"%{ord(each):02X}" if each in f"%\r\n{others}" else each for each in text)
+    return "".join(f"%{ord(character):02X}" if character in f"%\r\n{others}" else character for character in text)

@@ -11,7 +11,7 @@ from codegen.diff.verdict.verdicts import Verdict
 
 def headline(report: Report) -> str:
     """Return what a reviewer reads first: who has to act, in the stable profile."""
-    actors = ({role for roles in each.todo for role in roles.split(" and ")} for each in report.unread)
+    actors = ({role for roles in finding.todo for role in roles.split(" and ")} for finding in report.unread)
     counted = Counter(role for roles in actors for role in roles)
     if not counted:
         return f"Nobody has to act: {_why_nobody(report)}."
@@ -31,7 +31,7 @@ def _why_nobody(report: Report) -> str:
     if report.unread:
         risky = number(len(report.unread), "risky change")
         return f"the stable profile has {risky}, which may need a look, and no breaking one"
-    has_accepted = any(each.worst is not Verdict.SAFE for each in report.stable)
+    has_accepted = any(finding.worst is not Verdict.SAFE for finding in report.stable)
     return f"all changes in the stable profile are safe{' or accepted' if has_accepted else ''}"
 
 
@@ -50,14 +50,14 @@ def conclusion(report: Report) -> str:
         return bump
     unpredicted = f", {len(checked.unpredicted)} that no finding predicts" if checked.unpredicted else ""
     line = f"User code: {number(checked.failures, 'failure')} in {number(checked.files, 'file')}{unpredicted}."
-    unused = sum(each.breaks_python and not each.failures for each in report.stable)
+    unused = sum(finding.breaks_python and not finding.failures for finding in report.stable)
     why_unused = f"that {number(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
     return f"{bump} {line} These files have no code {why_unused}" if unused else f"{bump} {line}"
 
 
 def counts(findings: list[Finding]) -> dict[Verdict, int]:
     """Count the findings with each verdict, the worst first."""
-    return {verdict: sum(each.worst is verdict for each in findings) for verdict in sorted(Verdict, reverse=True)}
+    return {verdict: sum(finding.worst is verdict for finding in findings) for verdict in sorted(Verdict, reverse=True)}
 
 
 def counts_in_words(findings: list[Finding]) -> str:

@@ -27,8 +27,8 @@ def json_text(report: Report) -> str:
         "notes": report.notes,
         "profiles": report.profiles,
         "docsOnly": report.docs_only,
-        "findings": [_finding(each) for each in report.findings],
-        "renames": [asdict(each) for each in proposed_renames(report)],
+        "findings": [_finding(finding) for finding in report.findings],
+        "renames": [asdict(rename) for rename in proposed_renames(report)],
         "userCode": asdict(report.user_code) if report.user_code else None,
     }
     return json.dumps(values, indent=2) + "\n"
@@ -41,12 +41,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "todo": finding.todo,
         "reportsOnly": finding.reports_only,
         "pointer": _pointer(finding),
-        "places": [{"subject": each.subject, "pointer": _pointer(each)} for each in finding.places],
+        "places": [{"subject": place.subject, "pointer": _pointer(place)} for place in finding.places],
         "worst": finding.worst.word,
         "severity": finding.severity.word,
         "verdicts": {axis: verdict.word for axis, verdict in finding.verdicts._asdict().items()},
         "refused": {axis: text or None for axis, text in zip(("old_peer", "new_peer"), finding.refused, strict=True)},
-        "failures": [asdict(each) for each in finding.failures],
+        "failures": [asdict(failure) for failure in finding.failures],
     }
 
 

@@ -39,13 +39,17 @@ def markdown(report: Report) -> str:
     blocks = [
         f"**{headline(report)}**",
         _underlined(f"Schema: {plain(report.base)} → {plain(report.head)}"),
-        "\n".join(f"> Note: {plain(each)}" for each in report.notes),
+        "\n".join(f"> Note: {plain(note)}" for note in report.notes),
         conclusion(report),
         _unpredicted(report.unpredicted),
         _overview(report),
         _renames(report),
-        *(_profile(name, *found) for name, found in _without_repeated(report).items() if any(found)),
-        _acceptances([each for each in report.unread if each.worst is Verdict.BREAKING]),
+        *(
+            _profile(name, *profile_findings)
+            for name, profile_findings in _without_repeated(report).items()
+            if any(profile_findings)
+        ),
+        _acceptances([finding for finding in report.unread if finding.worst is Verdict.BREAKING]),
     ]
     return _cut("\n\n".join(filter(None, blocks))) + "\n"
 
@@ -53,12 +57,12 @@ def markdown(report: Report) -> str:
 def _cut(text: str) -> str:
     """Return as many lines as fit into `LIMIT`, and how many are left out."""
     lines = text.split("\n")
-    fitting = sum(total <= LIMIT for total in accumulate(len(each) + 1 for each in lines))
+    fitting = sum(total <= LIMIT for total in accumulate(len(line) + 1 for line in lines))
     if fitting == len(lines):
         return text
     kept = "\n".join(lines[:fitting]).rstrip().split("\n")
     kept += ["```"] if kept.count("```toml") > kept.count("```") else []
-    kept += ["", "</details>"] if sum(each.startswith("<details>") for each in kept) > kept.count("</details>") else []
+    kept += ["", "</details>"] if sum(line.startswith("<details>") for line in kept) > kept.count("</details>") else []
     more = f"> Left out for length: {number(len(lines) - fitting, 'line')}."
     return "\n".join([*kept, "", f"{more} `make diff BASE=<the same base> FORMAT=json` has everything."])
 
@@ -66,9 +70,9 @@ def _cut(text: str) -> str:
 def _overview(report: Report) -> str:
     """Return a table of counts, with a row for each profile that changed."""
     rows = [
-        "| " + " | ".join([profile, *map(str, counts(found).values()), str(report.docs_only[profile])]) + " |"
-        for profile, found in report.by_profile.items()
-        if found or report.docs_only[profile]
+        "| " + " | ".join([profile, *map(str, counts(findings).values()), str(report.docs_only[profile])]) + " |"
+        for profile, findings in report.by_profile.items()
+        if findings or report.docs_only[profile]
     ]
     titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in counts([])]
     head = f"| Profile | {' | '.join(titles)} | docs |\n|---|--:|--:|--:|--:|"
@@ -83,8 +87,8 @@ def _renames(report: Report) -> str:
 def _acceptances(findings: list[Finding]) -> str:
     """Return the entries that would accept all breaking findings, but for their reasons."""
     entries = [
-        f'[[accepted]]\nfingerprint = "{each.fingerprint}" # {each.rule}, {each.place}\nreason = ""'
-        for each in findings
+        f'[[accepted]]\nfingerprint = "{finding.fingerprint}" # {finding.rule}, {finding.place}\nreason = ""'
+        for finding in findings
     ]
     title = f"To accept breaking changes, add to schema/{ACCEPTED}, each with a reason"
     block = "\n\n".join(entries)
@@ -94,16 +98,17 @@ def _acceptances(findings: list[Finding]) -> str:
 def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
     """Return the findings of each profile that no profile before it has, and a sentence about the others."""
     first: dict[object, str] = {}
-    found: dict[str, tuple[list[Finding], str]] = {}
+    by_profile: dict[str, tuple[list[Finding], str]] = {}
     for profile, findings in report.by_profile.items():
         keys = [
-            (each.rule, *each.subjects, each.sentence, each.change, each.verdicts, each.failures) for each in findings
+            (finding.rule, *finding.subjects, finding.sentence, finding.change, finding.verdicts, finding.failures)
+            for finding in findings
         ]
         where = [first.setdefault(key, profile) for key in keys]
-        own = [each for each, name in zip(findings, where, strict=True) if name == profile]
+        own = [finding for finding, name in zip(findings, where, strict=True) if name == profile]
         same = Counter(name for name in where if name != profile)
-        found[profile] = own, " ".join(f"Same as in {name}: {number(same[name], 'finding')}." for name in same)
-    return found
+        by_profile[profile] = own, " ".join(f"Same as in {name}: {number(same[name], 'finding')}." for name in same)
+    return by_profile
 
 
 def _profile(name: str, findings: list[Finding], same: str) -> str:
@@ -111,8 +116,8 @@ def _profile(name: str, findings: list[Finding], same: str) -> str:
         counted = f"{counts_in_words(findings)}." if findings else ""
         title = f"{name} (for information only): {' '.join(filter(None, [counted, same]))}"
         return _folded(title, findings) if findings else title
-    safe = [each for each in findings if each.worst is Verdict.SAFE]
-    unsafe = _groups([each for each in findings if each.worst is not Verdict.SAFE])
+    safe = [finding for finding in findings if finding.worst is Verdict.SAFE]
+    unsafe = _groups([finding for finding in findings if finding.worst is not Verdict.SAFE])
     folded = _folded(f"{len(safe)} safe", safe) if safe else ""
     return "\n\n".join(filter(None, [_underlined(name), unsafe, folded]))
 
@@ -123,13 +128,13 @@ def _folded(title: str, findings: list[Finding]) -> str:
 
 def _groups(findings: list[Finding]) -> str:
     """Return the findings by severity, the worst first, and by what they are about."""
-    found: dict[str, dict[object, list[Finding]]] = {}
-    for each in sorted(findings, key=lambda each: -each.severity):
+    groups: dict[str, dict[object, list[Finding]]] = {}
+    for finding in sorted(findings, key=lambda finding: -finding.severity):
         # Findings that differ only in their subjects are shown as one.
-        key = (each.sentence, each.change, each.verdicts, each.flow, each.accepted, each.failures)
-        found.setdefault(f"{each.severity.title}: {_about(each)}", {}).setdefault(key, []).append(each)
+        key = (finding.sentence, finding.change, finding.verdicts, finding.flow, finding.accepted, finding.failures)
+        groups.setdefault(f"{finding.severity.title}: {_about(finding)}", {}).setdefault(key, []).append(finding)
     return "\n\n".join(
-        f"**{plain(title)}**\n\n{chr(10).join(map(_item, items.values()))}" for title, items in found.items()
+        f"**{plain(title)}**\n\n{chr(10).join(map(_item, items.values()))}" for title, items in groups.items()
     )
 
 
@@ -147,19 +152,21 @@ def _about(finding: Finding) -> str:
 def _item(item: list[Finding]) -> str:
     finding = item[0]
     subjects, others = _subjects(item)
-    failures = [f"fails: {each}" for each in _failures(finding.failures)]
+    failures = [f"fails: {failure}" for failure in _failures(finding.failures)]
     first = f"{_SIGNS[finding.worst]} {subjects}: {finding.sentence}"
     if finding.worst is Verdict.SAFE or finding.reports_only:
         lines = [f"{first} {inert_code(finding.change)}".rstrip(), others]
     else:
         lines = [first, inert_code(finding.change), others, *_details(finding)]
-        lines += [f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{each.fingerprint}`' for each in item)}"]
+        lines += [
+            f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{finding.fingerprint}`' for finding in item)}"
+        ]
     return f"- {_BREAK.join([*filter(None, lines), *failures])}"
 
 
 def _subjects(item: list[Finding]) -> tuple[str, str]:
     """Return the first names of what changed in the same way, and the others folded, if there are many."""
-    names = [inert_code(subject) for each in item for subject in each.subjects]
+    names = [inert_code(subject) for finding in item for subject in finding.subjects]
     if len(names) <= _SUBJECTS or len(item) > 1:
         return ", ".join(names), ""
     shown, others = names[:_SUBJECTS], names[_SUBJECTS:]
@@ -179,19 +186,19 @@ def _details(finding: Finding) -> Iterator[str]:
     yield f"✅ accepted: {plain(finding.accepted)}" if finding.accepted else ""
     # The verdicts that aren't safe, the worst first, each with the role that it concerns unless it is both.
     roles = {"build": finding.writers, "read": finding.readers}
-    owners = {axis: f"{each[0]}s' " for axis, each in roles.items() if len(each) == 1}
+    owners = {axis: f"{owners_of_axis[0]}s' " for axis, owners_of_axis in roles.items() if len(owners_of_axis) == 1}
     worst_first = sorted(finding.verdicts._asdict().items(), key=lambda axis: -axis[1])
-    unsafe = [each for each in worst_first if each[1] is not Verdict.SAFE]
+    unsafe = [item for item in worst_first if item[1] is not Verdict.SAFE]
     yield "; ".join(f"{owners.get(axis, '')}{AXES[axis]}: {verdict.word}" for axis, verdict in unsafe)
 
 
 def _unpredicted(failures: tuple[Failure, ...]) -> str:
-    lines = [f"- {each}" for each in _failures(failures)]
+    lines = [f"- {failure}" for failure in _failures(failures)]
     return "\n".join([_underlined(f"{_SIGNS[Verdict.BREAKING]} {UNPREDICTED}"), "", *lines]) if lines else ""
 
 
 def _failures(failures: tuple[Failure, ...]) -> list[str]:
-    shown = [f"{inert_code(each.sentence)}{_BREAK}{inert_code(each.source)}" for each in failures[:_FAILURES]]
+    shown = [f"{inert_code(failure.sentence)}{_BREAK}{inert_code(failure.source)}" for failure in failures[:_FAILURES]]
     return [*shown, *([f"{len(failures) - _FAILURES} more lines"] if len(failures) > _FAILURES else [])]
 
 

@@ -135,7 +135,7 @@ class Finding:
     @property
     def subjects(self) -> list[str]:
         """What changed in each place, the worst first."""
-        return [each.subject for each in self.places]
+        return [place.subject for place in self.places]
 
     @property
     def sentence(self) -> str:
@@ -183,11 +183,11 @@ class Finding:
         texts = next(texts for pattern, texts in TODO.items() if fnmatchcase(self.rule, pattern))
         sends = self.breaks_wire or self.verdicts.build is BREAKING
         reads = BREAKING in (self.verdicts.read, self.verdicts.implement)
-        found: dict[str, list[str]] = {}
+        texts_by_roles: dict[str, list[str]] = {}
         for concerned, roles, text in ((sends, self.writers, texts[0]), (reads, self.readers, texts[1])):
             if concerned and text:
-                found.setdefault(" and ".join(f"{role}s" for role in roles or _BOTH_ROLES), []).append(text)
-        return {roles: " ".join(dict.fromkeys(sentences)) for roles, sentences in found.items()}
+                texts_by_roles.setdefault(" and ".join(f"{role}s" for role in roles or _BOTH_ROLES), []).append(text)
+        return {roles: " ".join(dict.fromkeys(sentences)) for roles, sentences in texts_by_roles.items()}
 
     @property
     def change(self) -> str:
