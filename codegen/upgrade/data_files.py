@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from acp_kit._updates import TABLE
+from acp_kit.updates.table import TABLE
 from acp_runtime.errors import RequestError
 from codegen.data.facts_file import Entries, Table, entries_of, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames

@@ -122,7 +122,7 @@ def test_a_kind_of_update_that_the_kit_does_not_know_is_left_to_add(repository: 
     ]
     union = {"oneOf": members, "discriminator": {"propertyName": "sessionUpdate"}}
     out = repository.upgrade("1.1.0", changed(SessionUpdate=union))
-    assert re.search(r"\d\. Say what these updates do, .* TABLE of kit/acp_kit/_updates.py:\n   dance\n\d", out)
+    assert re.search(r"\d\. Say what these updates do, .* TABLE of kit/acp_kit/updates/table.py:\n   dance\n\d", out)
 
 
 def test_the_pinned_release_changes_nothing(repository: Repository) -> None:
