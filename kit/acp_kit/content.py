@@ -8,7 +8,7 @@ from mimetypes import guess_type
 from pathlib import Path
 
 from acp_bindings import v1
-from acp_kit._profiles import convert
+from acp_kit.common.profiles import convert
 
 _UNKNOWN = "application/octet-stream"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Lock
 from time import time
 
-from acp_kit.owner_file import OwnerFile
-from acp_kit.redaction import redact
+from acp_kit.recording.owner_file import OwnerFile
+from acp_kit.recording.redaction import redact
 from acp_runtime.options import Direction
 
 __all__ = ["FrameLog", "redact"]

@@ -13,7 +13,7 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 import acp_runtime
-from acp_kit._extras import require
+from acp_kit.common.extras import require
 from acp_runtime import InstrumentedMessage, InternalError, Model, RemoteError, RequestCancelled, RequestError
 
 require("acp_kit.telemetry", "telemetry", "opentelemetry", "opentelemetry.trace")

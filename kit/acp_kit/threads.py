@@ -10,7 +10,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import NoReturn, ParamSpec, TypeVar
 
-from acp_kit._blocking import refuse_event_loop
+from acp_kit.common.blocking import refuse_event_loop
 from acp_runtime import Remote
 
 P = ParamSpec("P")

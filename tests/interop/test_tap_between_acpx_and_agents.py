@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.recording import read_recording
+from acp_kit.recording.file_format import read_recording
 from acp_kit.tap.analysis import analyse
 from tests.support.interop.driver import Command
 from tests.support.interop.sdks import TYPESCRIPT, command

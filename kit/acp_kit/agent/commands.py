@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from acp_bindings import v1
-from acp_kit._profiles import like
+from acp_kit.common.profiles import like
 from acp_kit.content import to_text
 from acp_runtime import ABSENT
 

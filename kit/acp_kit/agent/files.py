@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_bindings import v1
-from acp_kit._sequences import not_a_text
+from acp_kit.common.sequences import check_sequence
 from acp_runtime import ABSENT, RemoteError, RequestError, ResourceNotFound
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class SessionFiles:
     def __init__(self, client: v1.RemoteClient, session_id: str, roots: Sequence[Path]) -> None:
         self._client = client
         self._session_id = session_id
-        self._roots = not_a_text("roots", roots)
+        self._roots = check_sequence("roots", roots)
 
     async def read(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
         """Return the text of a file, or some lines of it.

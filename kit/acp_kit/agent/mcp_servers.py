@@ -14,8 +14,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_bindings.v1 import McpCapabilities, McpServer
-from acp_kit._extras import require
 from acp_kit.agent.errors import reason_of
+from acp_kit.common.extras import require
 from acp_runtime import InternalError, InvalidParams
 
 if TYPE_CHECKING:

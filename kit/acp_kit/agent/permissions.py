@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
 from acp_bindings import v1
-from acp_kit._profiles import convert, like
 from acp_kit.agent.errors import TurnCancelled
+from acp_kit.common.profiles import convert, like
 
 _NAMES: Mapping[v1.PermissionOptionKind, str] = {
     "allow_once": "Allow",

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from acp_bindings.v1 import RemoteClient, SessionUpdate
-from acp_kit._sequences import not_a_text
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
+from acp_kit.common.sequences import check_sequence
 
 Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 
@@ -41,7 +41,7 @@ class SessionBase:
         self.client = client
         self.id = session_id
         self.cwd: Path = Path(cwd)
-        directories = not_a_text("additional_directories", additional_directories)
+        directories = check_sequence("additional_directories", additional_directories)
         self.roots: tuple[Path, ...] = (self.cwd, *map(Path, directories))
         self.permissions: PermissionMemory = PermissionMemory()
         self.files: SessionFiles = SessionFiles(client, session_id, self.roots)

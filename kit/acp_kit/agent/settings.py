@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from acp_bindings import v1
-from acp_kit._config_options import check_value, values_of
-from acp_kit._profiles import convert, like
+from acp_kit.common.config_options import check_value, values_of
+from acp_kit.common.profiles import convert, like
 from acp_runtime import ABSENT, InvalidParams
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import TypeAlias
 
 from acp_bindings import v1
-from acp_kit._profiles import like
-from acp_kit._sequences import not_a_text
-from acp_kit._uninterrupted import run_within
+from acp_kit.common.profiles import like
+from acp_kit.common.sequences import check_sequence
+from acp_kit.common.shielded_tasks import run_within
 from acp_runtime import ABSENT
 
 # How long the client may take, in seconds, to kill a command after a timeout; and at the end of a block to release the
@@ -72,7 +72,7 @@ class Terminal:
         self._client = client
         self._session_id = session_id
         self._command = command
-        self._args = not_a_text("args", args)
+        self._args = check_sequence("args", args)
         self._cwd = cwd
         self._env = env
         self._limit = output_byte_limit

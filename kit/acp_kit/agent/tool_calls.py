@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from acp_bindings import v1
-from acp_kit._profiles import convert, like
-from acp_kit._sequences import not_a_text
-from acp_kit._uninterrupted import run_to_end
 from acp_kit.agent.errors import Rejected, TurnCancelled, is_only, reason_of
 from acp_kit.agent.permissions import decide
+from acp_kit.common.profiles import convert, like
+from acp_kit.common.sequences import check_sequence
+from acp_kit.common.shielded_tasks import run_to_end
 from acp_runtime import RequestError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ToolCall:
             **({} if raw_input is None else {"raw_input": raw_input}),
             **({} if tool is None else {"name": tool}),
         }
-        self.output(*not_a_text("content", content))
+        self.output(*check_sequence("content", content))
 
     async def start(self) -> ToolCall:
         """Begin without a block, if the result comes as an event. `end` ends it, or else the turn does, as failed."""
@@ -284,7 +284,7 @@ class ToolCall:
         return like(self._client, v1.SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
 
     def _locate(self, locations: Sequence[str | Path | v1.ToolCallLocation]) -> list[v1.ToolCallLocation]:
-        not_a_text("locations", locations)
+        check_sequence("locations", locations)
         location = like(self._client, v1.ToolCallLocation)
         return [
             location(path=self._absolute(place)) if isinstance(place, (str, Path)) else convert(self._client, place)

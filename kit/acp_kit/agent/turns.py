@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
 from acp_bindings import v1
-from acp_kit._profiles import convert, like
 from acp_kit.agent.errors import TurnCancelled, is_only
 from acp_kit.agent.tool_calls import Output, ToolCall
+from acp_kit.common.profiles import convert, like
 from acp_runtime import current_request
 
 if TYPE_CHECKING:

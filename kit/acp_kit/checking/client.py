@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import time
 from typing import Any, TypeAlias, cast
 
-from acp_kit.recording import Direction
+from acp_kit.recording.file_format import Direction
 from acp_kit.testing import relay
 from acp_kit.testing.processes import signal_group
 

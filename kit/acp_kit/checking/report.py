@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from acp_kit.checking.running import Result
-from acp_kit.recording import format_entry
+from acp_kit.recording.file_format import format_entry
 
 _SITE = "https://agentclientprotocol.com"
 _SHOWN = 8

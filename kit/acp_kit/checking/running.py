@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from acp_kit.checking.client import PROMPT, Client, Command, NotTried, Unmet
 from acp_kit.checking.scenarios import Scenario
-from acp_kit.recording import Direction
+from acp_kit.recording.file_format import Direction
 from acp_kit.testing.processes import start_client
 
 

@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_kit._lazy import lazy_exports
+from acp_kit.common.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from acp_kit._timeline import Message as Message
     from acp_kit.client.elicitations import Elicitations as Elicitations
     from acp_kit.client.handlers import (
         ElicitationHandlers as ElicitationHandlers,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     )
     from acp_kit.client.open_sessions import (
         UpdateHandlers as UpdateHandlers,
-        count_unknown as count_unknown,
         deliver_update as deliver_update,
     )
     from acp_kit.client.permissions import (
@@ -59,6 +57,7 @@ if TYPE_CHECKING:
     from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
     from acp_kit.local.terminals import Terminals as Terminals
     from acp_kit.local.workspace import Workspace as Workspace
+    from acp_kit.updates.messages import Message as Message
 else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
@@ -71,7 +70,7 @@ else:
                 "TerminalHandlers",
                 "client_capabilities",
             ),
-            "open_sessions": ("UpdateHandlers", "count_unknown", "deliver_update"),
+            "open_sessions": ("UpdateHandlers", "deliver_update"),
             "permissions": ("PermissionPolicy", "allow", "ask", "choose_option", "reject"),
             "sessions": ("ClientSession", "find_session", "open_session"),
             "snapshots": ("Entry", "Snapshot"),
@@ -81,6 +80,6 @@ else:
             "turns": ("Turn", "UnfinishedTurn"),
             ".local.terminals": ("Terminals",),
             ".local.workspace": ("Workspace",),
-            "._timeline": ("Message",),
+            ".updates.messages": ("Message",),
         },
     )

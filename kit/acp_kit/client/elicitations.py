@@ -17,8 +17,8 @@ from logging import getLogger
 from typing import Any, Literal, TypeAlias, cast
 
 from acp_bindings import v1
-from acp_kit._profiles import like
 from acp_kit.client.dialogs import DialogCancelled, answer_of
+from acp_kit.common.profiles import like
 from acp_runtime import ABSENT, InvalidParams
 from acp_runtime.escaping import printable
 

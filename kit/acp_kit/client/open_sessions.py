@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from acp_bindings import v1
     from acp_kit.client.state import SessionState
-    from acp_runtime import InvalidParams
 
 
 class OpenSession(Protocol):
@@ -40,10 +39,6 @@ class UpdateHandlers:
         """Merge an update into the state of its session, and pass it on to the turn."""
         deliver_update(self.agent, notification)
 
-    async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:
-        """Count an update of a kind that the schema doesn't know, in the state of its session."""
-        count_unknown(self.agent, method, params)
-
 
 def sessions_of(agent: v1.RemoteAgent) -> OpenSessions:
     """Return the open sessions of an agent."""
@@ -68,20 +63,6 @@ def deliver_update(agent: v1.RemoteAgent, notification: v1.SessionNotification) 
     if session is not None:
         session.apply(notification)
     return session is not None
-
-
-def count_unknown(agent: v1.RemoteAgent, method: str, params: Any) -> None:
-    """Count an update of a kind that the schema doesn't know, in the state of its session.
-
-    Call it in `Client.invalid_notification`, which is called for such an update.
-    """
-    match params:
-        case {"sessionId": str(session_id), "update": {"sessionUpdate": str(tag)}} if method == "session/update":
-            session = sessions_of(agent).get(session_id)
-            if session is not None:
-                session.state.count_unknown(tag)
-        case _:
-            return
 
 
 def forget(session: OpenSession) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from acp_bindings.v1 import ToolCall, ToolCallUpdate, ToolKind
-from acp_kit._sequences import not_a_text
+from acp_kit.common.sequences import check_sequence
 from acp_kit.local.confined import InvalidPath, OutsideRoots
 from acp_kit.local.confined.paths import check_text, locate
 
@@ -106,7 +106,7 @@ def ask(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = Non
 
 
 def _rule(decision: Decision, kinds: Collection[ToolKind] | None, under: Folder | None, always: bool = False) -> Rule:
-    only = None if kinds is None else frozenset(not_a_text("kinds", kinds))
+    only = None if kinds is None else frozenset(check_sequence("kinds", kinds))
     for kind in only or ():
         if kind not in _KINDS:
             raise ValueError(f"{kind!r} is not a kind of tool call. The kinds are {', '.join(_KINDS)}.")

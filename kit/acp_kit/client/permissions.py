@@ -23,9 +23,9 @@ from typing import TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from acp_bindings import v1
-from acp_kit._profiles import like
 from acp_kit.client.dialogs import DialogCancelled, answer_of
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
+from acp_kit.common.profiles import like
 from acp_runtime.escaping import printable
 
 __all__ = ["PermissionPolicy", "Rule", "allow", "ask", "choose_option", "reject"]

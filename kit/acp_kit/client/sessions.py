@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
 
 from acp_bindings import v1
-from acp_kit._config_options import check_mode, check_value, find_option, not_offered
-from acp_kit._profiles import like
-from acp_kit._sequences import not_a_text
 from acp_kit.client.deadlines import answered_within
 from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, require_text
+from acp_kit.common.config_options import check_mode, check_value, find_option, not_offered
+from acp_kit.common.profiles import like
+from acp_kit.common.sequences import check_sequence
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
 # How long an agent may take to close a session.
@@ -265,7 +265,7 @@ async def open_session(
         raise ValueError(f"The session {known_id!r} is open already.")
     opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": [*mcp_servers]}
     opening["additional_directories"] = [
-        *map(str, not_a_text("additional_directories", additional_directories))
+        *map(str, check_sequence("additional_directories", additional_directories))
     ] or ABSENT
     # The history of a loaded session is received before the response.
     session = ClientSession(agent, known_id or "", opening)

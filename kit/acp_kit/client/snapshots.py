@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acp_kit._timeline import Message
+from acp_kit.updates.messages import Message
 
 if TYPE_CHECKING:
     from acp_bindings import v1

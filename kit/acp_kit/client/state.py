@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from acp_kit._profiles import like
-from acp_kit._timeline import Timeline, Update
-from acp_kit._updates import TABLE, given_fields, tag_of, values_of
 from acp_kit.client.snapshots import Shown, Snapshot
+from acp_kit.common.profiles import like
+from acp_kit.updates.merging import given_fields, values_of
+from acp_kit.updates.table import TABLE, tag_of
+from acp_kit.updates.timeline import Timeline, Update
 
 if TYPE_CHECKING:
     from acp_bindings import v1
@@ -56,11 +57,6 @@ class SessionState(Shown):
         self._snapshot: Snapshot | None = None
         self._tool_calls: ref[_ToolCalls] | None = None
 
-    @property
-    def unknown(self) -> int:
-        """How many updates had a tag that isn't known here. They change nothing else."""
-        return self._timeline.unknown
-
     def apply(self, update: Update) -> None:
         """Merge an update into the state.
 
@@ -81,11 +77,6 @@ class SessionState(Shown):
         known = given_fields(self.tool_calls[update.tool_call_id]).items()
         fields = type(update).model_fields
         return update.model_copy(update={name: value for name, value in known if name in fields and value != ""})
-
-    def count_unknown(self, tag: str) -> None:
-        """Count an update that has no class, if its tag is unknown here, too."""
-        if tag not in TABLE:
-            self._timeline.unknown += 1
 
     def opened(self, response: v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse) -> None:
         """Take the modes and the options from the response that created, loaded or resumed the session."""
@@ -127,7 +118,7 @@ class SessionState(Shown):
         """
         self._before_change()
         self._timeline.end_message()
-        self._timeline.drop_questions()
+        self._timeline.drop_unreported_calls()
 
     def snapshot(self) -> Snapshot:
         """Return what can be shown now. It is immutable, and the same object until the next change."""

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from acp_bindings.v1 import McpServer, RemoteAgent
-from acp_kit._uninterrupted import run_to_end
 from acp_kit.client.deadlines import limited
 from acp_kit.client.sessions import ClientSession, open_session, reopen_session
+from acp_kit.common.shielded_tasks import run_to_end
 from acp_runtime import ConnectionClosed
 
 _logger = getLogger(__name__)

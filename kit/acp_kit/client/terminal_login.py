@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from acp_bindings.v1 import AuthMethodTerminal
-from acp_kit._uninterrupted import run_within
+from acp_kit.common.shielded_tasks import run_within
 from acp_runtime.processes import environment, find_program, start_errors
 
 # How long a login may take to end after SIGTERM, in seconds.

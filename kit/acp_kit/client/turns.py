@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Protocol
 
 from acp_bindings.v1 import ContentBlock, PromptResponse, RemoteAgent, SessionUpdate, StopReason
-from acp_kit._profiles import like
-from acp_kit._timeline import Pieces
 from acp_kit.client.unread import Unread
+from acp_kit.common.profiles import like
+from acp_kit.updates.messages import Chunks
 from acp_runtime import ConnectionClosed
 
 
@@ -73,7 +73,7 @@ class Turn:
         self._cancel_deadline = cancel_deadline
         self._settle = settle
         self._unread = Unread()
-        self._said = Pieces()
+        self._said = Chunks()
         self._prompt: asyncio.Task[PromptResponse] | None = None
         self._is_waiting = False
         self._is_withdrawn = False

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_kit._lazy import lazy_exports
+from acp_kit.common.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.history.errors import (

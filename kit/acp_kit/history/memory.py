@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from acp_kit._sequences import not_a_text
-from acp_kit._timeline import Timeline
+from acp_kit.common.sequences import check_sequence
 from acp_kit.history.errors import SessionExists, UnknownSession
 from acp_kit.history.listing import check_limit, check_new_id, cursor_after, now, read_cursor
 from acp_kit.history.store import HistoryStore
+from acp_kit.updates.timeline import Timeline
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class MemoryHistory(HistoryStore):
 
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
         """See `HistoryStore.create`."""
-        directories = tuple(not_a_text("additional_directories", additional_directories))
+        directories = tuple(check_sequence("additional_directories", additional_directories))
         self._add(session_id, _History(cwd, directories, now()))
 
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:

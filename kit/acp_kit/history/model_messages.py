@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import chain, count, groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from acp_kit._timeline import Message, Timeline
+from acp_kit.updates.messages import Message
+from acp_kit.updates.timeline import Timeline
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from acp_kit._updates import has_ended
+from acp_kit.updates.merging import has_ended
 
 if TYPE_CHECKING:
     from acp_kit.history.store import HistoryStore, SendsUpdates

@@ -15,8 +15,8 @@ from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, selec
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from acp_kit._sequences import not_a_text
-from acp_kit._uninterrupted import run_to_end
+from acp_kit.common.sequences import check_sequence
+from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.history import sqlite
 from acp_kit.history.bodies import Bodies
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
@@ -84,7 +84,7 @@ class SqlHistory(HistoryStore):
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
         """See `HistoryStore.create`."""
         check_new_id(session_id)
-        directories = json.dumps([*not_a_text("additional_directories", additional_directories)])
+        directories = json.dumps([*check_sequence("additional_directories", additional_directories)])
         row = {"session_id": session_id, "cwd": json.dumps(cwd), "additional_directories": directories}
 
         async def write() -> None:

@@ -10,12 +10,14 @@ from typing import Any, Final
 from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from acp_kit._timeline import Pieces, Timeline, key_of, updates_of
-from acp_kit._updates import TABLE, Sets, tag_of
 from acp_kit.history.bodies import Bodies, dump
 from acp_kit.history.errors import UnknownSession
 from acp_kit.history.listing import is_storable, now
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS
+from acp_kit.updates.entries import key_of, updates_of
+from acp_kit.updates.messages import Chunks
+from acp_kit.updates.table import TABLE, AddsChunk, SetsValues, tag_of
+from acp_kit.updates.timeline import OpenMessage, Timeline
 
 # In characters. PostgreSQL's indexes take 2,700 bytes with the id of the session.
 _LONGEST_KEY: Final = 1000
@@ -46,14 +48,10 @@ class SessionWriter:
 
     async def append(self, updates: Sequence[Any]) -> None:
         """Append updates: load what they change, merge them into it, and save what has changed."""
-        known, settings = await self._load_entries(updates), await self._load_settings(updates)
-        timeline = Timeline(keeps_unknown=True, next_place=self._next)
-        timeline.settings |= settings
-        for position, entry in known.items():
-            timeline.add(entry, position)
-        if self._open_key is not None:
-            timeline.open_message(*json.loads(self._open_key))
-        continued = timeline.open_place
+        known = await self._load_entries(updates)
+        settings = await self._load_settings(updates)
+        timeline = self._timeline(known, settings)
+        continued = timeline.open_message
         for change in updates:
             timeline.apply(change)
         timeline.refresh()
@@ -65,12 +63,10 @@ class SessionWriter:
             elif entry is not known[place]:
                 row = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == place)
                 await self._connection.execute(update(ENTRIES).where(*row).values(body=dump(entry)))
-            if place == continued != timeline.open_place:
-                await self.merge_message()
-        if timeline.open_place != continued:
-            self._open_from = timeline.open_place
-            self._open_key = timeline.open_key and json.dumps(timeline.open_key)
-            self._changed |= {"open_from": self._open_from, "open_key": self._open_key}
+            if continued is not None and place == continued.place and continued is not timeline.open_message:
+                await self.merge_message()  # before the rows behind it are added
+        if timeline.open_message is not continued:
+            self._set_open_message(timeline.open_message)
         await self._save_settings(settings, timeline.settings)
 
     async def merge_message(self) -> None:
@@ -83,7 +79,7 @@ class SessionWriter:
         chunks = [self._bodies.load(row["body"]) for row in stored]
         if None in chunks:
             return
-        few = Pieces(chunks).chunks(len(chunks))
+        few = Chunks(chunks).merged(len(chunks))
         if len(few) == len(chunks):
             return
         await self._connection.execute(
@@ -98,6 +94,24 @@ class SessionWriter:
         if self._changed:
             changed = update(SESSIONS).where(SESSIONS.c.session_id == self._session_id)
             await self._connection.execute(changed.values(**self._changed))
+
+    def _timeline(self, entries: dict[int, Any], settings: dict[str, Any]) -> Timeline:
+        """Return a timeline with some entries and settings, in which the open message has no chunks yet."""
+        timeline = Timeline(keeps_unknown=True, next_place=self._next)
+        timeline.settings |= settings
+        for position, entry in entries.items():
+            timeline.add(entry, position)
+        if self._open_key is not None:
+            tag, message_id = json.loads(self._open_key)
+            effect = TABLE.get(tag)
+            if isinstance(effect, AddsChunk):
+                timeline.begin_message(effect.role, (tag, message_id))
+        return timeline
+
+    def _set_open_message(self, message: OpenMessage | None) -> None:
+        self._open_from = None if message is None else message.place
+        self._open_key = None if message is None else json.dumps(message.key)
+        self._changed |= {"open_from": self._open_from, "open_key": self._open_key}
 
     async def _load_entries(self, updates: Sequence[Any]) -> dict[int, Any]:
         """Return the newest entries with the ids in updates, by position."""
@@ -114,7 +128,7 @@ class SessionWriter:
 
     async def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
         """Return the last updates of the kinds that set values and are in updates, by tag."""
-        tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), Sets)}
+        tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), SetsValues)}
         if not tags:
             return {}
         rows = select(SETTINGS).where(SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag.in_(tags))

@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import DEVNULL, STDOUT
 from typing import cast
 
-from acp_kit._uninterrupted import run_to_end
+from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.local.orphan_guard import OrphanGuard
 from acp_kit.local.output_tail import OutputTail
 from acp_runtime.processes import ProcessGroup, start

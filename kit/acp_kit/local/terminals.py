@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from acp_bindings import v1
-from acp_kit._profiles import like
+from acp_kit.common.profiles import like
 from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.confined.paths import check_text
 from acp_kit.local.file_errors import answering_file_errors

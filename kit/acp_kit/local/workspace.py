@@ -26,8 +26,8 @@ from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 from acp_bindings import v1
-from acp_kit._profiles import like
-from acp_kit._uninterrupted import run_to_end
+from acp_kit.common.profiles import like
+from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.file_errors import answering_file_errors
 from acp_kit.local.text_format import MARK_BYTES, decode, encode

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from acp_kit._sequences import not_a_text
+from acp_kit.common.sequences import check_sequence
 from acp_kit.registry.entries import Entry
 from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent, shown
 from acp_runtime.processes import FOR_CMD_EXE
@@ -179,7 +179,7 @@ class Registry:
 
 def _allow(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:
     """Return variables. Raise InvalidEntry if an entry must not set one of them."""
-    allowed = {*_VARIABLES, *not_a_text("allow_env", allow_env)}
+    allowed = {*_VARIABLES, *check_sequence("allow_env", allow_env)}
     for name in env:
         if name not in allowed:
             allow = f"If you trust that, call resolve or find_binary with allow_env=[{name!r}]."

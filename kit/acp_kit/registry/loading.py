@@ -13,8 +13,8 @@ from logging import getLogger
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from acp_kit._blocking import refuse_event_loop
-from acp_kit._sequences import not_a_text
+from acp_kit.common.blocking import refuse_event_loop
+from acp_kit.common.sequences import check_sequence
 from acp_kit.registry.document import Launch, Registry
 from acp_kit.registry.errors import InvalidRegistry, RegistryUnavailable, shown
 from acp_kit.registry.fetching import fetch_https
@@ -44,7 +44,7 @@ def resolve(agent_id: str, *, allow_env: Collection[str] = ()) -> Launch:
             doesn't have the agent.
     """
     refuse_event_loop("Write `await asyncio.to_thread(resolve, agent_id)`.")
-    allow_env = not_a_text("allow_env", allow_env)  # before the registry is fetched
+    allow_env = check_sequence("allow_env", allow_env)  # before the registry is fetched
     return load_registry().resolve(agent_id, allow_env=allow_env)
 
 

@@ -8,7 +8,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 
-from acp_kit._extras import require
+from acp_kit.common.extras import require
 from acp_kit.remote.headers import is_header_value
 
 TOKEN_HELP = "the environment variable with the token that clients send, as Authorization: Bearer TOKEN"

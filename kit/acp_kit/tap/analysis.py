@@ -9,11 +9,14 @@ from typing import Any
 
 from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_bindings.v1_unstable import connecting as unstable
-from acp_kit._timeline import Message, Timeline, key_of
-from acp_kit._updates import PERMISSION, TABLE, Changes, Says, has_ended, tag_of
-from acp_kit.recording import Direction, Recorded
+from acp_kit.recording.file_format import Direction, Recorded
 from acp_kit.tap.about import about, about_answer, members_of
 from acp_kit.tap.row import Kind, Row
+from acp_kit.updates.entries import key_of
+from acp_kit.updates.merging import has_ended
+from acp_kit.updates.messages import Message
+from acp_kit.updates.table import PERMISSION, TABLE, AddsChunk, ChangesEntry, tag_of
+from acp_kit.updates.timeline import Timeline
 from acp_runtime.jsonrpc import check_line
 
 # The side that receives what goes in a direction, and the same in v1_unstable.
@@ -172,7 +175,7 @@ class _Analyser:
         value, fault = self._check()
         update, session = members_of(params.get("update")), self._session(name)
         tag = str(update.get("sessionUpdate", "session/update"))
-        if value is not None and isinstance(TABLE.get(tag), Says | Changes):
+        if value is not None and isinstance(TABLE.get(tag), AddsChunk | ChangesEntry):
             row = self._apply(name, value.update)
             if session.running is None and not session.is_replaying:
                 self._blame(row, f"{tag} outside of a turn")
@@ -189,7 +192,7 @@ class _Analyser:
         place = session.timeline.apply(update)
         assert place is not None
         effect = TABLE[tag]
-        if isinstance(effect, Says):
+        if isinstance(effect, AddsChunk):
             row = self._entry(name, place, "message", effect.role)
         else:
             row = self._entry(name, place, "tool", "" if key and key[0] == "tool_call_id" else "compaction")

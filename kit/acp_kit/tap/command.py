@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from time import strftime
 
-from acp_kit.recording import Recorded, format_recorded, read_recording
+from acp_kit.recording.file_format import Recorded, format_recorded, read_recording
 
 
 def add_tap(parser: ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def _tap(parser: ArgumentParser, options: Namespace) -> int:
 
 
 def _show(options: Namespace) -> int:
-    from acp_kit.redaction import redact_recorded
+    from acp_kit.recording.redaction import redact_recorded
     from acp_kit.tap.analysis import analyse
     from acp_kit.tap.showing import page, show
 
@@ -76,7 +76,7 @@ def _show(options: Namespace) -> int:
 
 
 def _redact(options: Namespace) -> int:
-    from acp_kit.redaction import redact_recorded
+    from acp_kit.recording.redaction import redact_recorded
 
     redacted = b"".join(map(format_recorded, map(redact_recorded, options.file[1])))
     if options.to is None:

@@ -15,7 +15,7 @@ from threading import Thread
 from types import FrameType
 from typing import IO
 
-from acp_kit.recording import Direction
+from acp_kit.recording.file_format import Direction
 from acp_kit.tap.recorder import Recorder
 
 _PIECE = 1 << 16

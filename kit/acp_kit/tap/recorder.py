@@ -10,8 +10,8 @@ from queue import SimpleQueue
 from threading import Thread
 from time import time
 
-from acp_kit.owner_file import OwnerFile
-from acp_kit.recording import Direction, format_entry
+from acp_kit.recording.file_format import Direction, format_entry
+from acp_kit.recording.owner_file import OwnerFile
 
 # How much may wait to be written, and how long a line may be, in bytes. Beyond that the recording stops.
 _MAX_WAITING = 512 * 1024 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from acp_kit.recording import Direction, Recorded
+from acp_kit.recording.file_format import Direction, Recorded
 
 Kind = Literal["turn", "call", "notification", "message", "tool", "state", "text"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from acp_kit.recording import Direction, Recorded
+from acp_kit.recording.file_format import Direction, Recorded
 from acp_kit.tap.analysis import analyse
 from acp_kit.tap.row import Row
 from acp_runtime.escaping import printable

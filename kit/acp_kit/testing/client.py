@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 from acp_bindings import v1
-from acp_kit._sequences import not_a_text
 from acp_kit.client import TerminalHandlers, Terminals, UpdateHandlers, find_session
+from acp_kit.common.sequences import check_sequence
 from acp_runtime import RequestError, ResourceNotFound
 
 Permission: TypeAlias = "str | Callable[[v1.RequestPermissionRequest], Awaitable[str | None]] | None"
@@ -72,7 +72,7 @@ class ScriptedClient:
         self.terminals = terminals
         self.updates: list[v1.SessionUpdate] = []
         self.asked: list[v1.RequestPermissionRequest] = []
-        self.permissions: list[Permission] = [*not_a_text("permissions", permissions)]
+        self.permissions: list[Permission] = [*check_sequence("permissions", permissions)]
 
     def __call__(self, agent: v1.RemoteAgent) -> v1.Client:
         """Make the client's side of a connection."""

@@ -14,10 +14,10 @@ from time import time
 from typing import Any, Literal
 
 from acp_bindings import v1
-from acp_kit._sequences import not_a_text
 from acp_kit.client import ClientSession, client_capabilities, open_session
-from acp_kit.owner_file import OwnerFile
-from acp_kit.recording import Direction, format_entry
+from acp_kit.common.sequences import check_sequence
+from acp_kit.recording.file_format import Direction, format_entry
+from acp_kit.recording.owner_file import OwnerFile
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.client import ScriptedClient
 from acp_kit.testing.replay import Replay
@@ -61,7 +61,7 @@ async def connect(
     """
     async with reported(deadline, agent, client) as options, AsyncExitStack() as stack:
         if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
-            spawned = v1.spawn_agent(client, *not_a_text("agent", agent), options=options)
+            spawned = v1.spawn_agent(client, *check_sequence("agent", agent), options=options)
             remote = await stack.enter_async_context(spawned)
         else:
             ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from acp_kit._sequences import not_a_text
+from acp_kit.common.sequences import check_sequence
 from acp_kit.testing import relay
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.connecting import reported
@@ -85,7 +85,7 @@ async def start_client(
     with TemporaryDirectory(prefix="acp-bindings-") as folder, closing(await opening) as server:
         port: int = server.sockets[0].getsockname()[1]
         program = _program(Path(folder), token, [sys.executable, relay.__file__, str(port)])
-        words = [word.replace("{agent}", program) for word in not_a_text("command", command)]
+        words = [word.replace("{agent}", program) for word in check_sequence("command", command)]
         defaults: dict[str, Any] = {"stdin": DEVNULL, "stdout": PIPE, "start_new_session": True}
         client = await create_subprocess_exec(*words, **{**defaults, **options})
         try:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from acp_kit.recording import Recorded, read_recording
+from acp_kit.recording.file_format import Recorded, read_recording
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 

@@ -223,17 +223,6 @@ async def session_with_a_raw_agent() -> AsyncIterator[tuple[ClientSession, Peer]
         await opening.__aexit__(None, None, None)
 
 
-async def test_updates_of_unknown_kinds_are_counted_in_the_state() -> None:
-    async with session_with_a_raw_agent() as (session, peer):
-        for invalid in ({"sessionUpdate": "hologram"}, {"sessionUpdate": "plan", "entries": 1}, 5):
-            await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": invalid}})
-        await peer.send({"method": "session/update", "params": {"sessionId": "other", "update": {}}})
-        await peer.send(update("s", "last"))
-        while not session.state.text:
-            await asyncio.sleep(0)
-        assert session.state.unknown == 1
-
-
 def in_one_piece(*messages: Any) -> bytes:
     return b"".join(map(line, messages))
 

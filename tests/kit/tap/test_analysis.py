@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_kit.recording import Direction, Recorded
+from acp_kit.recording.file_format import Direction, Recorded
 from acp_kit.tap.analysis import analyse
 from acp_kit.tap.row import Row
 

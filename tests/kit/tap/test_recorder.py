@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acp_kit.recording import read_recording
+from acp_kit.recording.file_format import read_recording
 from acp_kit.tap import recorder
 from acp_kit.tap.recorder import Recorder
 from tests.support.kit.tapped import ECHO, SECONDS, run, start

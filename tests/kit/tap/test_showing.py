@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from acp_kit.__main__ import main
-from acp_kit.recording import read_recording
+from acp_kit.recording.file_format import read_recording
 from acp_kit.tap import showing
 
 UPDATE = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a\u2028</script>\x1b[31m"}}

@@ -12,7 +12,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Turn
-from acp_kit.recording import read_recording
+from acp_kit.recording.file_format import read_recording
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
 from acp_kit.testing.connecting import RECORD
 from acp_runtime import ConnectionClosed

@@ -16,7 +16,7 @@ import pytest
 
 from acp_kit.agent import Turn
 from acp_kit.client import Terminals, open_session
-from acp_kit.recording import read_recording
+from acp_kit.recording.file_format import read_recording
 from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, as_client, connect, wait
 from acp_kit.testing.connecting import RECORD
 from acp_runtime import Options, RemoteError, RequestError

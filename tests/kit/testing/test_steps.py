@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.recording import read_recording
+from acp_kit.recording.file_format import read_recording
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, ignore_cancel, late, reuse_id, slow
 from acp_kit.testing.connecting import RECORD
 from acp_runtime import ConnectionClosed

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.routing import Route, WebSocketRoute
 
-from acp_kit._sequences import not_a_text
+from acp_kit.common.sequences import check_sequence
 from acp_kit.remote.server.account import Accounts
 from acp_kit.remote.server.admission import LOOPBACK, Admission, refuse
 from acp_kit.remote.server.bounds import Bounds
@@ -56,7 +56,7 @@ def agent_app(
     Raises:
         ValueError: One of the hosts or origins would match nothing.
     """
-    names, sites = not_a_text("hosts", hosts), not_a_text("origins", origins)
+    names, sites = check_sequence("hosts", hosts), check_sequence("origins", origins)
     admission = Admission(names, sites, authenticate, bounds.first_seconds)
     connections = Connections(serve, bounds.connections)
     accounts = Accounts(bounds)

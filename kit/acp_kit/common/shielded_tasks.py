@@ -1,4 +1,4 @@
-"""Finishes what must not be left half done, even if the task that waits for it is cancelled."""
+"""Runs coroutines to their end, even if the task that waits for them is cancelled."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# The most seconds that `finished_soon` waits after a cancellation.
-_HURRIED = 0.5
+# How long `run_within` still waits after a cancellation, in seconds.
+_WAIT_AFTER_CANCELLATION = 0.5
 
-_running: set[asyncio.Task[Any]] = set()  # the event loop itself keeps no tasks alive
+# The event loop itself keeps only weak references to tasks.
+_background_tasks: set[asyncio.Task[Any]] = set()
 
 
 async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], object] = lambda: None) -> T:
-    """Run a coroutine to its end, and return its result or raise its error, unless this task is cancelled meanwhile.
+    """Run a coroutine to its end, and return its result or raise its error.
 
     Args:
         work: the coroutine.
         on_cancel: called each time this task is cancelled meanwhile.
 
     Raises:
-        CancelledError: once the coroutine has ended, if this task was cancelled meanwhile. An error of the coroutine is
-            its context. Otherwise, a task that goes on after errors would never end.
+        CancelledError: if this task was cancelled meanwhile, once the coroutine has ended. An error of the coroutine is
+            its context. (If that error was raised instead, a task that continues after errors would never end.)
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
@@ -41,26 +42,26 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
 
 
 async def run_within(work: Coroutine[Any, Any, object], deadline: float) -> None:
-    """Run a coroutine to its end, and raise its error, but wait for it at most `deadline` seconds.
+    """Run a coroutine, and wait for it at most `deadline` seconds. Raise its error if it fails by then.
 
-    After that, it continues in the background, and its error is dropped.
+    After the deadline, it continues in the background, and its error is dropped.
 
     Raises:
-        CancelledError: at the end of the wait, if this task was cancelled meanwhile. That shortens the wait.
+        CancelledError: if this task was cancelled meanwhile, after a shorter wait.
     """
     task = asyncio.create_task(work)
-    _running.add(task)
+    _background_tasks.add(task)
     task.add_done_callback(_forget)
     try:
         await asyncio.wait({task}, timeout=deadline)
     except asyncio.CancelledError:
-        await asyncio.wait({task}, timeout=min(deadline, _HURRIED))
+        await asyncio.wait({task}, timeout=min(deadline, _WAIT_AFTER_CANCELLATION))
         raise
     if task.done():
         task.result()
 
 
 def _forget(task: asyncio.Task[Any]) -> None:
-    _running.discard(task)
+    _background_tasks.discard(task)
     if not task.cancelled():
         task.exception()  # marks it as retrieved

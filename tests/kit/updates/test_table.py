@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from acp_bindings import v1
-from acp_kit._updates import PERMISSION, TABLE, Sets
 from acp_kit.client import SessionState
+from acp_kit.updates.table import PERMISSION, TABLE, SetsValues
 
 
 def test_each_kind_of_update_has_a_line() -> None:
@@ -19,7 +19,7 @@ def test_each_kind_of_update_has_a_line() -> None:
 
 
 def test_each_value_that_an_update_sets_can_be_read() -> None:
-    names = [name for effect in TABLE.values() if isinstance(effect, Sets) for name in effect.fields]
+    names = [name for effect in TABLE.values() if isinstance(effect, SetsValues) for name in effect.fields]
     state = SessionState()
     assert names
     assert [name for name in names if not hasattr(state, name)] == []

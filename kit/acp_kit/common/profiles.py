@@ -1,7 +1,7 @@
-"""The classes of another profile that have the same messages.
+"""The classes of other profiles that have the same messages as `acp_bindings.v1`.
 
-acp_kit is written for `acp_bindings.v1`. Proxies and requests of `v1_unstable` also work: for them, messages are built
-with the classes of that profile, and models of v1 that it is given are converted.
+acp_kit is written for `acp_bindings.v1`. Proxies and requests of `v1_unstable` also work: for these, messages are built
+with the classes of that profile, and models of v1 are converted.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 def like(other: object, cls: type[T]) -> type[T]:
-    """Return a class of `acp_bindings.v1`, or the class with its name in the profile of another object.
+    """Return the class with the same name in the profile of another object.
 
     Args:
-        other: a proxy, or an instance of a model.
+        other: a proxy, or an instance of a model. With any other object, the class itself is returned.
         cls: the class in `acp_bindings.v1`.
     """
     profile = _profile(cast("Any", type(other)))
@@ -25,11 +25,11 @@ def like(other: object, cls: type[T]) -> type[T]:
 
 
 def convert(other: object, model: T) -> T:
-    """Return a model of `acp_bindings.v1`, converted to the profile that another object belongs to.
+    """Return a model of `acp_bindings.v1`, converted to the profile of another object.
 
     Args:
         other: a proxy, or an instance of a model.
-        model: the model. One of another profile than v1 is returned as it is.
+        model: the model. A model of another profile than v1 is returned unchanged.
     """
     cls = cast("Any", type(model))
     wanted = like(other, cls) if _profile(cls) is None else cls

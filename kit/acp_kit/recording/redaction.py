@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any, cast
 
-from acp_kit.recording import Recorded
+from acp_kit.recording.file_format import Recorded
 from acp_runtime.jsonrpc import ANY, parse, write
 
 _REDACTED = "[redacted]"

@@ -1,4 +1,4 @@
-"""Finds a setting and a value among those that a session has: for the agent that offers them, and for the client."""
+"""Finds and checks the config options and the modes of a session, for agents and clients."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def find_option(options: Sequence[SessionConfigOption], setting: str) -> SessionConfigOption | None:
-    """Return the option with an id; else the only one of a category; else None.
+    """Return the option with this id, else the only option of this category, else None.
 
     Raises:
-        ValueError: if several options have the category, with their ids.
+        ValueError: if several options have the category. The message lists their ids.
     """
     by_id = [option for option in options if option.id == setting]
     matching = by_id or [option for option in options if option.category == setting]
@@ -25,10 +25,10 @@ def find_option(options: Sequence[SessionConfigOption], setting: str) -> Session
 
 
 def check_value(option: SessionConfigOption, value: str | bool) -> None:
-    """Check that an option has a value.
+    """Check that an option offers a value.
 
     Raises:
-        ValueError: if it doesn't. The message lists its values.
+        ValueError: if it doesn't. The message lists the values that it offers.
     """
     if option.type == "boolean":
         if not isinstance(value, bool):
@@ -38,27 +38,29 @@ def check_value(option: SessionConfigOption, value: str | bool) -> None:
 
 
 def check_mode(modes: Sequence[SessionMode], mode_id: str | bool) -> None:
-    """Check that a session has a mode.
+    """Check that a session offers a mode.
 
     Raises:
-        ValueError: if it doesn't. The message lists its modes.
+        ValueError: if it doesn't. The message lists the modes that it offers.
     """
     if mode_id not in (ids := [mode.id for mode in modes]):
         raise ValueError(f"The agent doesn't offer the mode {mode_id!r}, but {_list(ids)}.")
 
 
 def not_offered(setting: str, options: Sequence[SessionConfigOption], modes: Sequence[SessionMode]) -> ValueError:
-    """Return the error for a setting that the agent doesn't offer, with those that it offers."""
-    names = [option.id for option in options] or ["mode"] * bool(modes)
+    """Return the error for a setting that the agent doesn't offer. The message lists the settings that it offers."""
+    names = [option.id for option in options]
+    if not names and modes:
+        names = ["mode"]
     return ValueError(f"The agent offers no option {setting!r}, but {_list(names)}.")
 
 
 def values_of(option: SessionConfigOptionSelect) -> list[SessionConfigSelectOption]:
     """Return the values of an option, without their groups."""
-    flat: list[SessionConfigSelectOption] = []
-    for choice in option.options:
-        flat += getattr(choice, "options", [choice])
-    return flat
+    values: list[SessionConfigSelectOption] = []
+    for value_or_group in option.options:
+        values += getattr(value_or_group, "options", [value_or_group])
+    return values
 
 
 def _list(names: Iterable[str]) -> str:

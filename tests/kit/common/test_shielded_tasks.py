@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from acp_kit._uninterrupted import run_to_end
+from acp_kit.common.shielded_tasks import run_to_end
 
 
 async def test_a_cancellation_goes_before_an_error() -> None:

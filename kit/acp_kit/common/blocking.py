@@ -9,12 +9,12 @@ import sys
 def refuse_event_loop(instead: str) -> None:
     """Raise RuntimeError if this thread runs an event loop, unless a user types the program.
 
-    In a notebook a cell runs in the event loop of the notebook's kernel, and a cell that blocks is what the user waits
-    for: the kernel itself is interrupted and restarted from another thread. Python says by `sys.ps1` that it is used
-    interactively, and IPython sets it as well.
+    In a notebook, cells run in the event loop of the kernel. A cell that blocks is what the user waits for, and the
+    kernel is interrupted and restarted from another thread. Python sets `sys.ps1` if it is used interactively; so does
+    IPython.
 
     Args:
-        instead: what to write, for the message.
+        instead: the last sentence of the message, which says what to call instead.
     """
     try:
         asyncio.get_running_loop()

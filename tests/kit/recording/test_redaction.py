@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acp_kit.recording import Recorded
-from acp_kit.redaction import redact, redact_recorded
+from acp_kit.recording.file_format import Recorded
+from acp_kit.recording.redaction import redact, redact_recorded
 
 TOKEN = "hunter2hunter2hunter2"
 # Texts with a secret, and what is left of them.

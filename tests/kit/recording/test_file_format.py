@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_kit.frame_log import FrameLog
-from acp_kit.recording import Recorded, read_recording
+from acp_kit.recording.file_format import Recorded, read_recording
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 UPDATE = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s"}}

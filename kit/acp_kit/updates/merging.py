@@ -1,0 +1,126 @@
+"""Merges an update into the entry or the values that it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
+
+from acp_kit.common.profiles import like
+from acp_kit.updates.table import TABLE, ChangesEntry, SetsValues
+from acp_runtime import ABSENT, Model
+
+# The class of a new entry, and its required fields if the first update doesn't have them.
+_NEW_ENTRIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "tool_call_id": ("SessionUpdateToolCall", {"title": ""}),
+    "compaction_id": ("SessionUpdateCompactionUpdate", {"status": "in_progress"}),
+}
+_FINAL_STATUSES: Final = ("completed", "failed")
+_IDENTIFYING_FIELDS: Final = frozenset(("session_update", *_NEW_ENTRIES))
+
+# A chunk is plain if it and its block of content have no other fields.
+_PLAIN_CHUNK_FIELDS: Final = {"session_update", "content", "message_id", "compaction_id"}
+_PLAIN_TEXT_FIELDS: Final = {"type", "text"}
+
+
+def has_ended(entry: Any) -> bool:
+    """Whether a tool call or a compaction has ended."""
+    return entry.status in _FINAL_STATUSES
+
+
+def change_entry(effect: ChangesEntry, entry: Any, update: Any) -> tuple[Any, bool]:
+    """Return an entry after an update, and whether it is a new one.
+
+    Args:
+        effect: what the update does.
+        entry: the newest entry with the id of the update; None if there is none.
+        update: the update.
+    """
+    is_new = entry is None or (effect.starts and has_ended(entry))
+    if is_new:
+        from acp_bindings import v1
+
+        name, defaults = _NEW_ENTRIES[effect.id_field]
+        cls: Any = like(update, getattr(v1, name))
+        if isinstance(update, cls):
+            return update, True
+        entry = cls(**defaults, **{effect.id_field: getattr(update, effect.id_field)})
+    if effect.appends_to is None:
+        values = _changed_values(update, null_clears=effect.null_clears)
+    else:
+        values = {effect.appends_to: _append(getattr(entry, effect.appends_to) or (), update)}
+    return _copy(entry, values), is_new
+
+
+def change_values(effect: SetsValues, last: Any, update: Any) -> Any:
+    """Return an update that sets values, merged into the last one of its kind if it is partial."""
+    return _copy(last, _given_values(update)) if effect.is_partial and last is not None else update
+
+
+def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that updates set, by name.
+
+    Args:
+        settings: the last update of each kind, by tag.
+    """
+    values: dict[str, Any] = {}
+    for tag, update in settings.items():
+        for name, field in cast("SetsValues", TABLE[tag]).fields.items():
+            value: Any = getattr(update, field) if field else update
+            values[name] = tuple(value) if value.__class__ is list else value
+    return values
+
+
+def plain_text(chunk: Any) -> str | None:
+    """Return the text of a chunk, or None if the chunk has anything else, such as an image, annotations or `_meta`.
+
+    Chunks of plain text can be merged without losing anything.
+    """
+    content = chunk.content
+    is_plain = content.__pydantic_fields_set__ == _PLAIN_TEXT_FIELDS and chunk.__pydantic_fields_set__ <= (
+        _PLAIN_CHUNK_FIELDS
+    )
+    return content.text if is_plain else None
+
+
+def with_text(chunk: Any, text: str) -> Any:
+    """Return a copy of a chunk of plain text with another text."""
+    return chunk.model_copy(update={"content": chunk.content.model_copy(update={"text": text})})
+
+
+def given_fields(model: Any) -> dict[str, Any]:
+    """Return the fields of a model that aren't absent.
+
+    Iterating over a model also gives the keys that the schema doesn't know, and a peer may name one like a field.
+    """
+    return {name: value for name, value in cast("dict[str, Any]", vars(model)).items() if value is not ABSENT}
+
+
+def _changed_values(update: Model, *, null_clears: bool) -> dict[str, Any]:
+    values = {name: value for name, value in _given_values(update).items() if null_clears or value is not None}
+    # The first update of a tool call must have a title, so an empty one says nothing.
+    if values.get("title") == "":
+        del values["title"]
+    return values
+
+
+def _given_values(update: Model) -> dict[str, Any]:
+    """Return the given fields of an update, except those that identify it, and the keys unknown to the schema."""
+    fields = type(update).model_fields
+    unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
+    return unknown | {name: value for name, value in given_fields(update).items() if name not in _IDENTIFYING_FIELDS}
+
+
+def _copy(entry: Any, values: dict[str, Any]) -> Any:
+    # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
+    return BaseModel.model_copy(entry, update=values) if values else entry
+
+
+def _append(blocks: Sequence[Any], chunk: Any) -> list[Any]:
+    """Return blocks of content with that of a chunk. Adjacent plain texts are one block."""
+    last = blocks[-1] if blocks else None
+    text = plain_text(chunk)
+    if text is None or last is None or last.__pydantic_fields_set__ != _PLAIN_TEXT_FIELDS:
+        return [*blocks, chunk.content]
+    return [*blocks[:-1], last.model_copy(update={"text": last.text + text})]

@@ -1,0 +1,68 @@
+"""Merges the replay of a session into what is known of the session already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Any, get_args
+
+from acp_kit.updates.entries import key_of
+from acp_kit.updates.merging import given_fields, has_ended
+from acp_kit.updates.messages import Message
+from acp_kit.updates.table import Role
+
+
+def merge_replay(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any]:
+    """Return the entries of a session, merged with those of a replay of it.
+
+    A replay may split messages otherwise, and may lack entries. If it has nothing new, the known entries stay, with how
+    they ended. Otherwise, between the entries that both have, the side with more is kept.
+    """
+    if (completed := _complete_known(known, replayed)) is not None:
+        return completed
+    entries: list[Any] = []
+    matcher = SequenceMatcher(None, _identities(known), _identities(replayed))
+    for kind, known_start, known_end, replayed_start, replayed_end in matcher.get_opcodes():
+        ours, theirs = known[known_start:known_end], replayed[replayed_start:replayed_end]
+        entries += map(_complete, ours, theirs) if kind == "equal" else max(ours, theirs, key=_amount)
+    return entries
+
+
+def _complete_known(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any] | None:
+    """Return the known entries with how they ended; None if the replay has a text or an entry that isn't known.
+
+    Goes backwards, because an id may be used again.
+    """
+    for role in get_args(Role):
+        said = "".join(message.text for message in known if isinstance(message, Message) and message.role == role)
+        end = len(said)
+        for entry in reversed(replayed):
+            if isinstance(entry, Message) and entry.role == role and (end := said.rfind(entry.text, 0, end)) < 0:
+                return None
+    entries, place = [*known], len(known)
+    for entry in reversed(replayed):
+        if not isinstance(entry, Message):
+            place = next((place for place in range(place - 1, -1, -1) if key_of(known[place]) == key_of(entry)), -1)
+            if place < 0:
+                return None
+            entries[place] = _complete(known[place], entry)
+    return entries
+
+
+def _identities(entries: Sequence[Any]) -> list[object]:
+    """Return what each entry has in common with the same one in a replay."""
+    return [(entry.role, entry.text) if isinstance(entry, Message) else key_of(entry) for entry in entries]
+
+
+def _complete(known: Any, replayed: Any) -> Any:
+    """Return a known entry. If it hasn't ended, it gets the status and the missing fields of the replayed one."""
+    if isinstance(known, Message) or has_ended(known):
+        return known
+    kept = {name: value for name, value in given_fields(known).items() if value not in (None, "", [])}
+    return replayed.model_copy(update={**kept, "status": replayed.status or known.status})
+
+
+def _amount(entries: Iterable[Any]) -> tuple[int, int]:
+    """Return how many tool calls and compactions there are, and how many characters of messages."""
+    lengths = [len(entry.text) if isinstance(entry, Message) else None for entry in entries]
+    return lengths.count(None), sum(filter(None, lengths))

@@ -1,0 +1,181 @@
+"""Merges the updates of a session into messages, tool calls, compactions and settings, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+from acp_kit.updates.entries import key_of, updates_of
+from acp_kit.updates.merging import change_entry, change_values
+from acp_kit.updates.messages import Chunks, Message
+from acp_kit.updates.replays import merge_replay
+from acp_kit.updates.table import PERMISSION, TABLE, AddsChunk, AddsNotice, ChangesEntry, Role, SetsValues, tag_of
+
+if TYPE_CHECKING:
+    from acp_bindings.v1 import SessionUpdate, ToolCall, ToolCallUpdate
+
+
+@runtime_checkable
+class Tagged(Protocol):
+    """An update of any profile. Its tag says what it does."""
+
+    @property
+    def session_update(self) -> str:
+        """The tag."""
+        ...
+
+
+Update: TypeAlias = "Tagged | ToolCallUpdate"
+"""An update, or the tool call of a permission request."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMessage:
+    """The message that further chunks are added to.
+
+    Attributes:
+        key: the tag and the message id of these chunks.
+        place: the place of the message.
+        chunks: its chunks.
+    """
+
+    key: tuple[str, str | None]
+    place: int
+    chunks: Chunks
+
+
+class Timeline:
+    """What the updates of a session amount to.
+
+    Attributes:
+        entries: messages, tool calls (`SessionUpdateToolCall`) and compactions (`SessionUpdateCompactionUpdate`) by
+            place, in the order in which they started. The open message may lack chunks until `refresh`.
+        tool_calls: the newest tool call with each id.
+        settings: the last update of each kind that sets values, by tag.
+        notices: the notices for the user.
+        next_place: where the next entry will be, after `refresh`. A message takes a place for each chunk.
+        open_message: the message that further chunks are added to; None if the next chunk begins one.
+        places: where the newest entry with each id is.
+
+    Args:
+        keeps_unknown: whether updates of unknown kinds are entries, too. Otherwise, they are ignored.
+        next_place: the first place.
+    """
+
+    def __init__(self, *, keeps_unknown: bool = False, next_place: int = 0) -> None:
+        self.entries: dict[int, Any] = {}
+        self.tool_calls: dict[str, ToolCall] = {}
+        self.settings: dict[str, Any] = {}
+        self.notices: list[Any] = []
+        self.next_place: int = next_place
+        self.open_message: OpenMessage | None = None
+        self.places: dict[tuple[str, str], int] = {}
+        # Tool calls that only permission requests have named, and the place of the earlier entry with the same id.
+        self._unreported: dict[tuple[str, str], int | None] = {}
+        self._keeps_unknown = keeps_unknown
+
+    def apply(self, update: Update) -> int | None:
+        """Merge an update. Return the place of the entry that it adds or changes; None if it does neither."""
+        tag = tag_of(update)
+        effect = TABLE.get(tag)
+        if isinstance(effect, AddsChunk):
+            chunk: Any = update
+            key = (tag, chunk.message_id)
+            message = self.open_message
+            if message is None or message.key != key:
+                message = self.begin_message(effect.role, key)
+            message.chunks.add(chunk)
+            return message.place
+        if isinstance(effect, ChangesEntry):
+            return self._change(effect, update, is_question=tag == PERMISSION)
+        if isinstance(effect, SetsValues):
+            self.settings[tag] = change_values(effect, self.settings.get(tag), update)
+        elif isinstance(effect, AddsNotice):
+            self.notices.append(update)
+        elif self._keeps_unknown:
+            return self.add(update)
+        return None
+
+    def updates(self) -> Iterator[SessionUpdate]:
+        """Yield updates that amount to the same, as few as possible.
+
+        What is applied meanwhile is not in them, unless it changes an earlier entry.
+        """
+        self.refresh()
+        for place in [*self.entries]:
+            yield from updates_of(self.entries[place])
+        yield from [*self.settings.values()]
+
+    def begin_message(self, role: Role, key: tuple[str, str | None]) -> OpenMessage:
+        """Begin a message.
+
+        Args:
+            role: its role.
+            key: the tag and the message id of the chunks to add to it.
+        """
+        chunks = Chunks()
+        place = self.add(Message(role, key[1], chunks, 0))
+        self.open_message = OpenMessage(key, place, chunks)
+        return self.open_message
+
+    def end_message(self) -> None:
+        """Let the next chunk begin a message, even if it has the role and the id of the last one."""
+        self.refresh()
+        self.open_message = None
+
+    def refresh(self) -> None:
+        """Let the open message have all of its chunks."""
+        if (message := self.open_message) is not None:
+            self.entries[message.place] = self.entries[message.place].latest()
+            self.next_place = max(self.next_place, message.place + len(message.chunks))
+
+    def add(self, entry: Any, place: int | None = None) -> int:
+        """Add an entry, as the newest one with its id, and return its place."""
+        self.end_message()
+        if place is None:
+            place, self.next_place = self.next_place, self.next_place + 1
+        self._put(entry, place)
+        return place
+
+    def drop_unreported_calls(self) -> None:
+        """Remove the tool calls that only permission requests have named: some agents use another id for these."""
+        for key, earlier_place in self._unreported.items():
+            del self.entries[self.places.pop(key)], self.tool_calls[key[1]]
+            if earlier_place is not None:
+                self._put(self.entries[earlier_place], earlier_place)
+        self._unreported.clear()
+
+    def take_replay(self, replay: Timeline) -> None:
+        """Take from the replay of an earlier part of this session what is missing here."""
+        self.end_message()
+        replay.end_message()
+        entries = merge_replay([*self.entries.values()], [*replay.entries.values()])
+        self.entries.clear()
+        self.tool_calls.clear()
+        self.places.clear()
+        self._unreported.clear()
+        for entry in entries:
+            self.add(entry)
+        self.settings |= replay.settings
+        self.notices += replay.notices
+
+    def _change(self, effect: ChangesEntry, update: Any, *, is_question: bool) -> int:
+        key = (effect.id_field, getattr(update, effect.id_field))
+        place = self.places.get(key)
+        entry, is_new = change_entry(effect, None if place is None else self.entries[place], update)
+        if not is_question:
+            self._unreported.pop(key, None)
+        elif is_new:
+            self._unreported[key] = place
+        if place is None or is_new:
+            return self.add(entry)
+        self._put(entry, place)
+        return place
+
+    def _put(self, entry: Any, place: int) -> None:
+        self.entries[place] = entry
+        if (key := key_of(entry)) is not None:
+            self.places[key] = place
+            if key[0] == "tool_call_id":
+                self.tool_calls[key[1]] = entry
