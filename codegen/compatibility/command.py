@@ -15,9 +15,9 @@ from codegen.compatibility.check import Result, check_old_code
 from codegen.diff.sources import read_side
 from codegen.diff.verdict.rules import RULES
 from codegen.emit.rendering import Templates
-from codegen.escaping import code, listed, plain
+from codegen.escaping import code, join_first, plain
 from codegen.files import read_files, replace_folders, write_output
-from codegen.pinned.npm import from_npm, npm_versions
+from codegen.pinned.npm import npm_versions, read_npm_package
 from codegen.pinned.pins import PINS, read_pins
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -71,7 +71,7 @@ def released_schemas(version: str, folder: Path) -> Path:
     """Return the schemas of a release, from a folder that keeps them."""
     target = folder / version
     if not target.is_dir():
-        replace_folders({target: from_npm(f"{PACKAGE}@{version}").schemas})
+        replace_folders({target: read_npm_package(f"{PACKAGE}@{version}").schemas})
     return target
 
 
@@ -132,6 +132,6 @@ def _reasons(result: Result) -> list[tuple[str, int, str]]:
         for finding in findings:
             uses.setdefault(finding.rule, set()).add(failure.file)
             subjects.setdefault(finding.rule, set()).update(finding.subjects)
-    names = {rule: listed([*map(code, sorted(found))], _SHOWN) for rule, found in subjects.items()}
+    names = {rule: join_first([*map(code, sorted(found))], _SHOWN) for rule, found in subjects.items()}
     reasons = [(RULES[rule].sentence, len(uses[rule]), names[rule]) for rule in uses]
     return sorted(reasons, key=lambda each: (-each[1], each[0]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from codegen.ir import Alias, Method, Model, Schema, Union
-from codegen.reference.examples import Examples, Object, as_json, as_python, keywords, read_choices
+from codegen.reference.examples import Examples, Object, read_choices, to_json, to_python, write_keywords
 from codegen.types import Type
 
 _ROLES = ("agent", "client")
@@ -110,7 +110,7 @@ class Uses:
 
     def _of_model(self, name: str) -> Iterator[Use]:
         for suffix, example in self._variants(name):
-            yield _use(f"build_{name}{suffix}", _BINDINGS + name, f"return {as_python(example, _BINDINGS)}")
+            yield _use(f"build_{name}{suffix}", _BINDINGS + name, f"return {to_python(example, _BINDINGS)}")
         for each in self._schema.fields(name):
             returns = self._annotation(each.read)
             yield _use(
@@ -148,7 +148,7 @@ class Uses:
         if values and others is None:
             yield _match(f"choose_{alias.name}", returns, map(repr, values), [alias.name])
         elif not values:
-            example = as_python(self.examples.of(alias.name), _BINDINGS)
+            example = to_python(self.examples.of(alias.name), _BINDINGS)
             yield _use(f"make_{alias.name}", returns, f"return {example}")
             if alias.type.nullable:
                 yield _use(f"make_{alias.name}_null", returns, "return None")
@@ -160,7 +160,7 @@ class Uses:
         for number, model in enumerate(self._schema.concrete_models(method.params), 1):
             for suffix, example in self._variants(model.name):
                 name = f"call_{role}_{method.name}_{number}{suffix}"
-                written = keywords(list(example.fields), _BINDINGS)
+                written = write_keywords(list(example.fields), _BINDINGS)
                 head = f"async def {name}(remote: {_BINDINGS}Remote{role.capitalize()}) -> {result}:\n"
                 body = f"    {'return ' if method.result else ''}await remote.{method.name}({written})\n"
                 yield Use(name, head + body, is_run=False)
@@ -201,5 +201,5 @@ def write_program(name: str, profile: str, schema: Schema) -> Program:
     uses = list(made.all())
     source = "\n\n".join((_HEAD.format(profile), *(each.source for each in uses)))
     calls = {each.name: each.given for each in uses if each.is_run}
-    examples = {name: json.dumps(as_json(made.examples.of(name))) for given in calls.values() for name in given}
+    examples = {name: json.dumps(to_json(made.examples.of(name))) for given in calls.values() for name in given}
     return Program(name, profile, source, calls, examples)
