@@ -82,10 +82,10 @@ def _check(options: argparse.Namespace) -> int:
 
 def _reference(options: argparse.Namespace) -> int:
     from codegen.reference.pages import reference
-    from codegen.regen import encoded
+    from codegen.regen import encode_files
 
     pages = reference(SCHEMA)
-    replace_folders({options.folder: encoded(pages)})
+    replace_folders({options.folder: encode_files(pages)})
     write_output(f"{len(pages)} pages\n")
     return 0
 

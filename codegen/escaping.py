@@ -42,19 +42,19 @@ _FORMAT = re.compile(
 )
 
 
-def visible(text: str) -> str:
+def escape_unsafe(text: str) -> str:
     """Return a text with escapes for the characters that are unsafe. Newlines and tabs stay."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
 
 
 def one_line(text: str) -> str:
     """Return a text on one line, with escapes for the characters that are unsafe, newlines and tabs included."""
-    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+    return escape_unsafe(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def quoted(value: Any) -> str:
+def python_literal(value: Any) -> str:
     """Return a JSON scalar as Python source, with strings in double quotes as the formatter writes them."""
-    return visible(json.dumps(value, ensure_ascii=False)) if isinstance(value, str) else repr(value)
+    return escape_unsafe(json.dumps(value, ensure_ascii=False)) if isinstance(value, str) else repr(value)
 
 
 def docstring(text: str, indent: int) -> str:
@@ -88,7 +88,7 @@ def inert_code(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return text in Markdown, on one line."""
-    return " ".join(re.sub(r"([\\`*\[<&])", r"\\\1", visible(text)).split())
+    return " ".join(re.sub(r"([\\`*\[<&])", r"\\\1", escape_unsafe(text)).split())
 
 
 def markdown(text: str) -> str:
@@ -133,7 +133,7 @@ def _parser() -> MarkdownIt:
     return create_md_parser(MdParserConfig(enable_extensions={"deflist"}), RendererHTML)
 
 
-def filled(text: str, width: int, first: str = "", others: str = "") -> str:
+def wrap(text: str, width: int, first: str = "", others: str = "") -> str:
     """Wrap a text, but not within backticks. `first` and `others` are the indentations of its lines."""
     unbroken = _CODE.sub(lambda code: code[0].replace(" ", _NO_BREAK), text)
     lines = textwrap.wrap(
@@ -142,7 +142,7 @@ def filled(text: str, width: int, first: str = "", others: str = "") -> str:
     return "\n".join(lines).replace(_NO_BREAK, " ")
 
 
-def listed(names: Sequence[str], most: int) -> str:
+def join_first(names: Sequence[str], most: int) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

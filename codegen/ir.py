@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from codegen.escaping import quoted
+from codegen.escaping import python_literal
 from codegen.types import NULL, Type, union_of
 
 Json: TypeAlias = Any
@@ -53,7 +53,7 @@ class Field:
     def assigned(self) -> str:
         """What the class assigns to the attribute; empty if nothing, or a plain default."""
         if self.tag is not None:
-            return f"tag({quoted(self.tag)})"
+            return f"tag({python_literal(self.tag)})"
         return f"absent(default_factory={self.factory})" if self.factory else ""
 
     @property

@@ -11,17 +11,17 @@ from codegen.data.facts_file import Table
 from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
 from codegen.data.resolve import attach_facts
 from codegen.data.unused_facts import check_all_used
-from codegen.emit.formatting import formatted
+from codegen.emit.formatting import format_files
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import read_files, replace_folders
 from codegen.ir import Schema
 from codegen.pinned.pins import load
-from codegen.pinned.profiles import Profile, naming
+from codegen.pinned.profiles import Profile, name_in_errors
 from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import find_envelopes, read_messages
 from codegen.read.methods import read_methods
 from codegen.read.normalise import normalise
-from codegen.read.vocabulary import canonical, check_vocabulary
+from codegen.read.vocabulary import canonicalise, check_vocabulary
 
 PACKAGE = "acp_bindings"
 
@@ -34,7 +34,7 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
         facts: its own tables in `methods.toml`, such as `v1` or `v1_unstable`; None leaves out the facts of that file.
         table: the content of `methods.toml`; by default that of the file.
     """
-    raw = canonical(raw)
+    raw = canonicalise(raw)
     check_vocabulary(raw)
     schema = normalise(raw["$defs"])
     fill_defaults(schema)
@@ -69,17 +69,17 @@ def render(
     files = emit_package([pinned.profile for pinned in pinned_profiles])
     schemas: list[tuple[Profile, Schema]] = []
     for pinned_profile in pinned_profiles:
-        with naming(pinned_profile.profile):
+        with name_in_errors(pinned_profile.profile):
             schemas.append(
                 (pinned_profile.profile, read_schema(pinned_profile.schema, pinned_profile.profile.facts, table))
             )
     if pinned:
         check_all_used(schemas, listed=listed, before=before or {})
     for profile, schema in schemas:
-        with naming(profile):
+        with name_in_errors(profile):
             emitted = emit_profile(profile, keep_old_names(schema, profile.name, renames))
             files |= {f"{profile.name}/{name}": text for name, text in emitted.items()}
-    return formatted(files)
+    return format_files(files)
 
 
 def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> list[str]:
@@ -92,15 +92,15 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
         SchemaError: a schema has something that the generator has no rule for.
     """
     files = render(schema_folder, pinned=pinned)
-    differing = differing_files(files, output)
+    differing = find_differing_files(files, output)
     if differing:
-        replace_folders({output / PACKAGE: encoded(files)})
+        replace_folders({output / PACKAGE: encode_files(files)})
     return differing
 
 
-def differing_files(files: dict[str, str], output: Path) -> list[str]:
+def find_differing_files(files: dict[str, str], output: Path) -> list[str]:
     """Return the paths of the files that differ between the package in `output` and these files."""
-    present, new = read_files(output / PACKAGE), encoded(files)
+    present, new = read_files(output / PACKAGE), encode_files(files)
     return sorted(path for path in present.keys() | new.keys() if present.get(path) != new.get(path))
 
 
@@ -109,7 +109,7 @@ def check(schema_folder: Path, output: Path) -> str:
     files = render(schema_folder, pinned=True)
     present = {path: content.decode("utf-8", "replace") for path, content in read_files(output / PACKAGE).items()}
     lines = [
-        line for path in differing_files(files, output) for line in _diff(path, present.get(path), files.get(path))
+        line for path in find_differing_files(files, output) for line in _diff(path, present.get(path), files.get(path))
     ]
     return "".join(f"{line}\n" for line in lines)
 
@@ -122,5 +122,5 @@ def _diff(path: str, old: str | None, new: str | None) -> Iterator[str]:
     return difflib.unified_diff(old_lines, new_lines, before, after, lineterm="")
 
 
-def encoded(files: dict[str, str]) -> dict[str, bytes]:
+def encode_files(files: dict[str, str]) -> dict[str, bytes]:
     return {name: text.encode("utf-8") for name, text in files.items()}

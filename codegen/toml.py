@@ -16,7 +16,7 @@ from codegen.nodes import escape
 
 T = TypeVar("T")
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
-MEANING = "The top of the file describes every key."
+SEE_TOP_OF_FILE = "The top of the file describes every key."
 # The sentences that replace pydantic's, which name Python types. `found` follows only those about a value.
 _TABLE, _LIST = "Expected a table", "Expected a list"
 _VALUES = {"dict_type": _TABLE, "dataclass_type": _TABLE, "tuple_type": _LIST, "list_type": _LIST}
@@ -48,7 +48,7 @@ def parse_toml(content: bytes, name: str) -> dict[str, Any]:
         raise FileError("", f"{name}: Not TOML: {error}. Correct the file, or restore it with git.") from error
 
 
-def checked(form: type[T], value: Any, name: str, next_step: str = MEANING) -> T:
+def validate(form: type[T], value: Any, name: str, next_step: str = SEE_TOP_OF_FILE) -> T:
     """Return the content of a file as its model.
 
     Raises:

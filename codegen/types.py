@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from codegen.escaping import quoted
+from codegen.escaping import python_literal
 
 # The ranges of the formats of integers.
 RANGES = {
@@ -55,7 +55,7 @@ class Type:
     written_values: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "written_values", tuple(map(quoted, self.values)))
+        object.__setattr__(self, "written_values", tuple(map(python_literal, self.values)))
 
     @property
     def annotation(self) -> str:
@@ -137,7 +137,7 @@ class Type:
             case "ref":
                 text = self.name
             case "literal":
-                text = f"Literal[{', '.join(map(quoted if markers else repr, self.values))}]"
+                text = f"Literal[{', '.join(map(python_literal if markers else repr, self.values))}]"
             case "array":
                 text = f"list[{parts[0]}]"
             case "map":
@@ -159,7 +159,7 @@ class Type:
         if any(value in (0, 1) for value in self.values):
             return "Exact"
         if self.stated:
-            return f"Field({', '.join(f'{name}={quoted(value)}' for name, value in self.stated)})"
+            return f"Field({', '.join(f'{name}={python_literal(value)}' for name, value in self.stated)})"
         is_choice = len(self.concrete.parts) > 1 and any(part.kind in ("ref", "array") for part in self.parts)
         return "FirstMatch" if is_choice else ""
 
@@ -167,7 +167,7 @@ class Type:
 ANY, NULL = Type("any"), Type("null")
 
 
-def limited(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) -> Type:
+def limited_type(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) -> Type:
     """Return a scalar of a format or an array of one part, with the limits that the schema states."""
     limits = {**dict(zip(("minimum", "maximum"), RANGES.get(format_, ()), strict=False)), **stated}
     return Type(

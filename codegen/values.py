@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from codegen.escaping import quoted
+from codegen.escaping import python_literal
 from codegen.ir import Field, Model, Schema, Union
 from codegen.nodes import is_array, is_object
 from codegen.types import Type
@@ -41,7 +41,7 @@ def fits(schema: Schema, value: Any, kind: Type, *, strict: bool = False) -> boo
         case "union":
             is_fit = any(fits(schema, value, part, strict=strict) for part in kind.parts)
         case "literal":
-            is_fit = quoted(value) in kind.written_values
+            is_fit = python_literal(value) in kind.written_values
         case "any":
             is_fit = True
         case _:
@@ -82,10 +82,10 @@ def _fits_definition(schema: Schema, value: Any, name: str, *, strict: bool) -> 
 
 def _fits_field(schema: Schema, value: Any, field: Field, *, strict: bool = False) -> bool:
     if field.tag is not None:
-        return quoted(value) == quoted(field.tag)
+        return python_literal(value) == python_literal(field.tag)
     if "NoTag" in field.markers:
         return not isinstance(value, str)
-    if any(quoted(value) in marker for marker in field.markers if marker.startswith("OtherThan")):
+    if any(python_literal(value) in marker for marker in field.markers if marker.startswith("OtherThan")):
         return False
     tolerated = {"DefaultOnNull": value is None, "DefaultOnError": True, "SkipInvalidItems": is_array(value)}
     is_tolerated = not strict and any(tolerated.get(marker) for marker in field.markers)
@@ -106,8 +106,8 @@ def python_source(schema: Schema, value: Any, kind: Type) -> str:
     items = value if is_array(value) else value.values() if is_object(value) else ()
     written = [python_source(schema, item, part) for part in kind.parts for item in items]
     if not written:
-        return quoted(value)
-    keys = (f"{quoted(key)}: " for key in value) if is_object(value) else [""] * len(written)
+        return python_literal(value)
+    keys = (f"{python_literal(key)}: " for key in value) if is_object(value) else [""] * len(written)
     inside = ", ".join(f"{key}{item}" for key, item in zip(keys, written, strict=True))
     return f"{{{inside}}}" if is_object(value) else f"[{inside}]"
 
@@ -125,7 +125,7 @@ class Samples:
 
     def __init__(self, schema: Schema, others: Iterable[Any]) -> None:
         self._schema = schema
-        self._scalars = tuple({quoted(scalar): scalar for scalar in (*_SCALARS, *others)}.values())
+        self._scalars = tuple({python_literal(scalar): scalar for scalar in (*_SCALARS, *others)}.values())
 
     def smallest(self, kind: Type) -> Any:
         """Return a sample whose objects have only the required properties; an empty object if there is none."""

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from codegen.errors import FileError
 from codegen.pinned.profiles import TABLES
-from codegen.toml import MEANING, Text, checked, parse_toml, read_file
+from codegen.toml import SEE_TOP_OF_FILE, Text, parse_toml, read_file, validate
 
 FILE = "codegen/methods.toml"
 METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
@@ -29,7 +29,7 @@ SHARED = "properties"
 UNSTABLE, NEXT = "_unstable", "_next"
 
 
-def _unlocked(entry: Entry) -> Entry:
+def _check_access(entry: Entry) -> Entry:
     if ("offered" in entry) == bool(entry.keys() & {"baseline", "capability"}):
         raise ValueError(
             "Expected either `offered`, or `baseline` or `capability`, which say when the method may be called"
@@ -83,8 +83,8 @@ class EntryWithCapability(Entry, total=False):
     content: dict[str, Text]
 
 
-_Side: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_unlocked)]]
-_SideWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterValidator(_unlocked)]]
+_Side: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_check_access)]]
+_SideWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterValidator(_check_access)]]
 
 
 @with_config(extra="forbid")
@@ -99,7 +99,7 @@ class _Tables(TypedDict, total=False):
     proxy: _Side
 
 
-def tables_of(facts: str) -> tuple[str, ...]:
+def table_names(facts: str) -> tuple[str, ...]:
     """Return the names of the tables of a profile, the first one first. `facts`: `v1`, or `v1_unstable` for that one.
 
     Each can have another entry for a method than the later ones.
@@ -108,9 +108,9 @@ def tables_of(facts: str) -> tuple[str, ...]:
     return (*([facts] if facts != version else []), version + NEXT, version)
 
 
-def way_out(facts: str, side: str) -> str:
+def next_step_for_entry(facts: str, side: str) -> str:
     """Return the sentence that says where an entry belongs that differs from that of the version. `side`: a table."""
-    return f"Correct the entry, or write the one that fits to [{tables_of(facts)[0]}.{side}]."
+    return f"Correct the entry, or write the one that fits to [{table_names(facts)[0]}.{side}]."
 
 
 @lru_cache(maxsize=4)
@@ -122,7 +122,7 @@ def parse_facts(content: bytes, name: str) -> Table:
     """
     table = parse_toml(content, name)
     pattern = f"^({'|'.join(TABLES)})({UNSTABLE}|{NEXT})?$"
-    checked(dict[Annotated[str, Field(pattern=pattern)], _Tables], table, name)
+    validate(dict[Annotated[str, Field(pattern=pattern)], _Tables], table, name)
     return table
 
 
@@ -130,7 +130,7 @@ def _read_facts() -> Table:
     return parse_facts(read_file(METHODS_TOML, FILE), FILE)
 
 
-def shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
+def find_shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
     """Return the properties that the methods of a profile share.
 
     Args:
@@ -138,14 +138,14 @@ def shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
         table: the content of `methods.toml`; by default that of the file.
     """
     table = table or _read_facts()
-    for name in tables_of(facts):
+    for name in table_names(facts):
         if properties := table.get(name, {}).get(SHARED):
             return properties
-    raise FileError("", f"{FILE} [{tables_of(facts)[-1]}.{SHARED}]: The table is missing. Add it. {MEANING}")
+    raise FileError("", f"{FILE} [{table_names(facts)[-1]}.{SHARED}]: The table is missing. Add it. {SEE_TOP_OF_FILE}")
 
 
-def entries_of(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
+def find_entries(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
     """Return the entries of a method in the tables of a profile, the first one first, each with its table."""
     table = table or _read_facts()
-    entries = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in tables_of(facts))
+    entries = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in table_names(facts))
     return [(f"{name}.{side}", entry) for name, entry in entries if entry is not None]

@@ -17,7 +17,7 @@ from codegen.ir import OldName, Schema
 from codegen.names import is_class_name
 from codegen.pinned.profiles import PROFILES
 from codegen.read.normalise import RESERVED
-from codegen.toml import Text, checked, parse_toml, read_file
+from codegen.toml import Text, parse_toml, read_file, validate
 
 FILE = "codegen/renames.toml"
 RENAMES_TOML = Path(__file__).parents[1] / "renames.toml"
@@ -73,7 +73,7 @@ def parse_renames(content: bytes) -> tuple[Rename, ...]:
     Raises:
         FileError: it is invalid.
     """
-    renames = checked(_File, parse_toml(content, FILE), FILE).renamed
+    renames = validate(_File, parse_toml(content, FILE), FILE).renamed
     _check_old_names(renames)
     return renames
 
@@ -84,12 +84,12 @@ def extended(text: str, renames: Iterable[Rename]) -> str:
     Raises:
         FileError: the file is invalid with them, for example because one renames the new name of another again.
     """
-    text = "\n\n".join((text.rstrip("\n"), *map(as_toml, renames))) + "\n"
+    text = "\n\n".join((text.rstrip("\n"), *map(to_toml, renames))) + "\n"
     parse_renames(text.encode("utf-8"))
     return text
 
 
-def as_toml(rename: Rename) -> str:
+def to_toml(rename: Rename) -> str:
     """Return an entry as it is written in the file, without a line break at the end."""
     # JSON's strings and arrays of strings are TOML's, too.
     lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(rename).items())
@@ -111,7 +111,7 @@ def package_version() -> str:
 
 def next_major(version: str) -> str:
     """Return the next major version."""
-    return f"{_parts(version)[0] + 1}.0.0"
+    return f"{_parse_version(version)[0] + 1}.0.0"
 
 
 def check_not_due(renames: Iterable[Rename], version: str) -> None:
@@ -121,14 +121,14 @@ def check_not_due(renames: Iterable[Rename], version: str) -> None:
         FileError: an entry is overdue.
     """
     for rename in renames:
-        if _parts(rename.until) <= _parts(version):
+        if _parse_version(rename.until) <= _parse_version(version):
             raise rename.error(
                 f"The name goes in {rename.until}, and this is version {version}. Remove the entry and say so in "
                 "CHANGELOG.md, or write a later version in `until`."
             )
 
 
-def _parts(version: str) -> list[int]:
+def _parse_version(version: str) -> list[int]:
     """Return a version in a form that can be compared. A pre-release counts as the release."""
     return [int(part) for part in _VERSION.findall(version)[0]]
 
@@ -150,8 +150,8 @@ def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> S
     Raises:
         FileError: an old name can't be a name in Python, or something else has it.
     """
-    fitting = [rename for rename in renames if profile in rename.profiles and not _misfit(schema, rename)]
-    return replace(schema, old_names=tuple(_old_definitions(schema, fitting)))
+    fitting = [rename for rename in renames if profile in rename.profiles and not _find_misfit(schema, rename)]
+    return replace(schema, old_names=tuple(_find_old_names(schema, fitting)))
 
 
 def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> list[str]:
@@ -162,13 +162,13 @@ def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> 
     lines: list[str] = []
     for rename in renames:
         for profile in rename.profiles:
-            problem = _misfit(schemas[profile], rename) if profile in schemas else "no schema is pinned"
+            problem = _find_misfit(schemas[profile], rename) if profile in schemas else "no schema is pinned"
             if problem:
                 lines.append(f"definition {rename.old!r}: In {profile}, {problem}.")
     return lines
 
 
-def _misfit(schema: Schema, rename: Rename) -> str:
+def _find_misfit(schema: Schema, rename: Rename) -> str:
     """Return why an entry doesn't fit a schema, as part of a sentence; empty if it does."""
     if rename.new not in schema.definitions:
         return f"there is no definition {rename.new!r}"
@@ -177,7 +177,7 @@ def _misfit(schema: Schema, rename: Rename) -> str:
     return ""
 
 
-def _old_definitions(schema: Schema, renames: list[Rename]) -> Iterator[OldName]:
+def _find_old_names(schema: Schema, renames: list[Rename]) -> Iterator[OldName]:
     """Yield the old names of definitions, and those that the members of renamed unions had.
 
     A name that the schema uses for something else is not the old name of a member: upstream's definitions come first.
@@ -187,7 +187,7 @@ def _old_definitions(schema: Schema, renames: list[Rename]) -> Iterator[OldName]
     for rename in renames:
         if rename.old in RESERVED or not is_class_name(rename.old):
             raise rename.error(f"{rename.old!r} can't be the name of a class here. Correct `old`.")
-        for name in _named_after(schema, rename.new):
+        for name in _find_named_after(schema, rename.new):
             old = rename.old + name.removeprefix(rename.new)
             if name != rename.new and (old in explicit or old in schema.definitions or old in RESERVED):
                 continue
@@ -198,7 +198,7 @@ def _old_definitions(schema: Schema, renames: list[Rename]) -> Iterator[OldName]
             yield OldName(old, name, rename.until)
 
 
-def _named_after(schema: Schema, name: str) -> Iterator[str]:
+def _find_named_after(schema: Schema, name: str) -> Iterator[str]:
     """Yield a definition and the inline members of unions that are named after it, nested ones included."""
     own = schema.definitions[name].pointer
     for definition in schema.definitions.values():

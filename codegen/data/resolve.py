@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from codegen.data.facts_file import FILE, Entries, Table, entries_of, shared_properties, way_out
+from codegen.data.facts_file import FILE, Entries, Table, find_entries, find_shared_properties, next_step_for_entry
 from codegen.errors import SchemaError
 from codegen.ir import Field, Method, Schema, Union
 from codegen.nodes import escape
-from codegen.toml import MEANING
+from codegen.toml import SEE_TOP_OF_FILE
 
 # The message in which each side advertises its capabilities.
 ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
@@ -30,10 +30,10 @@ _OFFERED = "the other side is known to handle it"
 
 def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Schema:
     """Return a schema with the facts of `methods.toml`. The arguments are those of `shared_properties`."""
-    properties = shared_properties(facts, table)
+    properties = find_shared_properties(facts, table)
     resolver = Resolver(schema, facts, properties)
     methods = [
-        resolver.resolve(method, entries_of(facts, method.side, method.wire, table)) for method in schema.methods
+        resolver.resolve(method, find_entries(facts, method.side, method.wire, table)) for method in schema.methods
     ]
     return replace(schema, methods=methods, properties=properties)
 
@@ -82,14 +82,14 @@ class Resolver:
     def _proposed(self, method: Method) -> dict[str, Any]:
         doc = f"{method.doc} {self._schema.definitions[method.params].doc}"
         start = self._properties.get(f"{method.side}_capabilities", "")
-        paths = capability_paths(self._schema, ADVERTISED_IN.get(method.side, ""), start)
+        paths = find_capability_paths(self._schema, ADVERTISED_IN.get(method.side, ""), start)
         try:
             return _propose_entry(list(paths), method.wire, doc)
         except ValueError as error:
             raise SchemaError(
                 f"/$defs/{method.params}/x-method",
                 f"{FILE} has no entry for the method {method.wire}, and none can be proposed. {error}",
-                next_step=f"Add an entry. {MEANING}",
+                next_step=f"Add an entry. {SEE_TOP_OF_FILE}",
             ) from error
 
     def absent(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -104,15 +104,15 @@ class Resolver:
                 yield "capability", path, self._missing_step(ADVERTISED_IN[method.side], path) is None
         yield from (("content", part, has_part(self._schema, method, part)) for part in content)
         for key, known in self._fields(method).items():
-            yield from ((key, name, name in known) for name in _names(entry, key))
+            yield from ((key, name, name in known) for name in _names_in(entry, key))
         if cancelled := entry.get("cancelled"):
             yield "cancelled", cancelled["by"], cancelled["by"] in self._notifications
-            returned = fields(self._schema, method.result or "")
+            returned = fields_by_wire(self._schema, method.result or "")
             yield from (("cancelled", key, key in returned) for key in cancelled["result"])
 
     def _fields(self, method: Method) -> dict[str, dict[str, Field]]:
         """Return the fields of which a fact names one, or some, by its key."""
-        sent, returned = fields(self._schema, method.params), fields(self._schema, method.result or "")
+        sent, returned = fields_by_wire(self._schema, method.params), fields_by_wire(self._schema, method.result or "")
         cancelling = {} if method.result else sent
         return {"creates": returned, "ends": sent, "exempt": sent, "cancels": cancelling, "paths": sent}
 
@@ -125,12 +125,12 @@ class Resolver:
             kind, other = ("request", "notification") if result else ("notification", "request")
             raise _error(method.params, f"{place}: `{unfit[0]}` is for a {other}, but {method.wire} is a {kind}.")
         own = {key: value for key, value in entry.items() if key not in others}
-        returned = fields(self._schema, result)
+        returned = fields_by_wire(self._schema, result)
         yield from ((key, own[key]) for key in ("opens", "gone") if key in own)
         if "gone" in own and (missing := [wire for wire, field in returned.items() if field.required]):
             raise _error(result, f"{place}: `gone` gives callers an empty result, but {missing[0]!r} is required.")
         for key, known in self._fields(method).items():
-            if here := tuple(known[name].name for name in _names(own, key) if name in known):
+            if here := tuple(known[name].name for name in _names_in(own, key) if name in known):
                 yield key, here if key == "paths" else here[0]
         cancelled = own.get("cancelled")
         if cancelled and cancelled["result"].keys() <= returned.keys():
@@ -143,7 +143,7 @@ class Resolver:
             known = ", ".join(sorted(self._notifications)) or "none"
             raise _error(result, f"{place}: `cancelled` names {by!r}, but the notifications here are {known}.")
         session, params = self._properties["session"], self._notifications[by]
-        if session not in fields(self._schema, params):
+        if session not in fields_by_wire(self._schema, params):
             raise _error(params, f"{place}: `cancelled` names {by!r}, but its params have no {session!r}.")
 
     def _check_path(self, side: str, path: str, what: str) -> None:
@@ -151,13 +151,13 @@ class Resolver:
         if missing := self._missing_step(ADVERTISED_IN[side], path):
             pointer, step = missing
             message = f"{FILE} says that {what} needs {path}, but there is no {step!r} here."
-            raise SchemaError(pointer, message, next_step=way_out(self._own_tables, side))
+            raise SchemaError(pointer, message, next_step=next_step_for_entry(self._own_tables, side))
 
     def _missing_step(self, start: str, path: str) -> tuple[str, str] | None:
         """Return the first step of a capability's path that this schema doesn't have, and the place that lacks it."""
         name, pointer = start, f"/$defs/{start}"
         for step in path.split("."):
-            field = fields(self._schema, name).get(step)
+            field = fields_by_wire(self._schema, name).get(step)
             if field is None:
                 return pointer, step
             name = field.type.concrete.name
@@ -165,12 +165,12 @@ class Resolver:
         return None
 
 
-def _names(entry: dict[str, Any], key: str) -> list[str]:
+def _names_in(entry: dict[str, Any], key: str) -> list[str]:
     names = entry.get(key, [])
     return [names] if isinstance(names, str) else names
 
 
-def fields(schema: Schema, name: str) -> dict[str, Field]:
+def fields_by_wire(schema: Schema, name: str) -> dict[str, Field]:
     """Return the fields of a definition by their keys in JSON; of a union, those that all its members have."""
     models = list(schema.concrete_models(name)) if name in schema.definitions else []
     first, *others = [{field.wire: field for field in schema.fields(model.name)} for model in models] or [{}]
@@ -181,25 +181,25 @@ def has_part(schema: Schema, method: Method, part: str) -> bool:
     """Return whether params have a field whose items, or whether the params themselves, have a variant of this tag."""
     wire, _, tag = part.partition(".")
     own = [field for model in schema.concrete_models(method.params) for field in schema.fields(model.name)]
-    return any(field.wire == wire and (not tag or tag in {field.tag, *_item_tags(schema, field)}) for field in own)
+    return any(field.wire == wire and (not tag or tag in {field.tag, *_find_item_tags(schema, field)}) for field in own)
 
 
-def _item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
+def _find_item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
     items = (schema.definitions.get(part.name) for part in field.type.concrete.parts)
     return (member.tag for definition in items if isinstance(definition, Union) for member in definition.members)
 
 
-def capability_paths(schema: Schema, message: str, start: str) -> Iterator[str]:
+def find_capability_paths(schema: Schema, message: str, start: str) -> Iterator[str]:
     """Yield the paths of all capabilities below a property of the message that advertises them."""
-    first = fields(schema, message).get(start)
-    return _below(schema, start, first.type.concrete.name, ()) if first else iter(())
+    first = fields_by_wire(schema, message).get(start)
+    return _find_paths_below(schema, start, first.type.concrete.name, ()) if first else iter(())
 
 
-def _below(schema: Schema, path: str, name: str, seen: tuple[str, ...]) -> Iterator[str]:
-    for wire, field in fields(schema, name).items() if name not in seen else ():
+def _find_paths_below(schema: Schema, path: str, name: str, seen: tuple[str, ...]) -> Iterator[str]:
+    for wire, field in fields_by_wire(schema, name).items() if name not in seen else ():
         if wire != "_meta":  # it holds extensions of the protocol, which unlock nothing in the schema
             yield f"{path}.{wire}"
-            yield from _below(schema, f"{path}.{wire}", field.type.concrete.name, (*seen, name))
+            yield from _find_paths_below(schema, f"{path}.{wire}", field.type.concrete.name, (*seen, name))
 
 
 def _error(definition: str, message: str) -> SchemaError:
@@ -217,21 +217,21 @@ def _propose_entry(paths: list[str], wire: str, doc: str) -> dict[str, Any]:
     Raises:
         ValueError: several capabilities fit.
     """
-    steps = [_plain(step) for step in wire.split("/")]
-    candidates = [path for path in paths if [_plain(step) for step in path.split(".")][-len(steps) :] == steps]
+    steps = [_normalise_step(step) for step in wire.split("/")]
+    candidates = [path for path in paths if [_normalise_step(step) for step in path.split(".")][-len(steps) :] == steps]
     candidates = candidates or list(
-        dict.fromkeys(filter(None, (_shortest(paths, name) for name in _NAMED.findall(doc))))
+        dict.fromkeys(filter(None, (_find_shortest(paths, name) for name in _NAMED.findall(doc))))
     )
     if len(candidates) > 1:
         raise ValueError(f"Several capabilities fit its name or its description: {', '.join(candidates)}.")
     return {"capability": candidates[0]} if candidates else {"offered": _OFFERED}
 
 
-def _shortest(paths: list[str], name: str) -> str:
+def _find_shortest(paths: list[str], name: str) -> str:
     """Return the capability that a description names by the end of its path; empty if it names something else."""
     return min((path for path in paths if f".{path}".endswith(f".{name}")), key=len, default="")
 
 
-def _plain(step: str) -> str:
+def _normalise_step(step: str) -> str:
     """Return a step of a name without what differs between methods and properties: `sessionCapabilities`, `session`."""
     return step.replace("_", "").lower().removesuffix("capabilities")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from codegen.ir import Schema
-from codegen.toml import Text, checked, parse_toml, read_file
+from codegen.toml import Text, parse_toml, read_file, validate
 
 FILE = "codegen/topics.toml"
 TOPICS_TOML = Path(__file__).parents[1] / "topics.toml"
@@ -71,7 +71,7 @@ def parse_topics(content: bytes) -> tuple[Topic, ...]:
     Raises:
         FileError: it is invalid.
     """
-    return checked(_File, parse_toml(content, FILE), FILE).topics
+    return validate(_File, parse_toml(content, FILE), FILE).topics
 
 
 def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
@@ -82,14 +82,14 @@ def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
     """
     topic_of: dict[str, Topic] = {}
     for topic in topics:
-        for name in schema.reachable((*topic.types, *_payloads(schema, topic))):
+        for name in schema.reachable((*topic.types, *_find_payloads(schema, topic))):
             topic_of.setdefault(name, topic)
     for name in schema.reachable(name for name in schema.definitions if name not in schema.envelopes):
         topic_of.setdefault(name, topics[-1])
     return topic_of
 
 
-def _payloads(schema: Schema, topic: Topic) -> Iterator[str]:
+def _find_payloads(schema: Schema, topic: Topic) -> Iterator[str]:
     """Yield the params and results of a topic's methods."""
     for wire in topic.methods:
         for method in schema.methods:

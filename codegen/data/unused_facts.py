@@ -10,12 +10,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from codegen.data.facts_file import FILE, SHARED, way_out
+from codegen.data.facts_file import FILE, SHARED, next_step_for_entry
 from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
-from codegen.pinned.profiles import Profile, naming
-from codegen.toml import MEANING
+from codegen.pinned.profiles import Profile, name_in_errors
+from codegen.toml import SEE_TOP_OF_FILE
 from codegen.types import Type
 from codegen.values import fits
 
@@ -33,18 +33,18 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
             a method.
     """
     schema_list = list(schemas)
-    lacking = {profile: _absent(schema) for profile, schema in schema_list}
+    lacking = {profile: _find_absent(schema) for profile, schema in schema_list}
     for profile, schema in schema_list:  # first, because an upgrade can hold back a profile that fails here
-        with naming(profile):
+        with name_in_errors(profile):
             _check_kept(profile, schema, before.get(profile.name))
     for profile, schema in schema_list:
         others = [absent for other, absent in lacking.items() if other.table == profile.table and other != profile]
-        with naming(profile):
+        with name_in_errors(profile):
             _check_properties(profile, schema)
             for method in schema.methods:
                 if listed and not method.table:
                     place = f"{FILE} [{profile.table}.{method.side}]"
-                    raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {MEANING}")
+                    raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {SEE_TOP_OF_FILE}")
                 _check_result(schema, method)
                 _check_names(profile, method, lacking[profile], others)
 
@@ -58,14 +58,14 @@ def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None
             was_absent = Resolver(before, profile.facts, schema.properties).absent(other, method.entry)
             for key, name in method.absent:
                 if (key, name) not in was_absent:
-                    raise _absent_name(profile, method, key, name, f"{profile.file} any more")
+                    raise _absent_name_error(profile, method, key, name, f"{profile.file} any more")
 
 
 # What the entries of a schema name and the schema lacks, by the side and the name of their methods.
 _Absent: TypeAlias = dict[tuple[str, str], set[tuple[str, str]]]
 
 
-def _absent(schema: Schema) -> _Absent:
+def _find_absent(schema: Schema) -> _Absent:
     """Return what entries name and a schema lacks. A request and a notification can share an entry."""
     absent_names: _Absent = {}
     for method in schema.methods:
@@ -80,16 +80,18 @@ def _check_names(profile: Profile, method: Method, lacking: _Absent, others: lis
     for key, name in sorted(lacking[at]):
         is_elsewhere = any(at in absent and (key, name) not in absent[at] for absent in others)
         if profile.is_unstable and is_elsewhere:
-            raise _absent_name(profile, method, key, name, f"{profile.file}, unlike in another profile")
+            raise _absent_name_error(profile, method, key, name, f"{profile.file}, unlike in another profile")
         if not is_elsewhere:
-            raise _absent_name(profile, method, key, name, f"any pinned schema of {profile.table}")
+            raise _absent_name_error(profile, method, key, name, f"any pinned schema of {profile.table}")
 
 
-def _absent_name(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
+def _absent_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
     """Return the error about what an entry names and a schema lacks."""
     what = "part" if key == "content" else "property"
     names = f"`{key}` names {name!r}, but the method has no such {what} in {where}."
-    return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {names} {way_out(profile.facts, method.side)}")
+    return FileError(
+        "", f"{FILE} [{method.table}] {method.wire!r}: {names} {next_step_for_entry(profile.facts, method.side)}"
+    )
 
 
 def _check_result(schema: Schema, method: Method) -> None:
@@ -102,9 +104,9 @@ def _check_result(schema: Schema, method: Method) -> None:
 
 def _check_properties(profile: Profile, schema: Schema) -> None:
     """Check that the messages concerned have the properties of `[<version>.properties]`."""
-    params = [_wires(schema, method.params) for method in schema.methods]
+    params = [_property_names(schema, method.params) for method in schema.methods]
     opening = [
-        _wires(schema, name)
+        _property_names(schema, name)
         for method in schema.methods
         if dict(method.facts).get("opens")
         for name in (method.params, method.result)
@@ -112,15 +114,17 @@ def _check_properties(profile: Profile, schema: Schema) -> None:
     ]
     wanted = [("session", params, any), ("version", opening, all)]
     for role, definition in ADVERTISED_IN.items():
-        advertising = [_wires(schema, definition)] if definition in schema.definitions else []
+        advertising = [_property_names(schema, definition)] if definition in schema.definitions else []
         wanted += [(f"{role}_{what}", advertising, all) for what in ("capabilities", "info")]
     for key, messages, enough in wanted:
         name = schema.properties[key]
         if messages and not enough(name in wires for wires in messages):
             missing = f"`{key}` is {name!r}, a property that the messages concerned don't have in {profile.file}"
-            raise FileError("", f"{FILE} [{profile.table}.{SHARED}]: {missing}. {way_out(profile.facts, SHARED)}")
+            raise FileError(
+                "", f"{FILE} [{profile.table}.{SHARED}]: {missing}. {next_step_for_entry(profile.facts, SHARED)}"
+            )
 
 
-def _wires(schema: Schema, name: str) -> set[str]:
+def _property_names(schema: Schema, name: str) -> set[str]:
     """Return the properties of a definition; of a union, those of all its members."""
     return {field.wire for model in schema.concrete_models(name) for field in schema.fields(model.name)}

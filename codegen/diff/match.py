@@ -32,7 +32,7 @@ def match(old: Schema, new: Schema) -> dict[str, str]:
     kept = {old_name.old: old_name.new for old_name in new.old_names if old_name.new not in old.definitions}
     names |= {name: kept[name] for name in old.definitions if name in kept}
     _match_methods(old, new, names)
-    while matches := _members(old, new, names) or _renamed(old, new, names):
+    while matches := _match_members(old, new, names) or _match_renamed(old, new, names):
         names.update(matches)
     return names
 
@@ -48,7 +48,7 @@ def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
                 names[before] = after
 
 
-def _members(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
+def _match_members(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
     """Match the inline members of unions that were renamed, which are named after them."""
     matches: dict[str, str] = {}
     for before, after in names.items():
@@ -60,10 +60,10 @@ def _members(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
     return matches
 
 
-def _renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
+def _match_renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
     """Match the remaining definitions for which there is exactly one that may be the same under a new name."""
-    old_structures = {name: structure(old, definition, names) for name, definition in old.definitions.items()}
-    new_structures = {name: structure(new, definition, {}) for name, definition in new.definitions.items()}
+    old_structures = {name: structure_of(old, definition, names) for name, definition in old.definitions.items()}
+    new_structures = {name: structure_of(new, definition, {}) for name, definition in new.definitions.items()}
     counts = [Counter(structures.values()) for structures in (old_structures, new_structures)]
 
     def is_rename(a: str, b: str) -> bool:
@@ -73,7 +73,7 @@ def _renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
         has_same_text = bool(before.doc) and before.doc == after.doc
         is_distinctive = counts[0][old_structures[a]] == counts[1][new_structures[b]] == 1
         return old_structures[a].may_be(
-            new_structures[b], named=has_same_text or similar(a, b), distinctive=is_distinctive
+            new_structures[b], named=has_same_text or are_similar_names(a, b), distinctive=is_distinctive
         )
 
     taken = set(names.values())
@@ -97,7 +97,7 @@ def pair(removed: list[Key], added: list[Key], same: Callable[[Key, Key], bool])
     return pairs
 
 
-def similar(a: str, b: str) -> bool:
+def are_similar_names(a: str, b: str) -> bool:
     """Return whether a name may be the new name of another.
 
     Leaving out the words they share, one has to be empty or an abbreviation of the other, or both have to be spellings
@@ -144,16 +144,18 @@ class Structure(NamedTuple):
         return self.noun == other.noun and equal >= _SEVERAL + (not named) and equal >= least * total
 
 
-def split(old: Schema, gone: Definition, new: Schema, added: list[Definition], names: dict[str, str]) -> list[str]:
+def find_split_parts(
+    old: Schema, gone: Definition, new: Schema, added: list[Definition], names: dict[str, str]
+) -> list[str]:
     """Return the new definitions that together have most parts of one that is gone; none if it is one or nothing."""
-    before = structure(old, gone, names)
-    shared = {definition.name: before.parts & structure(new, definition, {}).parts for definition in added}
+    before = structure_of(old, gone, names)
+    shared = {definition.name: before.parts & structure_of(new, definition, {}).parts for definition in added}
     parts = [name for name, shared_parts in shared.items() if len(shared_parts) >= _SEVERAL]
     equal = len(frozenset[object]().union(*(shared[name] for name in parts)))
     return parts if len(parts) > 1 and equal >= _MOST * len(before.parts) else []
 
 
-def structure(schema: Schema, definition: Definition, names: dict[str, str]) -> Structure:
+def structure_of(schema: Schema, definition: Definition, names: dict[str, str]) -> Structure:
     """Return the structure of a definition. `names`: the new names of definitions that it refers to."""
     if isinstance(definition, Alias):
         values, others = definition.type.enum or ((), definition.type.renamed(names))
@@ -170,7 +172,7 @@ def _member(schema: Schema, union: Union, member: Member, names: dict[str, str])
     """Return what identifies a member of a union: its content if it is named after the union, otherwise its name."""
     if member.name != union.name + member.label:
         return (names.get(member.name, member.name), member.tag)
-    return (member.label, member.tag, structure(schema, schema.definitions[member.name], names))
+    return (member.label, member.tag, structure_of(schema, schema.definitions[member.name], names))
 
 
 def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:

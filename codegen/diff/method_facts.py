@@ -17,16 +17,16 @@ from codegen.data.facts_file import (
     EntryWithCapability,
     Properties,
     Table,
-    entries_of,
-    shared_properties,
-    tables_of,
+    find_entries,
+    find_shared_properties,
+    table_names,
 )
 from codegen.data.resolve import Resolver
 from codegen.errors import SchemaError
-from codegen.escaping import listed
+from codegen.escaping import join_first
 from codegen.ir import Method, Schema
 from codegen.nodes import is_object
-from codegen.toml import checked
+from codegen.toml import validate
 
 METHODS = "codegen/methods.toml"
 # The keys of an entry that are compared as facts.
@@ -53,13 +53,13 @@ class MethodFacts:
 
     def add_to(self, schema: Schema, facts: str) -> Schema:
         """Return a schema whose methods have the facts of their entries. `facts`: the name of the profile's tables."""
-        tables = (self._tables.get(name, {}).get(SHARED) for name in tables_of(facts))
+        tables = (self._tables.get(name, {}).get(SHARED) for name in table_names(facts))
         properties: Any = next((table for table in tables if table is not None), None)
         try:
-            checked(Properties, properties, METHODS)
+            validate(Properties, properties, METHODS)
         except SchemaError:
             self.unread[SHARED] = None
-            properties = shared_properties(facts)
+            properties = find_shared_properties(facts)
         resolver = Resolver(schema, facts, properties)
         methods = [self._with_facts(facts, method, resolver) for method in schema.methods]
         return replace(schema, methods=methods, properties=properties)
@@ -69,7 +69,7 @@ class MethodFacts:
             return resolver.resolve(method, self._entries(facts, method), checked=False)
         except SchemaError:
             self.unread[method.wire] = None
-            entries = entries_of(facts, method.side, method.wire) or [("", {})]
+            entries = find_entries(facts, method.side, method.wire) or [("", {})]
             return resolver.resolve(method, entries, checked=False)
 
     def _entries(self, facts: str, method: Method) -> Entries:
@@ -78,16 +78,16 @@ class MethodFacts:
         Raises:
             SchemaError: it has none, or one that can't be read.
         """
-        entries = entries_of(facts, method.side, method.wire, self._tables) if self._tables else []
+        entries = find_entries(facts, method.side, method.wire, self._tables) if self._tables else []
         values: list[Any] = [entry for _, entry in entries] or [None]
         for entry in values:
-            checked(EntryWithCapability, entry, METHODS)
+            validate(EntryWithCapability, entry, METHODS)
         more = self._of_unknown_kinds(facts, method)
         return [(name, entry | more) for name, entry in entries]
 
     def _of_unknown_kinds(self, facts: str, method: Method) -> dict[str, Any]:
         """Return the facts of a method's current entry that are of a kind that this file doesn't have."""
-        current = [entry for _, entry in entries_of(facts, method.side, method.wire)[-1:]]
+        current = [entry for _, entry in find_entries(facts, method.side, method.wire)[-1:]]
         unknown = {*FACTS} - self._kinds
         added = {key: value for entry in current for key, value in entry.items() if key in unknown}
         self.unknown.update(added)
@@ -117,7 +117,7 @@ class MethodFacts:
         """Sentences about what is taken from the current file."""
         parts = [("entry that can be read for", sorted(self.unread)), ("facts of the kinds", sorted(self.unknown))]
         return tuple(
-            f"{METHODS} of {self.label} has no {what} {listed(names, _LISTED)}. The current file is used for them."
+            f"{METHODS} of {self.label} has no {what} {join_first(names, _LISTED)}. The current file is used for them."
             for what, names in parts
             if names
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codegen.data.renames import Rename, as_toml, next_major, package_version
-from codegen.diff.compare.comparison import Comparison, fold, merge
+from codegen.data.renames import Rename, next_major, package_version, to_toml
+from codegen.diff.compare.comparison import Comparison, join_same_change, join_same_place
 from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
 from codegen.diff.compare.messages import compare_messages
 from codegen.diff.compare.methods import compare_methods, compare_properties
@@ -122,12 +122,12 @@ def compare(base: Side, head: Side) -> Report:
             for finding in profile_findings
         ]
     stale = reasons.keys() - {finding.fingerprint for finding in findings} if findings or any(docs.values()) else ()
-    notes = (*base.notes, *head.notes, *_unchecked(base, head))
+    notes = (*base.notes, *head.notes, *_find_unchecked_keywords(base, head))
     labels = [f"{side.label} ({side.version})" if side.version else side.label for side in (base, head)]
     return Report(labels[0], labels[1], tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
 
 
-def _unchecked(base: Side, head: Side) -> Iterator[str]:
+def _find_unchecked_keywords(base: Side, head: Side) -> Iterator[str]:
     """Yield a sentence about what would restrict values in the head but not in the base, and isn't checked."""
     known, texts = (
         [text for one in side.profiles.values() for text in find_unchecked(one.source)] for side in (base, head)
@@ -142,24 +142,27 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
         symbols = (f"{PACKAGE}.{name}",)
         return [Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=symbols, flow=BOTH)], 0
     comparison = Comparison(
-        name, base.profiles[name], head.profiles[name], _unstable(base, name), _unstable(head, name)
+        name, base.profiles[name], head.profiles[name], _unstable_schema(base, name), _unstable_schema(head, name)
     )
     compare_methods(comparison)
     compare_properties(comparison)
     compare_messages(comparison)
     compare_definitions(comparison)
     compare_readings(comparison)
-    findings = [replace(finding, on_wire=comparison.on_wire(finding.methods)) for finding in merge(comparison.findings)]
-    return fold(findings), count_changed_descriptions(comparison)
+    findings = [
+        replace(finding, on_wire=comparison.on_wire(finding.methods))
+        for finding in join_same_place(comparison.findings)
+    ]
+    return join_same_change(findings), count_changed_descriptions(comparison)
 
 
-def _unstable(side: Side, name: str) -> Schema:
+def _unstable_schema(side: Side, name: str) -> Schema:
     """Return the unstable schema that goes with a profile; an empty one if there is none."""
     snapshot = side.profiles.get(f"{name}_unstable")
     return snapshot.schema if snapshot else Schema({})
 
 
-def proposed_renames(report: Report) -> dict[Rename, str]:
+def propose_renames(report: Report) -> dict[Rename, str]:
     """Return the entries of `renames.toml` that keep old names working, each with how many parts are equal if not all.
 
     There is one for each rename that breaks Python code. The old names go in the next major version, or in the one
@@ -179,9 +182,9 @@ def proposed_renames(report: Report) -> dict[Rename, str]:
     }
 
 
-def proposed_text(report: Report) -> str:
+def write_proposed_renames(report: Report) -> str:
     """Return the proposed entries as they are written in the file; empty if there are none."""
     return "\n\n".join(
-        f"# Maybe not the same: {equal} are equal.\n{as_toml(rename)}" if equal else as_toml(rename)
-        for rename, equal in proposed_renames(report).items()
+        f"# Maybe not the same: {equal} are equal.\n{to_toml(rename)}" if equal else to_toml(rename)
+        for rename, equal in propose_renames(report).items()
     )

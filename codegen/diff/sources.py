@@ -26,10 +26,10 @@ from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import load
-from codegen.pinned.profiles import PLACES, find_files, naming
-from codegen.read.vocabulary import canonical
+from codegen.pinned.profiles import PLACES, find_files, name_in_errors
+from codegen.read.vocabulary import canonicalise
 from codegen.regen import read_schema
-from codegen.toml import Text, checked, parse_toml
+from codegen.toml import Text, parse_toml, validate
 
 SCHEMA, ACCEPTED = "schema", "accepted.toml"
 
@@ -68,7 +68,7 @@ class Side:
             FileError: the file is invalid.
         """
         next_step = "An entry of [[accepted]] needs a fingerprint and a reason, both as text."
-        content = checked(_AcceptedFile, parse_toml(self.accepted, ACCEPTED), ACCEPTED, next_step)
+        content = validate(_AcceptedFile, parse_toml(self.accepted, ACCEPTED), ACCEPTED, next_step)
         return {entry.fingerprint: entry.reason for entry in content.accepted}
 
 
@@ -83,7 +83,7 @@ class Snapshot:
     @cached_property
     def raw(self) -> dict[str, Any]:
         """The JSON in the form that the generator reads."""
-        raw: dict[str, Any] = canonical(self.source)
+        raw: dict[str, Any] = canonicalise(self.source)
         return raw
 
 
@@ -122,7 +122,7 @@ def _read(folder: Path, label: str, checkout: Path | None = None, table: Table |
         pinned_profiles = load(folder, pinned=False)
         for pinned in pinned_profiles:
             profile = pinned.profile
-            with naming(profile):
+            with name_in_errors(profile):
                 schema = read_schema(pinned.schema, None if facts else profile.facts, table)
                 schema = keep_old_names(facts.add_to(schema, profile.facts) if facts else schema, profile.name, renames)
                 profiles[profile.name] = Snapshot(profile.file, pinned.schema, schema)

@@ -17,7 +17,7 @@ _ROOT = Path(__file__).parents[2]
 _FIX, _FORMAT = ["check", "--fix", "--output-format", "concise"], ["format"]
 
 
-def formatted(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
+def format_files(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
     """Return the same files, formatted in a style, which is a file with settings of ruff.
 
     Raises:

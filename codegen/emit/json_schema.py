@@ -17,56 +17,56 @@ _RUNTIME = "acp_runtime.models"
 BASE = f"{_RUNTIME}.model.Model"
 
 
-def json_schema(definitions: Iterable[Definition]) -> Json:
+def write_json_schema(definitions: Iterable[Definition]) -> Json:
     """Return a schema of these definitions. The scalars with a format are imported in it."""
-    scalars = {name: imported(f"{_RUNTIME}.scalars", name) for name in FORMATS.values()}
-    own = {definition.name: _definition(definition) for definition in definitions}
+    scalars = {name: import_from(f"{_RUNTIME}.scalars", name) for name in FORMATS.values()}
+    own = {definition.name: _write_definition(definition) for definition in definitions}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**scalars, **own}}
 
 
-def imported(module: str, name: str) -> Json:
+def import_from(module: str, name: str) -> Json:
     return {"x-python-import": {"module": module, "name": name}}
 
 
-def _definition(definition: Definition) -> Json:
+def _write_definition(definition: Definition) -> Json:
     if not isinstance(definition, Model):
-        return _type(definition.type)
-    schema: Json = {"type": "object", "properties": {field.name: _property(field) for field in definition.fields}}
+        return _write_type(definition.type)
+    schema: Json = {"type": "object", "properties": {field.name: _write_property(field) for field in definition.fields}}
     schema["required"] = [field.name for field in definition.fields if not field.has_plain_default]
     if definition.base:
-        schema["allOf"] = [_ref(definition.base)]
+        schema["allOf"] = [_write_ref(definition.base)]
     elif definition.is_open:
         schema["customBasePath"] = f"{_RUNTIME}.model.OpenModel"
     return schema
 
 
-def _property(field: Field) -> Json:
-    return {**_type(field.read), "default": field.absent} if field.has_plain_default else _type(field.read)
+def _write_property(field: Field) -> Json:
+    return {**_write_type(field.read), "default": field.absent} if field.has_plain_default else _write_type(field.read)
 
 
-def _type(kind: Type) -> Json:
+def _write_type(kind: Type) -> Json:
     if kind.name or kind.format:
-        return _ref(kind.name or FORMATS[kind.format])
+        return _write_ref(kind.name or FORMATS[kind.format])
     match kind.kind:
         case "literal":
             return {"enum": list(kind.values)}
         case "array":
-            return {"type": "array", "items": _type(kind.parts[0])}
+            return {"type": "array", "items": _write_type(kind.parts[0])}
         case "map":
-            return {"type": "object", "additionalProperties": _type(kind.parts[0])}
+            return {"type": "object", "additionalProperties": _write_type(kind.parts[0])}
         case "union":
-            return _union(kind)
+            return _write_union(kind)
         case scalar:
             return {} if scalar == "any" else {"type": scalar}
 
 
-def _union(kind: Type) -> Json:
+def _write_union(kind: Type) -> Json:
     """Return `anyOf`, or a list of two types, which takes less time. In such a list, a map would lose its values."""
-    concrete = _type(kind.concrete) if kind.writes_null else {}
+    concrete = _write_type(kind.concrete) if kind.writes_null else {}
     if concrete.get("type", "object") == "object":
-        return {"anyOf": [_type(part) for part in kind.parts]}
+        return {"anyOf": [_write_type(part) for part in kind.parts]}
     return {**concrete, "type": [concrete["type"], "null"]}
 
 
-def _ref(name: str) -> Json:
+def _write_ref(name: str) -> Json:
     return {"$ref": f"#/$defs/{name}"}

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.data.topics import Topic, find_topics, read_topics
-from codegen.emit.json_schema import BASE, imported, json_schema
+from codegen.emit.json_schema import BASE, import_from, write_json_schema
 from codegen.emit.rendering import Templates
 from codegen.errors import SchemaError
-from codegen.escaping import docstring, quoted
+from codegen.escaping import docstring, python_literal
 from codegen.ir import Alias, Definition, Field, Model, Schema, Union
 from codegen.types import ANY
 
@@ -32,16 +32,16 @@ _TEMPLATES = {
 # The line that the templates write in front of each definition. No upstream text is at the beginning of a line there.
 _BEGIN = "#:"
 # The source of each definition that was made, by all that it is made from.
-_MADE: dict[str, str] = {}
+_SOURCES: dict[str, str] = {}
 # Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
 # module. A place without a description is marked, so that the output changes if upstream drops a description.
 _META, _META_BEGINNING = "_meta", "The _meta property is reserved"
 _UNDESCRIBED = "Upstream does not describe it here."
 
 
-def model_files(schema: Schema) -> Files:
+def write_model_files(schema: Schema) -> Files:
     """Return the files of the package of models by their paths, each with its template and the values for it."""
-    topics = _in_topics(schema)
+    topics = _group_by_topic(schema)
     sources = write_definitions(schema, [name for names in topics.values() for name in names])
     exported = {topic.name: sorted(names) for topic, names in topics.items()}
     fields = (
@@ -66,19 +66,19 @@ def model_files(schema: Schema) -> Files:
     return files
 
 
-def _in_topics(schema: Schema) -> dict[Topic, list[str]]:
+def _group_by_topic(schema: Schema) -> dict[Topic, list[str]]:
     """Return the definitions of each topic in the order of its module. Topics without definitions are left out."""
     topics = read_topics()
     places = find_topics(schema, topics)
     own = {topic: [name for name in schema.definitions if places.get(name) == topic] for topic in topics}
-    return {topic: _in_order(schema, names) for topic, names in own.items() if names}
+    return {topic: _sort_by_use(schema, names) for topic, names in own.items() if names}
 
 
 def _is_recursive(schema: Schema, name: str) -> bool:
     """Return whether a definition is a model with an annotation that is a string, its own or one of a base."""
     if not isinstance(schema.definitions[name], Model):
         return False
-    return any(_recursive_fields(schema, model) for model in (name, *schema.bases(name)))
+    return any(_find_recursive_fields(schema, model) for model in (name, *schema.bases(name)))
 
 
 def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
@@ -87,20 +87,20 @@ def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
     for template, known in _TEMPLATES.items():
         templates.check(template, known)
     definitions = [schema.definitions[name] for name in names]
-    texts = {definition.name: _data(schema, definition) for definition in definitions}
-    sources = _generate([_given(schema, definition) for definition in definitions], texts)
+    texts = {definition.name: _template_texts(schema, definition) for definition in definitions}
+    sources = _make_sources([_simplify(schema, definition) for definition in definitions], texts)
     for definition in definitions:
         if not isinstance(definition, Model):
             sources[definition.name] += f"\n{_docstring(schema.own_doc(definition), 0)}"
     return sources
 
 
-def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -> dict[str, str]:
+def _make_sources(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Return what datamodel-code-generator and our templates make of these definitions, by name.
 
     Profiles share most of them, and those that were made before are only imported.
     """
-    schema = json_schema(definitions)
+    schema = write_json_schema(definitions)
     # A field named `list` changes how all definitions write the built-in.
     hides_list = any(
         field.name == "list"
@@ -108,7 +108,7 @@ def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -
         if isinstance(definition, Model)
         for field in definition.fields
     )
-    made = {} if hides_list else _MADE
+    made = {} if hides_list else _SOURCES
     keys = {
         definition.name: json.dumps([definition.name, schema["$defs"][definition.name], texts[definition.name]])
         for definition in definitions
@@ -120,13 +120,13 @@ def _generate(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -
         for name in models.keys() - old:
             while base := models[name].base:
                 bases.add(name := base)
-        schema["$defs"] |= {name: imported("models", name) for name in old - bases}
-        parts = (part.partition("\n") for part in _run(schema, texts).split(f"\n{_BEGIN}")[1:])
+        schema["$defs"] |= {name: import_from("models", name) for name in old - bases}
+        parts = (part.partition("\n") for part in _run_generator(schema, texts).split(f"\n{_BEGIN}")[1:])
         made.update({keys[name]: text.rstrip() for name, _, text in parts})
     return {name: made[key] for name, key in keys.items()}
 
 
-def _run(schema: dict[str, Any], texts: dict[str, dict[str, Any]]) -> str:
+def _run_generator(schema: dict[str, Any], texts: dict[str, dict[str, Any]]) -> str:
     # Imported here because `diff` doesn't need it.
     from datamodel_code_generator import InputFileType, LiteralType, generate
     from datamodel_code_generator.enums import DataModelType
@@ -150,29 +150,29 @@ def _run(schema: dict[str, Any], texts: dict[str, dict[str, Any]]) -> str:
     return str(source)
 
 
-def _given(schema: Schema, definition: Definition) -> Definition:
+def _simplify(schema: Schema, definition: Definition) -> Definition:
     """Return a definition without the types that datamodel-code-generator would write in another way.
 
     They are those that lead back to the definition, and that of a field which hides the built-in `list`.
     """
     if not isinstance(definition, Model):
         return definition
-    hidden = ("list", *_recursive_fields(schema, definition.name))
+    hidden = ("list", *_find_recursive_fields(schema, definition.name))
     fields = (replace(field, type=ANY) if field.name in hidden else field for field in definition.fields)
     return replace(definition, fields=tuple(fields))
 
 
-def _data(schema: Schema, definition: Definition) -> dict[str, Any]:
+def _template_texts(schema: Schema, definition: Definition) -> dict[str, Any]:
     """Return the texts for the template of a definition."""
     if isinstance(definition, Union):
         return {"annotation": "", "marker": definition.marker}
     if isinstance(definition, Alias):
         return {"annotation": definition.type.annotation if definition.type.is_marked else "", "marker": ""}
-    recursive = _recursive_fields(schema, definition.name)
+    recursive = _find_recursive_fields(schema, definition.name)
     return {
         "bases": f"{definition.base}, OpenModel" if _has_second_base(schema, definition) else "",
         "doc": _docstring(schema.own_doc(definition), 4),
-        "texts": {field.name: _field_texts(field, field.name in recursive) for field in definition.fields},
+        "texts": {field.name: _write_field_texts(field, field.name in recursive) for field in definition.fields},
     }
 
 
@@ -180,13 +180,13 @@ def _has_second_base(schema: Schema, model: Model) -> bool:
     return model.base is not None and model.is_open and not schema.model(model.base).is_open
 
 
-def _field_texts(field: Field, is_recursive: bool) -> dict[str, str]:
+def _write_field_texts(field: Field, is_recursive: bool) -> dict[str, str]:
     """Return the texts for a field: its whole annotation, if that has markers inside or is a string."""
     annotation = field.annotation
     is_text = field.type.is_marked or field.name == "list"
     doc = field.doc or (_UNDESCRIBED if field.wire == _META else "")
     return {
-        "annotation": quoted(annotation) if is_recursive else annotation if is_text else "",
+        "annotation": python_literal(annotation) if is_recursive else annotation if is_text else "",
         "markers": field.written_markers,
         "assigned": field.assigned,
         "doc": "" if _is_shared(field) else _docstring(doc, 4),
@@ -202,34 +202,34 @@ def _docstring(text: str, indent: int) -> str:
     return docstring(text, indent) if text else ""
 
 
-def _in_order(schema: Schema, names: Iterable[str]) -> list[str]:
+def _sort_by_use(schema: Schema, names: Iterable[str]) -> list[str]:
     """Return definitions in their order, but each after those that it consists of."""
     wanted = dict.fromkeys(names)
     done: dict[str, None] = {}
     for name in wanted:
-        _add(schema, name, wanted.keys(), done)
+        _visit(schema, name, wanted.keys(), done)
     return list(done)
 
 
-def _add(schema: Schema, name: str, wanted: Set[str], done: dict[str, None]) -> None:
+def _visit(schema: Schema, name: str, wanted: Set[str], done: dict[str, None]) -> None:
     if name in wanted and name not in done:
-        for used in _used_before(schema, name):
-            _add(schema, used, wanted, done)
+        for used in _find_uses(schema, name):
+            _visit(schema, used, wanted, done)
         done[name] = None
 
 
-def _used_before(schema: Schema, name: str) -> Iterator[str]:
+def _find_uses(schema: Schema, name: str) -> Iterator[str]:
     """Yield what has to be defined before a definition."""
     definition = schema.definitions[name]
     if not isinstance(definition, Model):
         yield from schema.uses(name)
         return
     yield from (definition.base,) if definition.base else ()
-    recursive = _recursive_fields(schema, name)
+    recursive = _find_recursive_fields(schema, name)
     yield from (used for field in definition.fields if field.name not in recursive for used in field.type.names)
 
 
-def _recursive_fields(schema: Schema, name: str) -> list[str]:
+def _find_recursive_fields(schema: Schema, name: str) -> list[str]:
     """Return the names of a model's own fields whose types lead back to the model.
 
     Raises:

@@ -38,7 +38,7 @@ class Templates:
         Raises:
             FileError: the template is missing or invalid, or uses an undefined name.
         """
-        with _reporting(self._folder, name):
+        with _report_errors(self._folder, name):
             return self._environment.get_template(name).render(**values)
 
     def check(self, name: str, known: set[str]) -> None:
@@ -47,7 +47,7 @@ class Templates:
         Raises:
             FileError: the template is missing or invalid, or uses another name.
         """
-        with _reporting(self._folder, name):
+        with _report_errors(self._folder, name):
             loader = self._environment.loader
             assert loader is not None
             source = loader.get_source(self._environment, name)[0]
@@ -56,7 +56,7 @@ class Templates:
 
 
 @contextmanager
-def _reporting(folder: Path, name: str) -> Generator[None]:
+def _report_errors(folder: Path, name: str) -> Generator[None]:
     """Turn errors in a template into FileErrors. Errors of code that it calls pass through."""
     try:
         yield
@@ -67,11 +67,11 @@ def _reporting(folder: Path, name: str) -> Generator[None]:
     except TemplateSyntaxError as error:
         # Jinja has lost the file's name by the time it finds an unknown filter.
         file = name if error.name in (None, "<introspection>") else error.name
-        raise _error(folder / file, f"{_sentence(error.message)} {_RESTORE}", error.lineno) from error
+        raise _error(folder / file, f"{_end_sentence(error.message)} {_RESTORE}", error.lineno) from error
     except UndefinedError as error:
         frames = traceback.extract_tb(error.__traceback__)
         place = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)][-1]
-        raise _error(Path(place.filename), f"{_sentence(error.message)} {_RESTORE}", place.lineno) from error
+        raise _error(Path(place.filename), f"{_end_sentence(error.message)} {_RESTORE}", place.lineno) from error
 
 
 def _error(path: Path, sentence: str, line: int | None = None) -> FileError:
@@ -79,7 +79,7 @@ def _error(path: Path, sentence: str, line: int | None = None) -> FileError:
     return FileError("", f"{place}{f', line {line}' if line else ''}: {sentence}")
 
 
-def _sentence(text: str | None) -> str:
+def _end_sentence(text: str | None) -> str:
     """Return a text on one line, with a full stop at the end."""
     line = " ".join((text or "").split())
     return line if line.endswith(".") else f"{line}."

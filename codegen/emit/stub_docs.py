@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from codegen.escaping import filled
+from codegen.escaping import wrap
 from codegen.ir import Field, Method, Schema
 from codegen.names import attribute_name
 
@@ -25,7 +25,7 @@ class StubDocs:
     def handler(self, method: Method, role: str) -> str:
         """Return the docstring of a handler, for users who implement the method."""
         needs = " ".join(self.handler_needs(method, role))
-        return _joined(
+        return _join_parts(
             f"Handle `{method.wire}`.", method.doc, needs, self.accepted_parts(method), self.default(method, role)
         )
 
@@ -43,8 +43,8 @@ class StubDocs:
         """Return the docstring of a proxy's method, for users who call it."""
         first = f"Call `{method.wire}` and wait for its result." if method.result else f"Send `{method.wire}`."
         notes = " ".join(self.caller_notes(method, role))
-        raises = [_entry(name, text) for name, text in self.errors(method, role)]
-        return _joined(
+        raises = [_write_entry(name, text) for name, text in self.errors(method, role)]
+        return _join_parts(
             first, method.doc, notes, self._arguments(method), "\n".join(["Raises:", *raises]) if raises else ""
         )
 
@@ -98,7 +98,9 @@ class StubDocs:
         fields: dict[str, list[Field]] = {}
         for field in (field for parameters in sets for field in parameters):
             fields.setdefault(field.name, []).append(field)
-        lines = [_entry(name, self._argument(fields_of_name, len(sets))) for name, fields_of_name in fields.items()]
+        lines = [
+            _write_entry(name, self._argument(fields_of_name, len(sets))) for name, fields_of_name in fields.items()
+        ]
         return "\n".join(["Args:", *lines]) if lines else ""
 
     def _argument(self, fields: list[Field], sets: int) -> str:
@@ -108,7 +110,7 @@ class StubDocs:
             choices = [*dict.fromkeys(tags)]
             choices += ["another string"] if len(tags) < len(fields) else []
             choices += ["left out"] if len(fields) < sets else []
-            return f"Selects the variant: {_alternatives(choices)}."
+            return f"Selects the variant: {_join_alternatives(choices)}."
         descriptions = dict.fromkeys(filter(None, (self._summary(field) for field in fields)))
         return " Or: ".join(descriptions) or f"`{fields[0].wire}` on the wire."
 
@@ -129,7 +131,7 @@ class StubDocs:
             exempt = f" Not raised for a `{facts['exempt']}` that the {role} created." if "exempt" in facts else ""
             errors.append(("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
         if paths := facts.get("paths"):
-            fields = _alternatives([f"`{path}`" for path in paths])
+            fields = _join_alternatives([f"`{path}`" for path in paths])
             errors.append(("RelativePath", f"{fields} holds a relative path."))
         if "opens" in facts:
             errors.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
@@ -162,18 +164,18 @@ def _this(method: Method) -> str:
     return "this method" if method.result else "this notification"
 
 
-def _alternatives(texts: list[str]) -> str:
+def _join_alternatives(texts: list[str]) -> str:
     return " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
-def _entry(name: str, text: str) -> str:
-    return filled(f"{name}: {text}", _WIDTH, "    ", "        ")
+def _write_entry(name: str, text: str) -> str:
+    return wrap(f"{name}: {text}", _WIDTH, "    ", "        ")
 
 
-def _joined(*parts: str) -> str:
-    return "\n\n".join(_wrapped(part) for part in parts if part)
+def _join_parts(*parts: str) -> str:
+    return "\n\n".join(_wrap_paragraph(part) for part in parts if part)
 
 
-def _wrapped(part: str) -> str:
+def _wrap_paragraph(part: str) -> str:
     """Wrap a paragraph of one line. Text with line breaks, such as most of upstream's, keeps them."""
-    return filled(part, _WIDTH) if "\n" not in part and len(part) > _WIDTH else part
+    return wrap(part, _WIDTH) if "\n" not in part and len(part) > _WIDTH else part

@@ -14,10 +14,10 @@ from typing import Any
 from codegen.errors import FetchError, SchemaError
 from codegen.files import read_files, replace_folders
 from codegen.nodes import is_object
-from codegen.pinned.npm import from_npm
+from codegen.pinned.npm import read_npm_package
 from codegen.pinned.pins import PINS, parse_json, read_pins, sha256
 from codegen.pinned.profiles import PLACES
-from codegen.pinned.release import Release, from_folder
+from codegen.pinned.release import Release, read_folder
 
 SOURCES = "npm:<package>@<version or tag>, or a folder"
 _LICENSE = "LICENSE"
@@ -50,9 +50,9 @@ def read_source(source: str) -> Release:
             f"The source is missing. Give one, such as FROM=npm:@agentclientprotocol/sdk@latest: {SOURCES}."
         )
     if source.startswith("npm:"):
-        return from_npm(source.removeprefix("npm:"))
+        return read_npm_package(source.removeprefix("npm:"))
     if Path(source).is_dir():
-        return from_folder(Path(source))
+        return read_folder(Path(source))
     raise FetchError(f"{source} is not a source. Give {SOURCES}.")
 
 
@@ -70,13 +70,13 @@ def fetch(source: str, target: Path) -> list[str]:
         FetchError: the source is not available or is not a schema. Nothing was changed.
         OSError: a file can't be read or written. Nothing was changed.
     """
-    fetched = fetch_beside(read_source(source), target)
+    fetched = prepare(read_source(source), target)
     if fetched.files != read_files(target):
         replace_folders({target: fetched.files})
     return fetched.lines
 
 
-def fetch_beside(release: Release, target: Path) -> Fetched:
+def prepare(release: Release, target: Path) -> Fetched:
     """Return what `fetch` would write, without replacing the pinned schemas.
 
     Raises:
@@ -85,11 +85,11 @@ def fetch_beside(release: Release, target: Path) -> Fetched:
     for file, content in release.schemas.items():
         _check_is_schema(file, content)
     old = read_files(target)
-    kept = _kept_pins(old, release, target)
+    kept = _keep_pins(old, release, target)
     new = {name: content for name, content in old.items() if name in kept or name not in PLACES}
-    new |= release.schemas | _license(old, release)
-    new[PINS] = _pins(old, release, kept)
-    return Fetched(release.source, new, _changes(old, new, kept))
+    new |= release.schemas | _choose_license(old, release)
+    new[PINS] = _write_pins(old, release, kept)
+    return Fetched(release.source, new, _describe_changes(old, new, kept))
 
 
 def _check_is_schema(file: str, content: bytes) -> None:
@@ -103,7 +103,7 @@ def _check_is_schema(file: str, content: bytes) -> None:
         raise FetchError(f"{file} is not an ACP schema: expected {expected}. {_CHECK}")
 
 
-def _kept_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[str, dict[str, str]]:
+def _keep_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[str, dict[str, str]]:
     """Return the pins of the schemas that the release doesn't cover, each with its own source and version."""
     files = [file for file in PLACES if file in old and file not in release.places]
     try:
@@ -120,23 +120,23 @@ def _kept_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[st
     return {file: {"source": pins["source"], "version": pins["version"]} | pins["files"][file] for file in files}
 
 
-def _license(old: dict[str, bytes], release: Release) -> dict[str, bytes]:
+def _choose_license(old: dict[str, bytes], release: Release) -> dict[str, bytes]:
     content = release.license_text or old.get(_LICENSE)
     return {_LICENSE: content} if content else {}
 
 
-def _pins(old: dict[str, bytes], release: Release, kept: dict[str, dict[str, str]]) -> bytes:
+def _write_pins(old: dict[str, bytes], release: Release, kept: dict[str, dict[str, str]]) -> bytes:
     files = {file: {"sha256": sha256(content)} for file, content in release.schemas.items()} | kept
     pins = {
         "source": release.source,
         "version": release.version,
-        "license": release.license or _pinned_license(old),
+        "license": release.license or _read_pinned_license(old),
         "files": dict(sorted(files.items())),
     }
     return (json.dumps(pins, indent=2) + "\n").encode()
 
 
-def _pinned_license(old: dict[str, bytes]) -> str:
+def _read_pinned_license(old: dict[str, bytes]) -> str:
     """Return the licence that was pinned before, for sources without a package.json."""
     try:
         return str(parse_json(old[PINS])["license"])
@@ -144,12 +144,12 @@ def _pinned_license(old: dict[str, bytes]) -> str:
         return ""
 
 
-def _changes(old: dict[str, bytes], new: dict[str, bytes], kept: dict[str, dict[str, str]]) -> list[str]:
+def _describe_changes(old: dict[str, bytes], new: dict[str, bytes], kept: dict[str, dict[str, str]]) -> list[str]:
     files = sorted({*old, *new} & {*PLACES, _LICENSE})
-    return [f"{'kept' if file in kept else _change(old.get(file), new.get(file)):<10}{file}" for file in files]
+    return [f"{'kept' if file in kept else _describe_change(old.get(file), new.get(file)):<10}{file}" for file in files]
 
 
-def _change(before: bytes | None, after: bytes | None) -> str:
+def _describe_change(before: bytes | None, after: bytes | None) -> str:
     if before == after:
         return "unchanged"
     return "added" if before is None else "removed" if after is None else "changed"

@@ -15,7 +15,7 @@ from typing import Any
 from codegen.errors import FetchError
 from codegen.nodes import is_array
 from codegen.pinned.pins import parse_json
-from codegen.pinned.release import Release, package_json, release_in
+from codegen.pinned.release import Release, read_package_json, read_release
 
 _PACKAGE = re.compile(r"(?P<name>(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)(@(?P<wanted>[\w][\w.+-]*))?")
 SECONDS = 120
@@ -25,18 +25,18 @@ _READ = re.compile(r"package/(schema/.*|package\.json|LICENSE)")
 _UNKNOWN = {"E404", "ETARGET", "EINVALIDTAGNAME"}
 
 
-def from_npm(spec: str) -> Release:
+def read_npm_package(spec: str) -> Release:
     """Read the schemas of a package by its name and its version or tag."""
     wanted = _PACKAGE.fullmatch(spec)
     if wanted is None:
         raise FetchError(f"{spec!r} is not an npm package. Give npm:<package>@<version or tag>.")
     with tempfile.TemporaryDirectory(prefix="acp-fetch-") as name:
         folder = Path(name)
-        _unpack(_pack(spec, folder), folder)
-        package = package_json(folder / "package")
+        _unpack(_download(spec, folder), folder)
+        package = read_package_json(folder / "package")
         if package.get("name") != wanted["name"]:
             raise FetchError(f"npm returned the package {package.get('name')!r} for {spec}. Check the settings of npm.")
-        return release_in(folder / "package", f"npm:{package['name']}@{package.get('version', '')}", package)
+        return read_release(folder / "package", f"npm:{package['name']}@{package.get('version', '')}", package)
 
 
 def npm_versions(package: str) -> list[str]:
@@ -53,7 +53,7 @@ def npm_versions(package: str) -> list[str]:
     return [str(version) for version in (versions if is_array(versions) else [versions])]
 
 
-def _pack(spec: str, folder: Path) -> Path:
+def _download(spec: str, folder: Path) -> Path:
     """Run `npm pack` in a folder and return the archive it wrote."""
     _npm(spec, "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec, folder=folder)
     archives = list(folder.glob("*.tgz"))
@@ -79,11 +79,11 @@ def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
             f"npm did not download {spec} within {SECONDS} seconds. Try again later, or fetch from a folder."
         ) from error
     if done.returncode:
-        raise FetchError(_failure(spec, done.stderr))
+        raise FetchError(_explain_failure(spec, done.stderr))
     return done.stdout
 
 
-def _failure(spec: str, text: str) -> str:
+def _explain_failure(spec: str, text: str) -> str:
     """Return a sentence for the error that npm printed."""
     match = re.search(r"^npm (?:error|ERR!) code (\w+)", text, re.MULTILINE)
     code = match[1] if match else "no code"

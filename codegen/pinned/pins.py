@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from codegen.errors import FileError
 from codegen.nodes import is_object
 from codegen.pinned.profiles import Profile, find_files
-from codegen.toml import checked
+from codegen.toml import validate
 
 PINS = "PINNED.json"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -85,7 +85,7 @@ def read_pins(path: Path) -> Pins:
         FileError: it is missing or invalid.
     """
     try:
-        return checked(Pins, parse_json(path.read_bytes()), PINS, _RESTORE)
+        return validate(Pins, parse_json(path.read_bytes()), PINS, _RESTORE)
     except FileNotFoundError as error:
         raise FileError(
             "", "There is no PINNED.json in the folder of the schemas. `make fetch` writes it.", PINS

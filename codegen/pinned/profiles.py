@@ -68,16 +68,16 @@ class Profile:
     @property
     def facts(self) -> str:
         """The name of its own tables there, such as `v1_unstable`, which go before those of its version."""
-        return facts_of(self.name)
+        return facts_name(self.name)
 
 
-def facts_of(profile: str) -> str:
+def facts_name(profile: str) -> str:
     """Return the name of a profile's own tables in `methods.toml`."""
     return f"{profile[:2]}_unstable" if profile.endswith("_unstable") else profile[:2]
 
 
 @contextmanager
-def naming(profile: Profile) -> Generator[None]:
+def name_in_errors(profile: Profile) -> Generator[None]:
     """Name the profile and the file of its schema in errors."""
     try:
         yield

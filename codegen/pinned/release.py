@@ -43,15 +43,15 @@ class Release:
         return replace(self, schemas=schemas, places=others)
 
 
-def from_folder(folder: Path) -> Release:
+def read_folder(folder: Path) -> Release:
     """Read a folder. The source is named after its package.json, or after the folder if there is none."""
-    package = package_json(folder)
+    package = read_package_json(folder)
     name, version = package.get("name"), package.get("version", "")
     source = f"folder:{name}@{version}" if name else f"folder:{folder.resolve().name}"
-    return release_in(folder, source, package)
+    return read_release(folder, source, package)
 
 
-def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
+def read_release(folder: Path, source: str, package: dict[str, Any]) -> Release:
     """Read the schemas in `schema/` of a folder, or in the folder itself."""
     home = next((candidate for candidate in (folder / "schema", folder) if find_files(candidate)), None)
     if home is None:
@@ -67,7 +67,7 @@ def release_in(folder: Path, source: str, package: dict[str, Any]) -> Release:
     return Release(source, package.get("version", ""), package.get("license", ""), text, schemas)
 
 
-def package_json(folder: Path) -> dict[str, Any]:
+def read_package_json(folder: Path) -> dict[str, Any]:
     """Return the content of package.json; empty if there is none."""
     path = folder / "package.json"
     if not path.is_file():

@@ -13,11 +13,11 @@ def fill_defaults(schema: Schema) -> None:
     """Check every default, and set the factory of those that are objects or arrays."""
     for definition in list(schema.definitions.values()):
         if isinstance(definition, Model):
-            fields = tuple(_with_factory(schema, definition, field) for field in definition.fields)
+            fields = tuple(_check_default(schema, definition, field) for field in definition.fields)
             schema.definitions[definition.name] = replace(definition, fields=fields)
 
 
-def _with_factory(schema: Schema, model: Model, field: Field) -> Field:
+def _check_default(schema: Schema, model: Model, field: Field) -> Field:
     if not field.has_default:
         return field
     if not fits(schema, field.absent, field.type, strict=True):

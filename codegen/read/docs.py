@@ -8,30 +8,30 @@ from codegen.escaping import code
 from codegen.nodes import Node
 
 
-def member_docs(schema: Any) -> list[str]:
+def list_member_docs(schema: Any) -> list[str]:
     """Return the descriptions of a union's members and of items that have no class to carry them."""
     lines: list[str] = []
     for member in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        lines += _line(_label(member), member) + member_docs(member)
+        lines += _describe(_label(member), member) + list_member_docs(member)
     for keyword in ("items", "additionalProperties"):
         item: Any = schema.get(keyword)
         if isinstance(item, dict):
-            lines += _line(" ".join(["Each", *_title(item)]), item) + member_docs(item)
+            lines += _describe(" ".join(["Each", *_title(item)]), item) + list_member_docs(item)
     return lines
 
 
-def _line(label: str, schema: Any) -> list[str]:
+def _describe(label: str, schema: Any) -> list[str]:
     text = schema.get("description", "")
     return [f"\n{': '.join(part for part in (label, text) if part)}"] if text or "title" in schema else []
 
 
-def titled(node: Node) -> str:
+def take_title_and_description(node: Node) -> str:
     """Take the title and the description of something that isn't named by its title."""
     return "\n\n".join(filter(None, (node.take("title", str, ""), node.take("description", str, ""))))
 
 
-def with_member_docs(doc: str, schema: Any) -> str:
-    return "\n".join([doc, *member_docs(schema)]).strip()
+def add_member_docs(doc: str, schema: Any) -> str:
+    return "\n".join([doc, *list_member_docs(schema)]).strip()
 
 
 def _label(member: Any) -> str:

@@ -64,9 +64,9 @@ def read_messages(raw: dict[str, Any]) -> set[Payload]:
 def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
     """Read a message of the root, a single one or a batch: `jsonrpc`, and its parts or an inline envelope."""
     title = node.take("title", str, "")
-    sender, ending = _split(node, title)
+    sender, ending = _split_title(node, title)
     if ending:
-        node = _batch_item(node)
+        node = _take_batch_item(node)
     _take_docs(node)
     _expect(node, "type", "object")
     properties = node.take_map("properties")
@@ -81,7 +81,7 @@ def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
     if properties:
         for key, schema in properties.items():
             read_property(key, Node(schema.schema, schema.pointer), key in required, definitions)
-        yield from _payloads(node, sender, properties, set(required) - {"jsonrpc"})
+        yield from _find_payloads(node, sender, properties, set(required) - {"jsonrpc"})
     elif [member.schema.get("title") for member in members] != list(_PARTS[ending]):
         raise node.error(f"Expected the parts {', '.join(_PARTS[ending])}, in this order.", "anyOf")
     for member in members:
@@ -107,12 +107,12 @@ def _read_part(node: Node, sender: str, definitions: dict[str, Any]) -> Iterator
         for envelope in whole.take_list("anyOf") or [whole]:
             properties = envelope.take_map("properties")
             required = set(envelope.take("required", list, []))
-            yield from _payloads(envelope, "ProtocolLevel" if is_shared else sender, properties, required)
+            yield from _find_payloads(envelope, "ProtocolLevel" if is_shared else sender, properties, required)
     elif node.schema not in definitions.get(f"{sender}Response", {}).get("anyOf", ()):
         raise node.error(f"Expected the same schema as one of the members of {sender}Response.")
 
 
-def _split(message: Node, title: str) -> tuple[str, str]:
+def _split_title(message: Node, title: str) -> tuple[str, str]:
     """Split the title of a message into the sender and the kind of batch."""
     for sender in _SENDERS:
         if title.startswith(sender) and title.removeprefix(sender) in _PARTS:
@@ -120,7 +120,7 @@ def _split(message: Node, title: str) -> tuple[str, str]:
     raise message.error(f"There is no rule for messages of {title!r}.", "title")
 
 
-def _batch_item(node: Node) -> Node:
+def _take_batch_item(node: Node) -> Node:
     _take_docs(node)
     if node.take("type", str, "") != "array" or node.take("minItems", int, 0) != 1 or "items" not in node:
         raise node.error("Expected a batch to be an array with `items` and `minItems` 1.")
@@ -129,7 +129,7 @@ def _batch_item(node: Node) -> Node:
     return item
 
 
-def _payloads(node: Node, sender: str, properties: dict[str, Node], required: set[str]) -> set[Payload]:
+def _find_payloads(node: Node, sender: str, properties: dict[str, Node], required: set[str]) -> set[Payload]:
     """Return the definitions in an envelope's params or result. Errors have none, because the runtime models them."""
     envelope = _KINDS.get(frozenset(properties))
     if envelope is None:
@@ -142,7 +142,7 @@ def _payloads(node: Node, sender: str, properties: dict[str, Node], required: se
         )
     if kind == "error":
         return set()
-    return {Payload(sender, kind, name, doc) for name, doc in _described(properties[key].schema)}
+    return {Payload(sender, kind, name, doc) for name, doc in _find_references(properties[key].schema)}
 
 
 def _expect(node: Node, keyword: str, value: str) -> None:
@@ -151,17 +151,17 @@ def _expect(node: Node, keyword: str, value: str) -> None:
         raise node.error(f"Expected {value!r}, found {actual!r}.", keyword)
 
 
-def _described(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
+def _find_references(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
     """Yield the definitions that a schema refers to, each with the description beside the reference."""
     if is_array(schema):
         for item in schema:
-            yield from _described(item, doc)
+            yield from _find_references(item, doc)
     if is_object(schema):
         description = schema.get("description", doc)
         if "$ref" in schema:
             yield schema["$ref"].removeprefix(REF_PREFIX), description
         for keyword, value in schema.items():
-            yield from _described(value, description if keyword == "allOf" else "")
+            yield from _find_references(value, description if keyword == "allOf" else "")
 
 
 def find_envelopes(schema: Schema) -> set[str]:

@@ -47,7 +47,7 @@ class _Part(NamedTuple):
 def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     """Read every method of a schema, in upstream's order, without facts."""
     definitions = raw["$defs"]
-    parts, docs = _parts(definitions, payloads), _docs(payloads)
+    parts, docs = _find_parts(definitions, payloads), _collect_docs(payloads)
     calls = {part: name for part, name in parts.items() if part.kind != "response"}
     # How many methods have a Python name: a request and a notification can share one.
     names = Counter(method_name(part.wire) for part in calls)
@@ -61,7 +61,7 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
             doc = f"{doc}\n\n{DEPRECATED}"
         method = Method(
             wire=wire,
-            name=not_inherited(f"{name}_notification" if has_request else name),
+            name=avoid_inherited(f"{name}_notification" if has_request else name),
             constant=f"{name}_notification".upper() if is_notification and names[name] > 1 else name.upper(),
             side=side,
             handled_by=_SIDES[side][0],
@@ -75,11 +75,11 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     return methods
 
 
-def _parts(definitions: dict[str, Any], payloads: set[Payload]) -> dict[_Part, str]:
+def _find_parts(definitions: dict[str, Any], payloads: set[Payload]) -> dict[_Part, str]:
     """Return the names of the definitions that belong to a method. Every message must be complete."""
     parts: dict[_Part, str] = {}
     for name, schema in definitions.items():
-        part = _part(name, schema, payloads)
+        part = _find_part(name, schema, payloads)
         if part is None:
             continue
         if part in parts:
@@ -89,7 +89,7 @@ def _parts(definitions: dict[str, Any], payloads: set[Payload]) -> dict[_Part, s
     return parts
 
 
-def _part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
+def _find_part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
     """Return the method and the kind of a definition; None if it belongs to no method."""
     pointer = f"/$defs/{name}"
     wire, side = schema.get("x-method"), schema.get("x-side")
@@ -147,7 +147,7 @@ def _check_names(methods: list[Method]) -> None:
             names[name] = f"{method.wire!r}"
 
 
-def _docs(payloads: set[Payload]) -> dict[str, str]:
+def _collect_docs(payloads: set[Payload]) -> dict[str, str]:
     """Return upstream's descriptions of the methods by their params. A method of both sides may have two."""
     docs: dict[str, dict[str, None]] = {}
     for payload in sorted(payloads, key=str):
@@ -156,6 +156,6 @@ def _docs(payloads: set[Payload]) -> dict[str, str]:
     return {name: "\n\n".join(filter(None, texts)) for name, texts in docs.items()}
 
 
-def not_inherited(name: str) -> str:
+def avoid_inherited(name: str) -> str:
     """Return a method's name, with an underscore added if a public attribute of the bases has it, as fields get one."""
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name

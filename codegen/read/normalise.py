@@ -15,10 +15,10 @@ from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import is_class_name, pascal
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object
-from codegen.read.docs import titled, with_member_docs
+from codegen.read.docs import add_member_docs, take_title_and_description
 from codegen.read.properties import read_property
 from codegen.read.types import is_class, read_type
-from codegen.read.variants import Tag, Variant, constant, find_tag, read_variant, take_tag
+from codegen.read.variants import Tag, Variant, find_constant, find_tag, read_variant, take_tag
 
 # Names that the generated modules use already.
 RESERVED = frozenset(
@@ -93,7 +93,7 @@ class _Reader:
         self.raw = raw
         self.done: dict[str, Definition] = {}
         self.in_progress: list[str] = []
-        self.references = Counter(_references(raw))
+        self.references = Counter(_find_references(raw))
 
     def resolve(self, name: str) -> Definition:
         if name in self.done:
@@ -130,7 +130,7 @@ class _Reader:
         return definition
 
     def _definition(self, name: str, node: Node) -> Definition:
-        doc = titled(node)
+        doc = take_title_and_description(node)
         if node.take_flag("x-docs-ignore"):
             doc = f"{doc}\n\nA message envelope. Upstream's documentation omits it.".strip()
         for keyword in ("x-side", "x-method"):  # read by codegen.read.methods
@@ -141,7 +141,7 @@ class _Reader:
         return self._alias(name, doc, node)
 
     def _alias(self, name: str, doc: str, node: Node) -> Alias:
-        doc = with_member_docs(doc, node.schema)
+        doc = add_member_docs(doc, node.schema)
         kind = read_type(node, self.raw)
         node.close()
         # What leads back through an array or a map would have no name in Python.
@@ -218,7 +218,7 @@ class _Reader:
             self._check_exclusive(whole, tag, members)
         attribute = self._attribute(members) if tag.known else None
         exclusive = whole.exclusive and tag.key is None
-        return Union(name, whole.node.pointer, _union_doc(whole, members), members, attribute, exclusive)
+        return Union(name, whole.node.pointer, _write_union_doc(whole, members), members, attribute, exclusive)
 
     def _check_exclusive(self, whole: Variant, tag: Tag, members: tuple[Member, ...]) -> None:
         if tag.key is not None and any(member.tag is None for member in members):
@@ -237,7 +237,7 @@ class _Reader:
     def _member(
         self, union: str, member: Variant, tag: Tag, shared: dict[str, Node], fields: tuple[Field, ...]
     ) -> Member:
-        value = constant(member, tag.key)
+        value = find_constant(member, tag.key)
         if value is not None and member.title:
             raise member.node.error(
                 "There is no rule for a title beside a tag, which names the member already.", "title"
@@ -264,7 +264,7 @@ class _Reader:
         return name
 
 
-def _union_doc(whole: Variant, members: tuple[Member, ...]) -> str:
+def _write_union_doc(whole: Variant, members: tuple[Member, ...]) -> str:
     """Return a union's description, with those of members that have no class of their own."""
     plain = [
         (variant, member) for variant, member in zip(whole.nested, members, strict=True) if member.name == variant.base
@@ -273,7 +273,7 @@ def _union_doc(whole: Variant, members: tuple[Member, ...]) -> str:
     return "\n".join([whole.doc, *lines]).strip()
 
 
-def _references(schema: Any) -> list[str]:
+def _find_references(schema: Any) -> list[str]:
     """Return the names of the definitions that a schema refers to, once for each reference."""
     names: list[str] = []
     unread = [schema]

@@ -7,7 +7,7 @@ from typing import Any
 from codegen.ir import Field
 from codegen.names import attribute_name
 from codegen.nodes import Node
-from codegen.read.docs import titled, with_member_docs
+from codegen.read.docs import add_member_docs, take_title_and_description
 from codegen.read.types import read_type
 from codegen.types import Type
 
@@ -25,7 +25,7 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
         raise node.error(
             f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
         )
-    doc = with_member_docs(titled(node), node.schema)
+    doc = add_member_docs(take_title_and_description(node), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
     skip_items = node.take_flag(_SKIP_INVALID_ITEMS)

@@ -10,7 +10,7 @@ from typing import Any
 
 from codegen.errors import SchemaError
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object
-from codegen.types import ANY, NULL, RANGES, Type, limited, union_of
+from codegen.types import ANY, NULL, RANGES, Type, limited_type, union_of
 
 VARIANTS = ("anyOf", "oneOf")
 _STRING_FORMATS = ("date-time", "regex", "uri")
@@ -22,16 +22,16 @@ def read_type(node: Node, definitions: dict[str, Any]) -> Type:
     ref = node.take_ref()
     if ref is not None:
         if ref not in definitions:
-            raise missing_definition(ref, node)
+            raise missing_definition_error(ref, node)
         return Type("ref", ref, refers_to_null=_allows_null(definitions, ref))
     if any(keyword in node for keyword in VARIANTS):
-        return _union(node, definitions)
+        return _read_union(node, definitions)
     if "type" not in node:
-        return _choices(node, (str, int)) or ANY
-    return _typed(node, definitions)
+        return _take_constants(node, (str, int)) or ANY
+    return _read_declared(node, definitions)
 
 
-def _typed(node: Node, definitions: dict[str, Any]) -> Type:
+def _read_declared(node: Node, definitions: dict[str, Any]) -> Type:
     declared: Any = node.take("type", object, "")
     names: list[Any] = declared if is_array(declared) else [declared]
     concrete = [name for name in names if name != "null"]
@@ -39,49 +39,51 @@ def _typed(node: Node, definitions: dict[str, Any]) -> Type:
         return NULL
     match concrete:
         case ["string"]:
-            kind = _string(node)
+            kind = _read_string(node)
         case ["integer"]:
-            kind = _integer(node)
+            kind = _read_integer(node)
         case ["number"]:
-            kind = limited("number", _known(node, "format", ("double",)), _bounds(node, (int, float)))
+            kind = limited_type("number", _take_known(node, "format", ("double",)), _take_bounds(node, (int, float)))
         case ["boolean"]:
-            kind = _choices(node, bool) or Type("boolean")
+            kind = _take_constants(node, bool) or Type("boolean")
         case ["array"]:
-            kind = _array(node, definitions)
+            kind = _read_array(node, definitions)
         case ["object"]:
-            kind = _object(node, definitions)
+            kind = _read_object(node, definitions)
         case _:
             raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
     return union_of([kind, NULL]) if "null" in names else kind
 
 
-def _string(node: Node) -> Type:
-    choices = _choices(node, str)
+def _read_string(node: Node) -> Type:
+    choices = _take_constants(node, str)
     if choices:
         return choices
-    format_ = _known(node, "format", _STRING_FORMATS) or _known(node, "contentEncoding", _ENCODINGS)
-    return limited("string", format_, _limits(node, minLength="min_length", maxLength="max_length", pattern="pattern"))
+    format_ = _take_known(node, "format", _STRING_FORMATS) or _take_known(node, "contentEncoding", _ENCODINGS)
+    return limited_type(
+        "string", format_, _take_limits(node, minLength="min_length", maxLength="max_length", pattern="pattern")
+    )
 
 
-def _integer(node: Node) -> Type:
-    format_ = _known(node, "format", RANGES)
-    choices = _choices(node, int)
+def _read_integer(node: Node) -> Type:
+    format_ = _take_known(node, "format", RANGES)
+    choices = _take_constants(node, int)
     if choices:
         return choices
     if format_.startswith("u") and "minimum" not in node:
         raise node.error("Expected `minimum` beside an unsigned format.", "format")
-    stated = _bounds(node, int)
-    return limited("integer", format_, {} if format_.startswith("u") and stated == {"minimum": 0} else stated)
+    stated = _take_bounds(node, int)
+    return limited_type("integer", format_, {} if format_.startswith("u") and stated == {"minimum": 0} else stated)
 
 
-def _array(node: Node, definitions: dict[str, Any]) -> Type:
+def _read_array(node: Node, definitions: dict[str, Any]) -> Type:
     if "items" not in node:
         raise node.error("There is no rule for an array without `items`.")
     item = read_annotated(node.take_node("items"), definitions)
-    return limited("array", "", _limits(node, minItems="min_length", maxItems="max_length"), item)
+    return limited_type("array", "", _take_limits(node, minItems="min_length", maxItems="max_length"), item)
 
 
-def _object(node: Node, definitions: dict[str, Any]) -> Type:
+def _read_object(node: Node, definitions: dict[str, Any]) -> Type:
     if "properties" in node:
         raise node.error(
             "There is no rule for an inline object with properties, which has no name; expected a definition."
@@ -103,7 +105,7 @@ def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
     return kind
 
 
-def _union(node: Node, definitions: dict[str, Any]) -> Type:
+def _read_union(node: Node, definitions: dict[str, Any]) -> Type:
     """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
     members = [member for keyword in VARIANTS for member in node.take_list(keyword)]
     if ("oneOf" in node) != all("const" in member for member in members):
@@ -111,7 +113,7 @@ def _union(node: Node, definitions: dict[str, Any]) -> Type:
     return union_of(read_annotated(member, definitions) for member in members)
 
 
-def _choices(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:
+def _take_constants(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:
     """Take the constants of an enum; None if there are none. Only a declared integer can't be a boolean."""
     values: list[Any] = node.take("enum", list, [])
     if "const" in node:
@@ -122,7 +124,7 @@ def _choices(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None
     return Type("literal", values=tuple(values)) if values else None
 
 
-def _known(node: Node, keyword: str, known: Collection[str]) -> str:
+def _take_known(node: Node, keyword: str, known: Collection[str]) -> str:
     """Take a keyword that has one of the known values; empty if it is missing."""
     value = node.take(keyword, str, "")
     if keyword in node and value not in known:
@@ -130,16 +132,16 @@ def _known(node: Node, keyword: str, known: Collection[str]) -> str:
     return value
 
 
-def _limits(node: Node, **keywords: str) -> dict[str, Any]:
+def _take_limits(node: Node, **keywords: str) -> dict[str, Any]:
     """Take the limits that a node states, under their names in Python."""
     return {name: node.take(keyword, (int, str), 0) for keyword, name in keywords.items() if keyword in node}
 
 
-def _bounds(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, Any]:
+def _take_bounds(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, Any]:
     return {keyword: node.take(keyword, kind, 0) for keyword in ("minimum", "maximum") if keyword in node}
 
 
-def missing_definition(name: str, node: Node) -> SchemaError:
+def missing_definition_error(name: str, node: Node) -> SchemaError:
     return node.error(f"There is no definition {name!r}.")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from codegen.escaping import quoted
+from codegen.escaping import python_literal
 from codegen.ir import Field
 from codegen.nodes import Node
 from codegen.read.properties import read_property
-from codegen.read.types import VARIANTS, missing_definition
+from codegen.read.types import VARIANTS, missing_definition_error
 from codegen.types import NULL, Type, union_of
 
 
@@ -50,7 +50,7 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
     title, doc = node.take("title", str, ""), node.take("description", str, "")
     base = node.take_ref()
     if base is not None and base not in definitions:
-        raise missing_definition(base, node)
+        raise missing_definition_error(base, node)
     if "properties" in node and "type" not in node:
         raise node.error('Expected `"type": "object"` beside `properties`.')
     kind = node.take("type", str, "object")
@@ -87,10 +87,10 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
 
 def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
     """Find the tag of a union. `shared` are the properties that are described beside its members."""
-    key = _tag_key(whole)
+    key = _find_tag_key(whole)
     if key is None:
         return Tag(None, (), None)
-    known = [value for member in whole.nested if (value := constant(member, key)) is not None]
+    known = [value for member in whole.nested if (value := find_constant(member, key)) is not None]
     for value in known:
         if known.count(value) > 1:
             raise whole.node.error(f"Two members have the tag {value!r}.")
@@ -102,10 +102,10 @@ def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
     return Tag(key, tuple(known), beside)
 
 
-def _tag_key(whole: Variant) -> str | None:
+def _find_tag_key(whole: Variant) -> str | None:
     """Return the property that is a constant in the members of a union; None if there is none."""
     keys = dict.fromkeys(
-        key for member in whole.nested for key in member.properties if constant(member, key) is not None
+        key for member in whole.nested for key in member.properties if find_constant(member, key) is not None
     )
     if whole.discriminator is not None and whole.discriminator not in keys:
         raise whole.node.error(
@@ -118,7 +118,7 @@ def _tag_key(whole: Variant) -> str | None:
     return whole.discriminator or next(iter(keys), None)
 
 
-def constant(member: Variant, key: str | None) -> str | None:
+def find_constant(member: Variant, key: str | None) -> str | None:
     """Return the constant that a member requires under a key; None if there is none."""
     node = member.properties.get(key) if key is not None else None
     value = node.schema.get("const") if node is not None else None
@@ -131,15 +131,15 @@ def take_tag(member: Variant, tag: Tag, definitions: dict[str, Any]) -> tuple[tu
         if member.excluded is not None:
             raise member.node.error("There is no rule for `not`, except on the open member of a tagged union.", "not")
         return (), member
-    node, value = member.properties[tag.key], constant(member, tag.key)
+    node, value = member.properties[tag.key], find_constant(member, tag.key)
     rest = replace(member, properties={key: member.properties[key] for key in member.properties if key != tag.key})
     if value is not None:
-        return (_constant_field(member, node, tag.key, value),), rest
-    read_field = _null_field if _is_null(member, tag.key) else _open_field
+        return (_read_constant_tag(member, node, tag.key, value),), rest
+    read_field = _read_null_tag if _is_null(member, tag.key) else _read_open_tag
     return (read_field(member, node, tag, definitions),), rest
 
 
-def _constant_field(member: Variant, node: Node, key: str, value: str) -> Field:
+def _read_constant_tag(member: Variant, node: Node, key: str, value: str) -> Field:
     if member.excluded is not None:
         raise member.node.error("There is no rule for `not` on a member with a constant tag.", "not")
     if "$ref" in node or "allOf" in node:
@@ -147,7 +147,7 @@ def _constant_field(member: Variant, node: Node, key: str, value: str) -> Field:
     return replace(read_property(key, node, required=True, definitions={}), tag=value)
 
 
-def _null_field(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
+def _read_null_tag(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
     """Return the tag field of the member without a tag."""
     assert tag.key is not None
     if tag.key in member.required:
@@ -157,18 +157,18 @@ def _null_field(member: Variant, node: Node, tag: Tag, definitions: dict[str, An
     return replace(field, markers=("NoTag",) if falls_back else ())
 
 
-def _open_field(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
+def _read_open_tag(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
     """Return the tag field of the open member, which takes the tags that the schema does not name."""
     assert tag.key is not None
     if tag.key not in member.required:
         raise member.node.error(f"Expected the open member to require the tag {tag.key!r}.", "required")
-    excluded = _excluded(member.excluded, tag.key) if member.excluded else []
+    excluded = _take_excluded_tags(member.excluded, tag.key) if member.excluded else []
     if missing := sorted(set(tag.known) - set(excluded)):
         message = f"Expected the open member to exclude all known tags; it doesn't exclude {', '.join(missing)}."
         raise member.node.error(message, "not")
     # Tags that only another profile knows are excluded, too.
     reserved = [value for value in excluded if value not in tag.known]
-    others = ", ".join(map(quoted, (*tag.known, *reserved)))
+    others = ", ".join(map(python_literal, (*tag.known, *reserved)))
     field = read_property(tag.key, node, required=True, definitions=definitions)
     return replace(field, markers=(f"OtherThan({others})",))
 
@@ -185,7 +185,7 @@ def _falls_back(node: Node, definitions: dict[str, Any]) -> bool:
     return "DefaultOnError" in field.markers
 
 
-def _excluded(node: Node, key: str) -> list[str]:
+def _take_excluded_tags(node: Node, key: str) -> list[str]:
     """Return the tags that `not` lists, each as an object of its own."""
     tags: list[str] = []
     for excluded in node.take_list("anyOf"):

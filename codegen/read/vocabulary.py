@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from codegen.errors import SchemaError
-from codegen.escaping import code, visible
+from codegen.escaping import code, escape_unsafe
 from codegen.nodes import escape, is_array, is_object
 from codegen.types import FORMATS
 
@@ -35,31 +35,31 @@ _TEXTS = {"format": "The format is", "contentEncoding": "The encoding is", "cont
 _UNCHECKED = "; the bindings don't check this."
 
 
-def canonical(schema: Any, *, inside: str = "items") -> Any:
+def canonicalise(schema: Any, *, inside: str = "items") -> Any:
     """Return a schema in this form. `inside` is the keyword that it is the value of."""
     if is_array(schema):
-        return [canonical(item, inside=inside) for item in schema]
+        return [canonicalise(item, inside=inside) for item in schema]
     if not is_object(schema):
         return (
             {}
             if schema is True and inside in ("items", *_LISTS)
-            else visible(schema)
+            else escape_unsafe(schema)
             if isinstance(schema, str)
             else schema
         )
     if inside in _MAPS:
-        return {name: canonical(value, inside="items") for name, value in schema.items()}
-    said = {keyword: _said(keyword, value) for keyword, value in schema.items()}
+        return {name: canonicalise(value, inside="items") for name, value in schema.items()}
+    said = {keyword: _describe_annotation(keyword, value) for keyword, value in schema.items()}
     kept = {
-        keyword: value if keyword in _DATA else canonical(value, inside=keyword)
+        keyword: value if keyword in _DATA else canonicalise(value, inside=keyword)
         for keyword, value in schema.items()
         if said[keyword] in (None, DEPRECATED)
     }
-    texts = [text for text in (kept.get("description"), *map(visible, filter(None, said.values()))) if text]
+    texts = [text for text in (kept.get("description"), *map(escape_unsafe, filter(None, said.values()))) if text]
     return {**kept, "description": "\n\n".join(texts)} if any(said.values()) else kept
 
 
-def _said(keyword: str, value: Any) -> str | None:
+def _describe_annotation(keyword: str, value: Any) -> str | None:
     """Return what the description says about a keyword that only annotates; None if it is none, or malformed."""
     said: str | None
     match keyword, value:
@@ -81,7 +81,7 @@ def _said(keyword: str, value: Any) -> str | None:
 def find_unchecked(schema: Any, pointer: str = "") -> Iterator[str]:
     """Yield each keyword that would restrict values but isn't checked, with its pointer."""
     for key, value in schema.items() if is_object(schema) else enumerate(schema) if is_array(schema) else ():
-        if (_said(str(key), value) or "").endswith(_UNCHECKED):
+        if (_describe_annotation(str(key), value) or "").endswith(_UNCHECKED):
             yield f"{key if value is True else f'{key} {value}'} ({pointer})"
         elif key not in _DATA:
             yield from find_unchecked(value, f"{pointer}/{escape(str(key))}")
@@ -97,14 +97,14 @@ def check_vocabulary(schema: Json, pointer: str = "") -> None:
             raise SchemaError(place, f"The keyword {keyword!r} has no rule.")
         expected, holds = _KEYWORDS[keyword]
         if not holds(value):
-            raise SchemaError(place, f"Expected {expected} here, found {_shown(value)}.")
-        for token, inner in _inner(keyword, value):
+            raise SchemaError(place, f"Expected {expected} here, found {_shorten(value)}.")
+        for token, inner in _find_inner_schemas(keyword, value):
             check_vocabulary(inner, place + token)
     if "anyOf" in schema and "oneOf" in schema:
         raise SchemaError(pointer, "There is no rule for `anyOf` beside `oneOf`.")
 
 
-def _inner(keyword: str, value: Json) -> list[tuple[str, Json]]:
+def _find_inner_schemas(keyword: str, value: Json) -> list[tuple[str, Json]]:
     """Return the schemas that a keyword holds, each with the rest of its pointer."""
     if keyword in (*_SCHEMA, "additionalProperties") and is_object(value):
         return [("", value)]
@@ -131,7 +131,7 @@ def _is_names(value: Json) -> bool:
     return _is_list(value) and all(map(_is_text, value))
 
 
-def _shown(value: Json) -> str:
+def _shorten(value: Json) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
 

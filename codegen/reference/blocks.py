@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codegen.emit.formatting import formatted
+from codegen.emit.formatting import format_files
 from codegen.emit.rendering import Templates
 from codegen.ir import Schema
-from codegen.reference.examples import Examples, Object, as_python, keywords
+from codegen.reference.examples import Examples, Object, to_python, write_keywords
 
 OTHER = {"agent": "client", "client": "agent"}
 _STYLE = Path(__file__).with_name("block_style.toml")
 _TEMPLATES = Templates(Path(__file__).with_name("templates"), trim_blocks=True, lstrip_blocks=True)
 
 
-def python_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str, str]:
+def write_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str, str]:
     """Return the blocks of a profile by `<constant of the method>-<role that handles it>-<call or handle>.py`."""
     stubs = [f"{prefix}{role.capitalize()}" for role in OTHER for prefix in ("", "Remote")]
     names = [*stubs, *schema.definitions.keys() - schema.envelopes]  # ruff removes those that a block lacks
@@ -26,8 +26,8 @@ def python_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str,
             "profile": profile,
             "names": names,
             "method": method,
-            "keywords": keywords(list(params.fields)),
-            "result": as_python(examples.of(method.result)) if method.result else "",
+            "keywords": write_keywords(list(params.fields)),
+            "result": to_python(examples.of(method.result)) if method.result else "",
             "keeps_default": any(
                 dict(other.facts).get("cancelled", ("",))[0] == method.wire for other in schema.methods
             ),
@@ -36,4 +36,4 @@ def python_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str,
             for kind in ("call", "handle"):
                 source = _TEMPLATES.render(f"{kind}.py.jinja", role=role, **values)
                 sources[f"{method.constant}-{role}-{kind}.py"] = source
-    return formatted(sources, _STYLE)
+    return format_files(sources, _STYLE)

@@ -19,7 +19,7 @@ from codegen.data.resolve import ADVERTISED_IN
 from codegen.ir import Alias, Definition, Field, Model, Schema
 from codegen.names import words
 from codegen.nodes import is_array, is_object
-from codegen.toml import checked, parse_toml, read_file
+from codegen.toml import parse_toml, read_file, validate
 from codegen.types import NULL, Type
 from codegen.values import fits
 
@@ -48,7 +48,7 @@ def read_choices() -> Choices:
     Raises:
         FileError: it is not TOML, or a table is missing or unknown.
     """
-    return checked(Choices, parse_toml(read_file(CHOICES_TOML, _SHOWN), _SHOWN), _SHOWN)
+    return validate(Choices, parse_toml(read_file(CHOICES_TOML, _SHOWN), _SHOWN), _SHOWN)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Examples:
         self._schema = schema
         self._choices = choices
         self._in_progress: list[str] = []
-        self._advertised = set(_capabilities(schema))
+        self._advertised = set(_find_advertised(schema))
 
     def of(self, name: str) -> Example:
         """Return an example of a definition. A model has all its fields, unless the file chooses some."""
@@ -143,11 +143,11 @@ class Examples:
             return [] if set(shape.names).intersection(self._in_progress) else [self._of_shape(shape.parts[0], key)]
         if shape.kind == "union":
             return self._of_shape(shape.parts[0], key)
-        scalar: Example = _of_scalar(shape, key)
+        scalar: Example = _make_scalar(shape, key)
         return scalar
 
 
-def _capabilities(schema: Schema) -> Iterator[tuple[str, str]]:
+def _find_advertised(schema: Schema) -> Iterator[tuple[str, str]]:
     """Yield the properties on the path to each capability that a method needs: all examples advertise them."""
     for method in schema.methods:
         name = ADVERTISED_IN.get(method.side, "")
@@ -158,7 +158,7 @@ def _capabilities(schema: Schema) -> Iterator[tuple[str, str]]:
             )
 
 
-def _of_scalar(shape: Type, key: str) -> Any:
+def _make_scalar(shape: Type, key: str) -> Any:
     if shape.values:
         return shape.values[0]
     number = max(1, shape.limit("minimum") or 0)
@@ -166,28 +166,28 @@ def _of_scalar(shape: Type, key: str) -> Any:
     return others[shape.kind] if shape.kind in others else _FORMATS.get(shape.format, key)
 
 
-def as_json(example: Example) -> Any:
+def to_json(example: Example) -> Any:
     """Return an example as it is on the wire."""
     match example:
         case Object(fields=fields):
-            return {field.wire: as_json(item) for field, item in fields}
+            return {field.wire: to_json(item) for field, item in fields}
         case list(items):
-            return [as_json(item) for item in items]
+            return [to_json(item) for item in items]
         case dict(entries):
-            return {key: as_json(item) for key, item in entries.items()}
+            return {key: to_json(item) for key, item in entries.items()}
         case value:
             return value
 
 
-def json_text(value: Any, indent: int = 0, used: int = 0) -> str:
+def format_json(value: Any, indent: int = 0, used: int = 0) -> str:
     """Return JSON as text. Lists and objects that fit on one line, beside `used` characters, are on one line."""
     line = json.dumps(value)
     if indent + used + len(line) <= _WIDTH:
         return line
     if is_object(value):
-        items = [f'"{key}": {json_text(item, indent + 2, len(key) + 4)}' for key, item in value.items()]
+        items = [f'"{key}": {format_json(item, indent + 2, len(key) + 4)}' for key, item in value.items()]
     elif is_array(value):
-        items = [json_text(item, indent + 2) for item in value]
+        items = [format_json(item, indent + 2) for item in value]
     else:
         return line
     first, last, inside = line[0], line[-1], " " * (indent + 2)
@@ -195,19 +195,19 @@ def json_text(value: Any, indent: int = 0, used: int = 0) -> str:
     return f"{first}\n{inside}{lines}\n{' ' * indent}{last}"
 
 
-def as_python(example: Example, prefix: str = "") -> str:
+def to_python(example: Example, prefix: str = "") -> str:
     """Return an expression for an example, with a prefix for the names of models. It isn't formatted."""
     match example:
         case Object(model=model, fields=fields):
-            return f"{prefix}{model}({keywords([item for item in fields if item[0].tag is None], prefix)})"
+            return f"{prefix}{model}({write_keywords([item for item in fields if item[0].tag is None], prefix)})"
         case list(items):
-            return f"[{', '.join(as_python(item, prefix) for item in items)}]"
+            return f"[{', '.join(to_python(item, prefix) for item in items)}]"
         case dict(entries):
-            return f"{{{', '.join(f'{key!r}: {as_python(item, prefix)}' for key, item in entries.items())}}}"
+            return f"{{{', '.join(f'{key!r}: {to_python(item, prefix)}' for key, item in entries.items())}}}"
         case value:
             return repr(value)
 
 
-def keywords(fields: list[tuple[Field, Example]], prefix: str = "") -> str:
+def write_keywords(fields: list[tuple[Field, Example]], prefix: str = "") -> str:
     """Return the keyword arguments for fields."""
-    return ", ".join(f"{field.name}={as_python(example, prefix)}" for field, example in fields)
+    return ", ".join(f"{field.name}={to_python(example, prefix)}" for field, example in fields)

@@ -17,8 +17,8 @@ from codegen.escaping import code
 from codegen.ir import Method
 from codegen.pinned.pins import load
 from codegen.pinned.profiles import Profile
-from codegen.reference.blocks import OTHER, python_blocks
-from codegen.reference.examples import Examples, as_json, json_text, read_choices
+from codegen.reference.blocks import OTHER, write_blocks
+from codegen.reference.examples import Examples, format_json, read_choices, to_json
 from codegen.reference.sections import find_sections, method_file, topic_file
 from codegen.reference.texts import TypeTexts, description, first_sentence, presence
 from codegen.regen import read_schema
@@ -69,7 +69,7 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
 
     used = [topic for topic in topics if any(section.file == topic_file(topic) for section in sections.values())]
     add("index", "index", profile=profile, others=others, methods=schema.methods, topics=used, types=sections)
-    blocks = python_blocks(profile.name, schema, examples)
+    blocks = write_blocks(profile.name, schema, examples)
     for method in schema.methods:
         values = _messages(method, examples) | {"stubs": StubDocs(schema), "blocks": blocks}
         add(method_file(method), "method", method=method, **values)
@@ -84,9 +84,9 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
 
 def _messages(method: Method, examples: Examples) -> dict[str, str]:
     message: dict[str, Any] = {"jsonrpc": "2.0"} | ({"id": 1} if method.result else {})
-    request = {**message, "method": method.wire, "params": as_json(examples.of(method.params))}
-    response = json_text({**message, "result": as_json(examples.of(method.result))}) if method.result else ""
-    return {"request": json_text(request), "response": response}
+    request = {**message, "method": method.wire, "params": to_json(examples.of(method.params))}
+    response = format_json({**message, "result": to_json(examples.of(method.result))}) if method.result else ""
+    return {"request": format_json(request), "response": response}
 
 
 def _differences(base: Snapshot, head: Snapshot) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from codegen.data.topics import Topic, find_topics
 from codegen.ir import Definition, Field, Method, Model, Schema, Union
-from codegen.reference.examples import META, Examples, as_json, json_text
+from codegen.reference.examples import META, Examples, format_json, to_json
 
 
 @dataclass(frozen=True)
@@ -66,20 +66,20 @@ def find_sections(schema: Schema, topics: tuple[Topic, ...], examples: Examples)
             file=file,
             heading=heading,
             doc=schema.own_doc(schema.definitions[name]),
-            example=json_text(as_json(examples.of(name))),
+            example=format_json(to_json(examples.of(name))),
         )
-        for name, (file, heading) in _places(schema, topics).items()
+        for name, (file, heading) in _find_places(schema, topics).items()
     }
 
 
-def _places(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, tuple[str, str]]:
+def _find_places(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, tuple[str, str]]:
     """Return the page and the heading of every public type."""
     places: dict[str, tuple[str, str]] = {}
     for method in schema.methods:
         for title, name in (("Params", method.params), ("Result", method.result)):
             if name:
                 places.setdefault(name, (method_file(method), f"{title}: {name}"))
-                for member in _members(schema, name):
+                for member in _find_members(schema, name):
                     places.setdefault(member, (method_file(method), member))
     for name, topic in find_topics(schema, topics).items():
         if name not in schema.envelopes:
@@ -87,9 +87,9 @@ def _places(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, tuple[str, s
     return places
 
 
-def _members(schema: Schema, name: str) -> Iterator[str]:
+def _find_members(schema: Schema, name: str) -> Iterator[str]:
     """Yield the members of a union, those of unions in it included."""
     definition = schema.definitions[name]
     for member in definition.members if isinstance(definition, Union) else ():
         yield member.name
-        yield from _members(schema, member.name)
+        yield from _find_members(schema, member.name)

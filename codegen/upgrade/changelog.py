@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from codegen.diff.render.grouping import counts_in_words
+from codegen.diff.render.grouping import write_counts
 from codegen.diff.report import STABLE, Report
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import FileError
-from codegen.escaping import code, filled, listed
+from codegen.escaping import code, join_first, wrap
 from codegen.nodes import is_object
 from codegen.toml import parse_toml
 
@@ -28,24 +28,24 @@ _WIDTH = 120
 _NAMED, _LONGEST = 12, 200
 
 
-def entry(report: Report, old: str, new: str) -> str:
+def write_entry(report: Report, old: str, new: str) -> str:
     """Return the list item about an upgrade from one source to another."""
     sentences = f"The schema is that of {_release_name(new)}. Before, it was that of {_release_name(old)}."
-    first = filled(sentences, _WIDTH, "- ", "  ")
-    return "\n".join([first, *(filled(point, _WIDTH, "  - ", "    ") for point in _points(report))])
+    first = wrap(sentences, _WIDTH, "- ", "  ")
+    return "\n".join([first, *(wrap(point, _WIDTH, "  - ", "    ") for point in _write_points(report))])
 
 
-def _points(report: Report) -> Iterator[str]:
+def _write_points(report: Report) -> Iterator[str]:
     """Yield the findings of the stable profile, the worst first, and how many the other profiles have."""
     for profile, findings in report.by_profile.items():
         if profile != STABLE:
-            yield from [f"Changes in `{profile}`: {counts_in_words(findings)}."] if findings else ()
+            yield from [f"Changes in `{profile}`: {write_counts(findings)}."] if findings else ()
             continue
         names: dict[tuple[str, str], list[str]] = {}
         for finding in sorted(findings, key=lambda finding: -finding.severity):
             names.setdefault((finding.worst.word.capitalize(), finding.sentence), []).extend(map(_name, finding.places))
         yield from (
-            f"{verdict}: {listed(subjects, _NAMED)}. {sentence}" for (verdict, sentence), subjects in names.items()
+            f"{verdict}: {join_first(subjects, _NAMED)}. {sentence}" for (verdict, sentence), subjects in names.items()
         )
         if not findings:
             yield f"`{profile}`: {'only descriptions changed' if report.docs_only[profile] else 'no changes'}."
@@ -66,12 +66,12 @@ def _release_name(source: str) -> str:
     return f"`{package}` {version}" if package and version else f"`{name or source}`"
 
 
-def released_versions(text: str) -> list[str]:
+def find_released_versions(text: str) -> list[str]:
     """Return the versions whose section doesn't say "(unreleased)"."""
     return [section.split()[1] for section in _sections(text)[1:] if not _is_unreleased(section)]
 
 
-def with_entry(text: str, version: str, entry: str) -> str:
+def add_entry(text: str, version: str, entry: str) -> str:
     """Return the text with an entry about a schema in the section of the next version, which is created if needed.
 
     The entry is put below "Schema", in place of one that begins with the same sentence.
@@ -109,23 +109,23 @@ def next_version(current: str, released: Iterable[str], bump: str) -> str:
         released: the released versions. Those that aren't three numbers are ignored.
         bump: `major`, `minor`, `patch` or `none`.
     """
-    present = _parse(current)
+    present = _parse_version(current)
     if present is None:
         raise FileError(
             "", f"{PYPROJECT}: The version {current!r} is not <major>.<minor>.<patch>. Set it to the next one."
         )
-    last = max(filter(None, map(_parse, released)), default=None)
+    last = max(filter(None, map(_parse_version, released)), default=None)
     if last is None or bump == "none":
         return current
-    return ".".join(map(str, max(present, _raised(last, bump))))
+    return ".".join(map(str, max(present, _raise_version(last, bump))))
 
 
-def _parse(text: str) -> tuple[int, ...] | None:
+def _parse_version(text: str) -> tuple[int, ...] | None:
     match = _NUMBERS.fullmatch(text)
     return tuple(map(int, match.groups())) if match else None
 
 
-def _raised(version: tuple[int, ...], bump: str) -> tuple[int, ...]:
+def _raise_version(version: tuple[int, ...], bump: str) -> tuple[int, ...]:
     major, minor, patch = version
     if bump == "major" and major:
         return major + 1, 0, 0
@@ -143,6 +143,6 @@ def read_version(text: str) -> str:
     return str(version)
 
 
-def with_version(text: str, version: str) -> str:
+def set_version(text: str, version: str) -> str:
     """Return the text of pyproject.toml with another version."""
     return text.replace(f'\nversion = "{read_version(text)}"\n', f'\nversion = "{version}"\n')

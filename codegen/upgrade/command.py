@@ -14,19 +14,19 @@ from pathlib import Path
 from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
-from codegen.diff.render.grouping import number
+from codegen.diff.render.grouping import count_noun
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code
 from codegen.files import read_files, replace_folders, replacing, write_files, write_output
-from codegen.regen import PACKAGE, differing_files, encoded
+from codegen.regen import PACKAGE, encode_files, find_differing_files
 from codegen.toml import read_file
 from codegen.upgrade import changelog, data_files
 from codegen.upgrade.changelog import CHANGELOG, PYPROJECT
 from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas
-from codegen.upgrade.summary import Changes, nothing_to_do, summarise
+from codegen.upgrade.summary import Changes, say_nothing_to_do, summarise
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 USER_CODE = "tests/typing/user_code"
@@ -57,20 +57,20 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     """Upgrade, and return the summary."""
     schemas = fetch_schemas(source, REPOSITORY, temporary)
     if schemas.is_pinned:
-        return nothing_to_do(schemas)
+        return say_nothing_to_do(schemas)
     changes = None if schemas.is_same else _changes(schemas)
     texts = changes.texts if changes else {}
     if changes and report_folder:
         formats = {"report.md": markdown(changes.report), "report.json": json_text(changes.report)}
-        write_files(report_folder, encoded(formats))
-    generated = number(len(differing_files(schemas.package, REPOSITORY / GENERATED)), "file")
+        write_files(report_folder, encode_files(formats))
+    generated = count_noun(len(find_differing_files(schemas.package, REPOSITORY / GENERATED)), "file")
     lines = [f"changed   {name}" for name in ("PINNED.json", f"generated/ ({generated})", *texts)]
     # Before the replacement, because proposed entries of renames.toml depend on the present version.
     summary = summarise(schemas, changes, [*schemas.lines, *lines])
-    package = encoded(schemas.package)
+    package = encode_files(schemas.package)
     replace_folders({REPOSITORY / SCHEMA: read_files(schemas.head), REPOSITORY / GENERATED / PACKAGE: package})
     with replacing():
-        write_files(REPOSITORY, encoded(texts))
+        write_files(REPOSITORY, encode_files(texts))
     return summary
 
 
@@ -83,22 +83,22 @@ def _changes(schemas: Schemas) -> Changes:
     if git.has(COMMIT, REPOSITORY, USER_CODE):
         report = check_user_code(USER_CODE, report, base, head, REPOSITORY)
     before = {name: read_file(REPOSITORY / name, name).decode("utf-8") for name in EDITED}
-    methods = data_files.with_proposed(schemas.methods, head)
-    facts, codes = data_files.unconfirmed(methods), data_files.codes_without_exception(head)
+    methods = data_files.add_proposed_entries(schemas.methods, head)
+    facts, codes = data_files.find_unconfirmed(methods), data_files.find_codes_without_exception(head)
     new_methods = dict.fromkeys(fact.split('"')[1] for fact in facts)  # the same ones in several versions
     notes = {_UNCONFIRMED: new_methods, _NO_EXCEPTION: codes}
     noted = (f"{text}: {', '.join(names)}." for text, names in notes.items() if names)
     report = replace(report, notes=(*schemas.held, *noted, *report.notes))
     left = {
-        _UNUSED: data_files.unused_entries(head, table),
+        _UNUSED: data_files.find_unused_entries(head, table),
         _CONFIRM: facts,
-        _CAPABILITIES: data_files.unused_capabilities(base, head),
+        _CAPABILITIES: data_files.find_unused_capabilities(base, head),
         _ADD_EXCEPTION: codes,
     }
     tags = [tag.removeprefix("v") for tag in git.tags(REPOSITORY) if tag.startswith("v")]
     log = before[CHANGELOG]
-    version = changelog.next_version(schemas.version, [*tags, *changelog.released_versions(log)], report.bump)
+    version = changelog.next_version(schemas.version, [*tags, *changelog.find_released_versions(log)], report.bump)
     if report.bump != "none":
-        log = changelog.with_entry(log, version, changelog.entry(report, schemas.old_source, schemas.source))
-    after = {PYPROJECT: changelog.with_version(before[PYPROJECT], version), CHANGELOG: log, METHODS: methods}
+        log = changelog.add_entry(log, version, changelog.write_entry(report, schemas.old_source, schemas.source))
+    after = {PYPROJECT: changelog.set_version(before[PYPROJECT], version), CHANGELOG: log, METHODS: methods}
     return Changes(report, version, {name: text for name, text in after.items() if text != before[name]}, left)

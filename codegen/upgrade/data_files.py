@@ -13,22 +13,22 @@ from functools import partial
 from typing import Any
 
 from acp_runtime.errors import RequestError
-from codegen.data.facts_file import Entries, Table, entries_of, parse_facts
+from codegen.data.facts_file import Entries, Table, find_entries, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
-from codegen.data.resolve import ADVERTISED_IN, capability_paths
-from codegen.diff.compare.methods import renamed_methods
+from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
+from codegen.diff.compare.methods import find_renamed_methods
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Method, Schema
 from codegen.nodes import is_object
-from codegen.pinned.profiles import facts_of
+from codegen.pinned.profiles import facts_name
 
 _ERROR_CODES = "ErrorCode"
 _MARK = " # to be confirmed"
 
 
-def with_proposed(text: str, head: Side) -> str:
+def add_proposed_entries(text: str, head: Side) -> str:
     """Return the text of the file with an entry for each method of the head that has none.
 
     Raises:
@@ -43,28 +43,28 @@ def with_proposed(text: str, head: Side) -> str:
                 pointer = f"/$defs/{method.params}/x-method"
                 raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{profile[:2]}.{method.side}].")
     for (version, side, wire), entry in proposed.items():
-        text = _with_entry(text, f"[{version}.{side}]", wire, entry)
+        text = _add_entry(text, f"[{version}.{side}]", wire, entry)
     return text
 
 
-def with_renamed(text: str, base: dict[str, Snapshot], head: dict[str, Snapshot]) -> str:
+def add_renamed_entries(text: str, base: dict[str, Snapshot], head: dict[str, Snapshot]) -> str:
     """Return the text of the file with a copy of its entry for each method that has another name in the head."""
     table = parse_facts(text.encode("utf-8"), METHODS)
     kept = {(profile[:2], method.wire) for profile, snapshot in head.items() for method in snapshot.schema.methods}
     copies: dict[tuple[str, str], dict[str, Any]] = {}
     for profile in base.keys() & head.keys():
-        entries = partial(_entries, table, facts_of(profile))
+        entries = partial(_entries, table, facts_name(profile))
         if not all(map(entries, head[profile].schema.methods)):
-            for old, new in renamed_methods(base[profile], head[profile]):
+            for old, new in find_renamed_methods(base[profile], head[profile]):
                 copies |= {(name, new.wire): entry for name, entry in entries(old) if not entries(new)}
                 if (profile[:2], old.wire) not in kept:
-                    text = _with_canceller(text, profile[:2], old.wire, new.wire)
+                    text = _rename_canceller(text, profile[:2], old.wire, new.wire)
     for (name, wire), entry in sorted(copies.items(), key=str):
-        text = _with_entry(text, f"[{name}]", wire, entry)
+        text = _add_entry(text, f"[{name}]", wire, entry)
     return text
 
 
-def _with_canceller(text: str, version: str, old: str, new: str) -> str:
+def _rename_canceller(text: str, version: str, old: str, new: str) -> str:
     """Return the text in which the entries of a version name a notification that cancels by its new name."""
     sections = text.split("\n[")
     return "\n[".join(
@@ -74,12 +74,12 @@ def _with_canceller(text: str, version: str, old: str, new: str) -> str:
 
 
 def _entries(table: Table, facts: str, method: Method) -> Entries:
-    return entries_of(facts, method.side, method.wire, table)
+    return find_entries(facts, method.side, method.wire, table)
 
 
-def _with_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
+def _add_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
     """Return the text with an entry at the end of a table, which is created if needed."""
-    line = f"{json.dumps(wire, ensure_ascii=False)} = {_inline(entry)}{_MARK}"
+    line = f"{json.dumps(wire, ensure_ascii=False)} = {_to_toml(entry)}{_MARK}"
     if f"\n{table}\n" not in text:
         text = f"{text}\n{table}\n"
     before, after = text.split(f"\n{table}\n")
@@ -87,15 +87,15 @@ def _with_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
     return f"{before}\n{table}\n{entries.rstrip()}\n{line}{gap or chr(10)}{others}"
 
 
-def _inline(value: Any) -> str:
+def _to_toml(value: Any) -> str:
     """Return a value as it is written in TOML."""
     if not is_object(value):
         return json.dumps(value, ensure_ascii=False)
     keys = (key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False) for key in value)
-    return f"{{ {', '.join(f'{key} = {_inline(item)}' for key, item in zip(keys, value.values(), strict=True))} }}"
+    return f"{{ {', '.join(f'{key} = {_to_toml(item)}' for key, item in zip(keys, value.values(), strict=True))} }}"
 
 
-def unconfirmed(text: str) -> list[str]:
+def find_unconfirmed(text: str) -> list[str]:
     """Return the entries of the file that nobody has confirmed, each with its table."""
     entries: list[str] = []
     for table in text.split("\n["):
@@ -104,19 +104,19 @@ def unconfirmed(text: str) -> list[str]:
     return entries
 
 
-def unused_entries(head: Side, table: Table) -> list[str]:
+def find_unused_entries(head: Side, table: Table) -> list[str]:
     """Return a line for each entry of `renames.toml`, or about a method of the head, that has no effect on the head."""
     methods = [(name, method) for name, snapshot in head.profiles.items() for method in snapshot.schema.methods]
     used = {(method.table, method.wire) for _, method in methods}
     facts = {
-        (entry[0], method.wire): None for name, method in methods for entry in _entries(table, facts_of(name), method)
+        (entry[0], method.wire): None for name, method in methods for entry in _entries(table, facts_name(name), method)
     }
     lines = [f"{METHODS}, [{name}] {json.dumps(wire)}" for name, wire in facts if (name, wire) not in used]
     schemas = {name: snapshot.schema for name, snapshot in head.profiles.items()}
     return lines + [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
 
 
-def codes_without_exception(head: Side) -> list[str]:
+def find_codes_without_exception(head: Side) -> list[str]:
     """Return each error code of the head that has no exception in the runtime, with the profiles that have it."""
 
     def codes(_profile: str, snapshot: Snapshot) -> list[Any]:
@@ -127,7 +127,7 @@ def codes_without_exception(head: Side) -> list[str]:
     return _with_profiles(head, codes)
 
 
-def unused_capabilities(base: Side, head: Side) -> list[str]:
+def find_unused_capabilities(base: Side, head: Side) -> list[str]:
     """Return the path of each new capability that no method of the head requires, with the profiles that have it.
 
     Those below another one of them are left out.
@@ -137,8 +137,8 @@ def unused_capabilities(base: Side, head: Side) -> list[str]:
         paths: list[str] = []
         if profile in base.profiles:
             properties = snapshot.schema.properties
-            known = {*_paths(base.profiles[profile], properties), *_required(snapshot.schema)}
-            for path in _paths(snapshot, properties):
+            known = {*_find_paths(base.profiles[profile], properties), *_find_required_paths(snapshot.schema)}
+            for path in _find_paths(snapshot, properties):
                 if path not in known and not any(path.startswith(f"{above}.") for above in paths):
                     paths.append(path)
         return paths
@@ -155,14 +155,14 @@ def _with_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -
     return [f"{value} ({', '.join(profiles)})" for value, profiles in profiles_of.items()]
 
 
-def _required(schema: Schema) -> Iterator[str]:
+def _find_required_paths(schema: Schema) -> Iterator[str]:
     """Yield the paths of all capabilities that methods require, and those above them."""
     for method in schema.methods:
         for path in filter(None, (method.capability, *dict(method.content).values())):
             yield from itertools.accumulate(path.split("."), "{}.{}".format)
 
 
-def _paths(snapshot: Snapshot, properties: dict[str, str]) -> Iterator[str]:
+def _find_paths(snapshot: Snapshot, properties: dict[str, str]) -> Iterator[str]:
     """Yield the paths of all capabilities, in both messages that advertise them."""
     for side, message in ADVERTISED_IN.items():
-        yield from capability_paths(snapshot.schema, message, properties.get(f"{side}_capabilities", ""))
+        yield from find_capability_paths(snapshot.schema, message, properties.get(f"{side}_capabilities", ""))

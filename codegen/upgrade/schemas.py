@@ -12,15 +12,15 @@ from codegen.diff.method_facts import METHODS
 from codegen.diff.report import STABLE
 from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
-from codegen.escaping import listed
+from codegen.escaping import join_first
 from codegen.files import read_files, write_files
-from codegen.pinned.fetch import fetch_beside, read_source
+from codegen.pinned.fetch import prepare, read_source
 from codegen.pinned.pins import PINS, load, read_pins
-from codegen.pinned.profiles import naming
+from codegen.pinned.profiles import name_in_errors
 from codegen.regen import read_schema, render
 from codegen.toml import read_file
 from codegen.upgrade.changelog import PYPROJECT, read_version
-from codegen.upgrade.data_files import with_renamed
+from codegen.upgrade.data_files import add_renamed_entries
 
 COMMIT = "HEAD"
 SCHEMA, GENERATED = "schema", "generated"
@@ -88,12 +88,12 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     text = read_file(repository / METHODS, METHODS).decode("utf-8")
     release, held = read_source(source), dict[str, str]()
     while True:
-        fetched = fetch_beside(release, base)
+        fetched = prepare(release, base)
         head = temporary / f"head-{len(held)}" / SCHEMA
         write_files(head, _without(fetched.files, ACCEPTED))
         try:
             before = _read(base)
-            methods = with_renamed(text, before, _read(head))
+            methods = add_renamed_entries(text, before, _read(head))
             package = _render(base, before, head, version, methods)
             break
         except SchemaError as error:
@@ -102,7 +102,7 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
             held[error.profile] = str(error)
             release = release.without(error.profile)
     if changed and not _is_again(repository, base, head):
-        names = listed(changed, _NAMED)
+        names = join_first(changed, _NAMED)
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
     reasons = [_HELD.format(*item) for item in held.items()]
     schemas = Schemas(base, head, fetched.source, fetched.lines, package, methods, reasons, version)
@@ -114,7 +114,7 @@ def _read(folder: Path) -> dict[str, Snapshot]:
     """Return the pinned schemas of a folder, by profile, without facts."""
     snapshots: dict[str, Snapshot] = {}
     for pinned in load(folder, pinned=True):
-        with naming(pinned.profile):
+        with name_in_errors(pinned.profile):
             snapshots[pinned.profile.name] = Snapshot(
                 pinned.profile.file, pinned.schema, read_schema(pinned.schema, None)
             )

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.data.renames import FILE as RENAMES
-from codegen.diff.render.grouping import conclusion, headline, number
-from codegen.diff.report import Report, proposed_text
+from codegen.diff.render.grouping import count_noun, write_conclusion, write_headline
+from codegen.diff.report import Report, write_proposed_renames
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import Failure, Finding
-from codegen.escaping import filled, listed
+from codegen.escaping import join_first, wrap
 from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120
@@ -35,8 +35,8 @@ class Changes:
     left: dict[str, list[str]]
 
 
-def nothing_to_do(schemas: Schemas) -> str:
-    return _text([*schemas.held, f"The schemas of {schemas.source} are the pinned ones. There is nothing to do."])
+def say_nothing_to_do(schemas: Schemas) -> str:
+    return _join_lines([*schemas.held, f"The schemas of {schemas.source} are the pinned ones. There is nothing to do."])
 
 
 def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> str:
@@ -50,52 +50,52 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     old, new = schemas.old_source, schemas.source
     if changes is None:
         title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
-        return _text([*schemas.held, title, "", *lines, "", "Nothing was committed."])
+        return _join_lines([*schemas.held, title, "", *lines, "", "Nothing was committed."])
     report = changes.report
-    items = enumerate(map("\n".join, _left(changes, schemas.held)), 1)
+    items = enumerate(map("\n".join, _find_left(changes, schemas.held)), 1)
     left = [f"{number}. {textwrap.indent(item, _INDENT).lstrip()}" for number, item in items]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
-    held = [line for sentence in schemas.held for line in (filled(sentence, _WIDTH), "")]
+    held = [line for sentence in schemas.held for line in (wrap(sentence, _WIDTH), "")]
     is_raised = changes.version != schemas.version
     reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
-    result = filled(f"{headline(report)} {conclusion(report)}", _WIDTH)
+    result = wrap(f"{write_headline(report)} {write_conclusion(report)}", _WIDTH)
     version = f"The next version of this package is {changes.version}{reason}."
-    return _text([*held, f"{old} -> {new}", "", *lines, "", result, version, "", "Left to do:", *left, "", end])
+    return _join_lines([*held, f"{old} -> {new}", "", *lines, "", result, version, "", "Left to do:", *left, "", end])
 
 
-def _left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
+def _find_left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     """Yield what is left to do: a sentence, and the lines that it is about."""
     report = changes.report
     if held:
         names = ", ".join(sentence.split()[0] for sentence in held)
         yield [f"Do what the first lines say about {names}, and run this command again."]
     if report.unpredicted:
-        lines = [line for failure in report.unpredicted for line in _failure(failure)]
+        lines = [line for failure in report.unpredicted for line in _write_failure(failure)]
         yield ["Find out why this code fails, although no finding predicts it:", *lines]
     if report.unread:
-        lines = [line for finding in report.unread for line in _finding(finding)]
-        count = number(len(report.unread), "finding")
+        lines = [line for finding in report.unread for line in _write_finding(finding)]
+        count = count_noun(len(report.unread), "finding")
         yield [f"Read {count}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
     if report.stale:
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]
-    if entries := proposed_text(report):
+    if entries := write_proposed_renames(report):
         yield [f"Add to {RENAMES} the old names that code may use for now, and run this command again:", entries]
     yield from ([f"{sentence}:", *lines] for sentence, lines in changes.left.items() if lines)
     yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 
 
-def _finding(finding: Finding) -> list[str]:
-    text = f"{finding.worst.word:<8} {listed(finding.subjects, 1)}: {finding.sentence}"
+def _write_finding(finding: Finding) -> list[str]:
+    text = f"{finding.worst.word:<8} {join_first(finding.subjects, 1)}: {finding.sentence}"
     details = [finding.change, f"#{finding.fingerprint}"]
-    failures = [f"  {line}" for failure in finding.failures for line in _failure(failure)]
+    failures = [f"  {line}" for failure in finding.failures for line in _write_failure(failure)]
     return [text, *(f"         {detail}" for detail in details if detail), *failures]
 
 
-def _failure(failure: Failure) -> list[str]:
+def _write_failure(failure: Failure) -> list[str]:
     return [failure.sentence, f"    {failure.source}"]
 
 
-def _text(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     return "\n".join(lines) + "\n"

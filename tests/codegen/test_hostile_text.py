@@ -23,7 +23,7 @@ from codegen.diff.render.markdown import markdown as markdown_report
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
 from codegen.escaping import inert_code, markdown
-from codegen.upgrade.changelog import entry, with_entry
+from codegen.upgrade.changelog import add_entry, write_entry
 from codegen.upgrade.schemas import Schemas
 from codegen.upgrade.summary import Changes, summarise
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, write_schema
@@ -130,7 +130,9 @@ def tokens(text: str) -> set[str]:
 
 
 def test_the_changelog_and_the_summary_of_an_upgrade_show_it_as_text(sides: tuple[Path, Path], report: Report) -> None:
-    log = with_entry("# Changelog\n\n## 1.0.0 (unreleased)\n", "1.0.0", entry(report, "npm:sdk@1.1.0", "npm:sdk@1.2.0"))
+    log = add_entry(
+        "# Changelog\n\n## 1.0.0 (unreleased)\n", "1.0.0", write_entry(report, "npm:sdk@1.1.0", "npm:sdk@1.2.0")
+    )
     schemas = Schemas(*sides, "npm:sdk@1.2.0", [], {}, "", [], "1.0.0")
     out = summarise(schemas, Changes(report, "1.0.0", {}, {}), [])
     assert report.findings

@@ -12,7 +12,7 @@ import pytest
 from acp_bindings.v1 import methods
 from acp_runtime import Options
 from codegen.data.facts_file import METHODS_TOML
-from codegen.upgrade.data_files import unconfirmed
+from codegen.upgrade.data_files import find_unconfirmed
 from tests.support.docs.blocks import DOCS
 
 _ROW = re.compile(r"^\| `(\w+)` \|(.*?)\| ", re.MULTILINE)
@@ -78,7 +78,7 @@ def test_the_page_of_capabilities_has_every_capability_that_a_method_needs(side:
     ]
     of_side = [method for table in tables for method in table.values() if method.side == side]
     needed = {method.capability for method in of_side} | {path for method in of_side for _, path in method.content}
-    proposed = " ".join(unconfirmed(METHODS_TOML.read_text("utf-8")))
+    proposed = " ".join(find_unconfirmed(METHODS_TOML.read_text("utf-8")))
     page = (DOCS / "guides" / "capabilities.md").read_text("utf-8")
     on_page = set(re.findall(r"^\| .* \| `([\w.]+)`.* \|$", page, re.MULTILINE))
     listed = {path for path in on_page if path.startswith("client") == (side == "client")}

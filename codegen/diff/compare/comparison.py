@@ -7,8 +7,8 @@ from functools import reduce
 from itertools import chain
 from typing import Any
 
-from codegen.diff.compare.reach import one_flow, reach
-from codegen.diff.compare.samples import Sender, reads_all
+from codegen.diff.compare.reach import combine_flows, find_reach
+from codegen.diff.compare.samples import Sender, accepts_all
 from codegen.diff.match import match
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import NOWHERE, Finding, Renamed
@@ -48,7 +48,7 @@ class Comparison:
         self.names = match(self.old.schema, self.new.schema)
         self.kept = {(old_name.old, old_name.new): old_name.until for old_name in self.new.schema.old_names}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
-        self.old_reach, self.new_reach = reach(self.old.schema), reach(self.new.schema)
+        self.old_reach, self.new_reach = find_reach(self.old.schema), find_reach(self.new.schema)
         self.old_sender = Sender(self.old.schema, self.new.schema)
         self.new_sender = Sender(self.new.schema, self.old.schema)
 
@@ -72,8 +72,8 @@ class Comparison:
     def by_structure(self, rule: str, old: str, new: str) -> Verdicts:
         """Return a rule's verdicts with those for messages that hold one definition before and another one after."""
         before, after = Type("ref", old), Type("ref", new)
-        gained = not reads_all(self.new.schema, after, self.old.schema, before, {})
-        lost = not reads_all(self.old.schema, before, self.new.schema, after, {})
+        gained = not accepts_all(self.new.schema, after, self.old.schema, before, {})
+        lost = not accepts_all(self.old.schema, before, self.new.schema, after, {})
         return RULES[rule].verdicts.wire(breaks(gained), breaks(lost))
 
     def refused(
@@ -129,7 +129,7 @@ class Comparison:
             judged,
             (one_line(texts[0]), one_line(texts[1])),
             symbols=symbols or self.symbols(after, before),
-            flow=one_flow({flow for name, side_reach in reached for flow in side_reach.flows[name]}),
+            flow=combine_flows({flow for name, side_reach in reached for flow in side_reach.flows[name]}),
             methods=() if "" in methods else methods,
             renamed=renamed,
             find_refused=lambda: self.refused(before, after, sent),
@@ -170,22 +170,22 @@ class Comparison:
         return (*built, *([read] if read and verdicts.read is BREAKING else ()))
 
 
-def deprecation(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:
+def deprecation_texts(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:
     """Return both sides as texts that say what is deprecated."""
     return "deprecated" if old.deprecated else "", "deprecated" if new.deprecated else ""
 
 
-def merge(findings: list[Finding]) -> list[Finding]:
+def join_same_place(findings: list[Finding]) -> list[Finding]:
     """Join findings about the same place: a property that a union's members share is in the class of every member."""
     by_place: dict[tuple[str, ...], Finding] = {}
     for finding in findings:
         key = (finding.rule, finding.old, finding.new, finding.before, finding.after)
         first = by_place.get(key)
-        by_place[key] = finding if first is None else _joined(first, finding)
+        by_place[key] = finding if first is None else _join(first, finding)
     return list(by_place.values())
 
 
-def fold(findings: list[Finding]) -> list[Finding]:
+def join_same_change(findings: list[Finding]) -> list[Finding]:
     """Join findings about the same change in several places: the same rule with the same old and new text.
 
     Findings without texts, such as those of new definitions, are about changes of their own.
@@ -194,16 +194,16 @@ def fold(findings: list[Finding]) -> list[Finding]:
     for finding in findings:
         place = () if finding.before or finding.after else (finding.fingerprint,)
         by_change.setdefault((finding.rule, finding.before, finding.after, *place), []).append(finding)
-    return [_folded(group) for group in by_change.values()]
+    return [_join_group(group) for group in by_change.values()]
 
 
-def _folded(findings: list[Finding]) -> Finding:
+def _join_group(findings: list[Finding]) -> Finding:
     worst_first = sorted(findings, key=lambda finding: -finding.severity)
     same = tuple(worst_first) if len(findings) > 1 else ()
-    return replace(reduce(_joined, worst_first), same=same)
+    return replace(reduce(_join, worst_first), same=same)
 
 
-def _joined(first: Finding, other: Finding) -> Finding:
+def _join(first: Finding, other: Finding) -> Finding:
     sent = [finding for finding in (first, other) if finding.flow != NOWHERE]
     methods = [finding.methods for finding in sent]
     return replace(
@@ -211,5 +211,5 @@ def _joined(first: Finding, other: Finding) -> Finding:
         verdicts=first.verdicts.joined(other.verdicts),
         symbols=tuple(dict.fromkeys((*first.symbols, *other.symbols))),
         methods=tuple(dict.fromkeys(chain(*methods))) if all(methods) else (),
-        flow=one_flow({finding.flow for finding in sent}),
+        flow=combine_flows({finding.flow for finding in sent}),
     )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from codegen.diff.compare.comparison import Comparison, deprecation
+from codegen.diff.compare.comparison import Comparison, deprecation_texts
 from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types
 from codegen.diff.compare.unions import compare_unions
-from codegen.diff.match import split, structure
+from codegen.diff.match import find_split_parts, structure_of
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
@@ -23,10 +23,10 @@ _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 def compare_definitions(comparison: Comparison) -> None:
     """Compare all definitions. The unstable schemas of both sides tell which ones became stable or unstable."""
     old, new = comparison.old.schema, comparison.new.schema
-    added = _others(comparison, new, set(comparison.names.values()))
-    for definition in _others(comparison, old, comparison.names.keys()):
+    added = _find_others(comparison, new, set(comparison.names.values()))
+    for definition in _find_others(comparison, old, comparison.names.keys()):
         is_unstable = definition.name in comparison.new_unstable.definitions
-        parts = [] if is_unstable else split(old, definition, new, added, comparison.names)
+        parts = [] if is_unstable else find_split_parts(old, definition, new, added, comparison.names)
         rule = "definition-left-stable" if is_unstable else "definition-split" if parts else "definition-removed"
         texts = (definition.name, ", ".join(parts)) if parts else ("", "")
         comparison.add(rule, definition, None, symbols=comparison.symbols(*_classes(old, definition)), texts=texts)
@@ -38,7 +38,7 @@ def compare_definitions(comparison: Comparison) -> None:
     _compare_old_names(comparison)
 
 
-def _others(comparison: Comparison, schema: Schema, known: Collection[str]) -> list[Definition]:
+def _find_others(comparison: Comparison, schema: Schema, known: Collection[str]) -> list[Definition]:
     """Return the definitions that only this side has. Inline union members are compared with their union."""
     known = {*known, *comparison.told}
     return [
@@ -64,9 +64,9 @@ def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> t
 
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
     if old.name != new.name and _is_own(old) and _is_own(new):
-        _renamed(comparison, old, new)
+        _add_renamed(comparison, old, new)
     if old.deprecated != new.deprecated and new.name not in {method.params for method in comparison.new.schema.methods}:
-        comparison.add("definition-deprecated", old, new, texts=deprecation(old, new))
+        comparison.add("definition-deprecated", old, new, texts=deprecation_texts(old, new))
     if isinstance(old, Model) and isinstance(new, Model):
         compare_models(comparison, old, new)
     elif isinstance(old, Union) and isinstance(new, Union):
@@ -87,9 +87,9 @@ def _is_consequence(comparison: Comparison, old: Definition, new: Definition) ->
     return not _is_own(new) and bool(before == after)
 
 
-def _renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
-    before = structure(comparison.old.schema, old, comparison.names)
-    equal = before.equal(structure(comparison.new.schema, new, {}))
+def _add_renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
+    before = structure_of(comparison.old.schema, old, comparison.names)
+    equal = before.equal(structure_of(comparison.new.schema, new, {}))
     renamed = comparison.renamed(old.name, new.name)._replace(equal=equal)
     implement = breaks(old.name in _payloads(comparison.old.schema))
     verdicts = RULES["definition-renamed"].verdicts._replace(implement=implement)
@@ -125,11 +125,11 @@ def _payloads(schema: Schema) -> set[str | None]:
 
 def count_changed_descriptions(comparison: Comparison) -> int:
     """Return how many descriptions differ, of definitions and properties that both sides have."""
-    pairs = [pair for old, new in comparison.pairs() for pair in _texts(old, new)]
+    pairs = [pair for old, new in comparison.pairs() for pair in _pair_descriptions(old, new)]
     return sum(before != after for before, after in pairs)
 
 
-def _texts(old: Definition, new: Definition) -> Iterator[tuple[str, str]]:
+def _pair_descriptions(old: Definition, new: Definition) -> Iterator[tuple[str, str]]:
     yield old.doc, new.doc
     if isinstance(old, Model) and isinstance(new, Model):
         docs = {field.wire: field.doc for field in new.fields}

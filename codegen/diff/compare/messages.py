@@ -21,7 +21,7 @@ _UNORDERED = ("required", "type")
 
 def compare_messages(comparison: Comparison) -> None:
     """Compare every kind of message, by its title or name. A definition on one side alone is a finding of its own."""
-    old, new = _messages(comparison.old, comparison.names), _messages(comparison.new, {})
+    old, new = _find_messages(comparison.old, comparison.names), _find_messages(comparison.new, {})
     for title in dict.fromkeys((*old, *new)):
         before, after = old.get(title, ("", None)), new.get(title, ("", None))
         is_told = title in comparison.envelopes and "" in (before[0], after[0])
@@ -31,22 +31,22 @@ def compare_messages(comparison: Comparison) -> None:
             comparison.record(f"message-{what_happened}", title, pointers, f"message {title}", flow=BOTH)
 
 
-def _messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+def _find_messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """Return the pointer and the meaning of each message. `names`: the new names of definitions."""
     payloads = {REF_PREFIX + name for method in side.schema.methods for name in (method.params, method.result) if name}
     messages = {message["title"]: (f"/anyOf/{index}", message) for index, message in enumerate(side.raw["anyOf"])}
     definitions = side.raw["$defs"]
     messages |= {name: (f"/$defs/{name}", definitions[name]) for name in definitions if name in side.schema.envelopes}
-    return {title: (pointer, _meaning(schema, payloads, names)) for title, (pointer, schema) in messages.items()}
+    return {title: (pointer, _strip(schema, payloads, names)) for title, (pointer, schema) in messages.items()}
 
 
-def _meaning(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
+def _strip(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
     """Return a schema without descriptions and without the payloads of methods, its unordered lists sorted."""
     if is_object(schema):
-        kept = {key: _meaning(value, payloads, names) for key, value in schema.items() if key not in _DESCRIPTIVE}
+        kept = {key: _strip(value, payloads, names) for key, value in schema.items() if key not in _DESCRIPTIVE}
         return kept | {key: sorted(kept[key]) for key in _UNORDERED if is_array(kept.get(key))}
     if is_array(schema):
-        return [_meaning(item, payloads, names) for item in schema if not _is_payload(item, payloads)]
+        return [_strip(item, payloads, names) for item in schema if not _is_payload(item, payloads)]
     if isinstance(schema, str) and schema.startswith(REF_PREFIX):
         name = schema.removeprefix(REF_PREFIX)
         return names.get(name, name)

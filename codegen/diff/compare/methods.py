@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from codegen.data.resolve import has_part
-from codegen.diff.compare.comparison import Comparison, deprecation
-from codegen.diff.compare.reach import method_flow, one_flow
+from codegen.diff.compare.comparison import Comparison, deprecation_texts
+from codegen.diff.compare.reach import combine_flows, method_flow
 from codegen.diff.match import pair
 from codegen.diff.method_facts import FACTS
 from codegen.diff.sources import Snapshot
@@ -28,7 +28,7 @@ Key = tuple[str, str, bool]
 _ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
 
 
-def _add(
+def _add_finding(
     comparison: Comparison,
     rule: str,
     before: Method | None,
@@ -52,7 +52,7 @@ def _add(
         verdicts,
         texts,
         symbols=(*_handlers(comparison, after, before), *symbols),
-        flow=one_flow({method_flow(side, result=rule in _ABOUT_RESULTS) for side in (before, after) if side}),
+        flow=combine_flows({method_flow(side, result=rule in _ABOUT_RESULTS) for side in (before, after) if side}),
         methods=tuple(dict.fromkeys(side.wire for side in (after, before) if side)),
         find_refused=find_refused or (lambda: (comparison.new_sender.call(after), comparison.old_sender.call(before))),
     )
@@ -66,33 +66,35 @@ def _handlers(comparison: Comparison, *methods: Method | None) -> tuple[str, ...
 
 def compare_methods(comparison: Comparison) -> None:
     """Compare all methods. The unstable schemas of both sides tell which ones became stable or unstable."""
-    pairs, removed, added = _matched(comparison)
+    pairs, removed, added = _match_methods(comparison)
     for rule, before, after in pairs:
         if rule:
-            _add(comparison, rule, before, after, (_described(before), _described(after)))
+            _add_finding(comparison, rule, before, after, (_describe(before), _describe(after)))
         # The facts of one side of a renamed method may be unknown.
         if not rule or (rule == "method-renamed" and before.entry and after.table):
-            for changed, texts in _changed_facts(comparison, before, after):
-                _add(comparison, changed, before, after, texts)
+            for changed, texts in _find_changed_facts(comparison, before, after):
+                _add_finding(comparison, changed, before, after, texts)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(comparison, before, after)
     for method in removed:
-        rule = _removed(comparison, method)
-        parts = _parts(comparison, method, comparison.old.schema, set(comparison.names))
+        rule = _rule_for_removed(comparison, method)
+        parts = _take_classes(comparison, method, comparison.old.schema, set(comparison.names))
         verdicts = RULES[rule].verdicts.joined(RULES["definition-removed"].verdicts) if parts else None
-        _add(comparison, rule, method, None, (_described(method), ""), verdicts, symbols=parts)
+        _add_finding(comparison, rule, method, None, (_describe(method), ""), verdicts, symbols=parts)
     for method in added:
-        parts = _parts(comparison, method, comparison.new.schema, set(comparison.names.values()))
-        _add(comparison, _added(comparison, method), None, method, ("", _described(method)), symbols=parts)
+        parts = _take_classes(comparison, method, comparison.new.schema, set(comparison.names.values()))
+        _add_finding(
+            comparison, _rule_for_added(comparison, method), None, method, ("", _describe(method)), symbols=parts
+        )
 
 
-def renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
+def find_renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
     """Return each method of a profile that has another name now, before and after."""
-    pairs, _, _ = _matched(Comparison("", old, new, Schema({}), Schema({})))
+    pairs, _, _ = _match_methods(Comparison("", old, new, Schema({}), Schema({})))
     return [(before, after) for rule, before, after in pairs if rule == "method-renamed"]
 
 
-def _parts(comparison: Comparison, method: Method, schema: Schema, others: set[str]) -> tuple[str, ...]:
+def _take_classes(comparison: Comparison, method: Method, schema: Schema, others: set[str]) -> tuple[str, ...]:
     """Return the classes of the params and the result that were added or removed with a method.
 
     They have no findings of their own. `others`: the definitions that are on both sides.
@@ -110,7 +112,7 @@ def _key(method: Method) -> Key:
     return (method.side, method.wire, method.result is None)
 
 
-def _matched(comparison: Comparison) -> tuple[list[tuple[str, Method, Method]], list[Method], list[Method]]:
+def _match_methods(comparison: Comparison) -> tuple[list[tuple[str, Method, Method]], list[Method], list[Method]]:
     """Return the methods on both sides with the rule about what they differ in (side, kind or name), and the others."""
     removed, added = _by_key(comparison.old.schema), _by_key(comparison.new.schema)
     pairs = [("", removed.pop(key), added.pop(key)) for key in [*removed] if key in added]
@@ -119,13 +121,13 @@ def _matched(comparison: Comparison) -> tuple[list[tuple[str, Method, Method]], 
             candidates = [candidate for candidate in added if candidate[part] == key[part]]
             if len(candidates) == 1:
                 before, after = removed.pop(key), added.pop(candidates[0])
-                pairs.append((_rule(before, after), before, after))
+                pairs.append((_rule_for_changed_key(before, after), before, after))
     renamed = pair([*removed], [*added], lambda a, b: _same_method(comparison, removed[a], added[b]))
     pairs += [("method-renamed", removed.pop(old), added.pop(new)) for old, new in renamed.items()]
     return pairs, [*removed.values()], [*added.values()]
 
 
-def _rule(old: Method, new: Method) -> str:
+def _rule_for_changed_key(old: Method, new: Method) -> str:
     if old.side == new.side:
         return "method-kind-changed"
     return "method-side-widened" if set(old.handled_by) < set(new.handled_by) else "method-side-changed"
@@ -138,13 +140,13 @@ def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
     return same and all(comparison.names.get(a, "") == b for a, b in parts)
 
 
-def _removed(comparison: Comparison, method: Method) -> str:
+def _rule_for_removed(comparison: Comparison, method: Method) -> str:
     if _key(method) in _by_key(comparison.new_unstable):
         return "method-left-stable"
     return "method-removed-baseline" if method.baseline else "method-removed"
 
 
-def _added(comparison: Comparison, method: Method) -> str:
+def _rule_for_added(comparison: Comparison, method: Method) -> str:
     if method.baseline:
         return "method-added-baseline"
     if _key(method) in _by_key(comparison.old_unstable):
@@ -161,32 +163,34 @@ def _compare_payloads(comparison: Comparison, old: Method, new: Method) -> None:
             rule, texts = f"method-{part}-changed", (before, after)
             one, other = comparison.old.schema.definitions[before], comparison.new.schema.definitions[after]
             refused = partial(comparison.refused, one, other)
-            _add(comparison, rule, old, new, texts, comparison.by_structure(rule, before, after), find_refused=refused)
+            _add_finding(
+                comparison, rule, old, new, texts, comparison.by_structure(rule, before, after), find_refused=refused
+            )
 
 
 def _kind(method: Method) -> str:
     return "request" if method.result else "notification"
 
 
-def _described(method: Method) -> str:
+def _describe(method: Method) -> str:
     result = f", result {method.result}" if method.result else ""
     return f"{method.side} {_kind(method)} {method.wire}: params {method.params}{result}"
 
 
-def _changed_facts(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
+def _find_changed_facts(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the rule of each fact about a method that changed, with the texts of both sides."""
     if old.capability != new.capability:
         yield "method-capability-changed", (old.capability or "", new.capability or "")
     if old.baseline != new.baseline:
         yield "method-baseline-gained" if new.baseline else "method-baseline-lost", ("", "")
     if old.deprecated != new.deprecated:
-        yield "method-deprecated", deprecation(old, new)
-    yield from _changed_content(comparison, old, new)
+        yield "method-deprecated", deprecation_texts(old, new)
+    yield from _find_changed_content(comparison, old, new)
     old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
         before, after = old.entry.get(key), _kept(key, old, new)
         if before != after and old_facts.get(key) != new_facts.get(key):
-            yield f"method-{key}-changed", (_shown(before), _shown(after))
+            yield f"method-{key}-changed", (_show_fact(before), _show_fact(after))
 
 
 def _kept(key: str, old: Method, new: Method) -> Any:
@@ -198,7 +202,7 @@ def _kept(key: str, old: Method, new: Method) -> Any:
     return None if gone else value
 
 
-def _changed_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
+def _find_changed_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the rule of each part of the params that needs another capability, with the texts of both sides."""
     before, after = dict(old.content), dict(new.content)
     for part in dict.fromkeys((*before, *after)):
@@ -208,7 +212,7 @@ def _changed_content(comparison: Comparison, old: Method, new: Method) -> Iterat
             and (has_part(comparison.new.schema, new, part) or ("content", part) in new.absent)
         ):
             change = "changed" if part in before and part in after else "gained" if part in after else "lost"
-            yield f"method-content-{change}", (_part(part, before), _part(part, after))
+            yield f"method-content-{change}", (_show_part(part, before), _show_part(part, after))
 
 
 def compare_properties(comparison: Comparison) -> None:
@@ -222,11 +226,11 @@ def compare_properties(comparison: Comparison) -> None:
             comparison.record(rule, comparison.profile, ("", ""), f"all methods, {key}", texts=texts, flow=BOTH)
 
 
-def _part(part: str, content: dict[str, str]) -> str:
+def _show_part(part: str, content: dict[str, str]) -> str:
     return f"{part}: {content[part]}" if part in content else ""
 
 
-def _shown(value: Any) -> str:
+def _show_fact(value: Any) -> str:
     if is_object(value):
         return f"{value['by']}: {json.dumps(value['result'])}"
     return ", ".join(value) if is_array(value) else "" if value is None else str(value)

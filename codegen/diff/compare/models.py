@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from codegen.diff.compare.comparison import Comparison, deprecation
+from codegen.diff.compare.comparison import Comparison, deprecation_texts
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
-from codegen.diff.match import leniency, meaning_of_field, pair, similar
+from codegen.diff.match import are_similar_names, leniency, meaning_of_field, pair
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model
@@ -48,14 +48,14 @@ class ModelComparison:
             ),
             subject=f"{self.new.name}.{field.wire}",
             symbols=tuple(dict.fromkeys(symbols)),
-            texts=texts or (_shown(before), _shown(after)),
+            texts=texts or (_show_field(before), _show_field(after)),
             verdicts=verdicts,
             sent=(keys[0], keys[1]),
-            read=_reads(self.old, before, after),
+            read=_line_that_reads(self.old, before, after),
         )
 
 
-def _reads(model: Model, old: Field | None, new: Field | None) -> str:
+def _line_that_reads(model: Model, old: Field | None, new: Field | None) -> str:
     """Return a line of code that reads a property and breaks if the property is gone or has another type."""
     if old is None or (new and old.name == new.name and new.read.hint in (old.read.hint, "Any")):
         return ""
@@ -82,13 +82,13 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     for wire in [wire for wire in (*removed, *added) if wire in olds and wire in news]:
         models.add("property-moved", removed.pop(wire, None), added.pop(wire, None))
         _compare_fields(models, olds[wire], news[wire])
-    renamed = _renamed(comparison, removed, added)
+    renamed = _pair_renamed(comparison, removed, added)
     for wire, other in renamed.items():
-        models.add(_by_need("property-{}-renamed", removed.pop(wire)), before[wire], added.pop(other))
+        models.add(_rule_by_need("property-{}-renamed", removed.pop(wire)), before[wire], added.pop(other))
     for field in removed.values():
-        models.add(_by_need("property-{}-removed", field), field, None)
+        models.add(_rule_by_need("property-{}-removed", field), field, None)
     for field in added.values():
-        models.add(_by_need("property-{}-added", field), None, field)
+        models.add(_rule_by_need("property-{}-added", field), None, field)
     for wire in [wire for wire in before if wire in after]:
         _compare_fields(models, before[wire], after[wire])
     is_open_member = old.accepts_other_tags or new.accepts_other_tags  # which always allows unknown keys
@@ -101,18 +101,18 @@ def _openness(model: Model) -> str:
     return "unknown keys: allowed" if model.is_open else "unknown keys: not mentioned"
 
 
-def _by_need(rule: str, field: Field) -> str:
+def _rule_by_need(rule: str, field: Field) -> str:
     return rule.format("required" if field.required else "optional")
 
 
-def _renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:
+def _pair_renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:
     """Pair renamed properties: the same type and requiredness, and the same description or a similar name."""
 
     def same(old: str, new: str) -> bool:
         before, after = removed[old], added[new]
         if meaning_of_field(before, comparison.names) != meaning_of_field(after, {}):
             return False
-        return bool(before.doc and before.doc == after.doc) or similar(old, new)
+        return bool(before.doc and before.doc == after.doc) or are_similar_names(old, new)
 
     return pair(list(removed), list(added), same)
 
@@ -122,17 +122,17 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     if old.tag != new.tag:
         return  # compared with its union
     for change in compare_types(models.comparison, old.type, new.type):
-        models.add(change.rule, old, new, (change.before, change.after), _softened(change, old, new))
+        models.add(change.rule, old, new, (change.before, change.after), _soften(change, old, new))
     if old.required != new.required:
         _compare_need(models, old, new)
     elif not new.required:
         _compare_defaults(models, old, new)
     _compare_leniency(models, old, new)
     if old.deprecated != new.deprecated:
-        models.add("property-deprecated", old, new, deprecation(old, new))
+        models.add("property-deprecated", old, new, deprecation_texts(old, new))
 
 
-def _softened(change: TypeChange, old: Field, new: Field) -> Verdicts:
+def _soften(change: TypeChange, old: Field, new: Field) -> Verdicts:
     """Return the verdicts of a type change, at most risky where invalid values or None as an argument are tolerated."""
     both_lists = all(field.type.concrete.kind == "array" and not field.type.concrete.limits for field in (old, new))
     old_peer, new_peer = (_tolerates_invalid(change, field, both_lists) for field in (old, new))
@@ -158,7 +158,7 @@ def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
 
 
 def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
-    before, after = _default(old), _default(new)
+    before, after = _show_default(old), _show_default(new)
     if before == after:
         return
     what_happened = "added" if not before else "changed" if after else "removed"
@@ -169,7 +169,7 @@ def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
     models.add(rule, old, new, (before, after), verdicts)
 
 
-def _default(field: Field) -> str:
+def _show_default(field: Field) -> str:
     return json.dumps(field.absent, sort_keys=True) if field.has_default else ""
 
 
@@ -182,7 +182,7 @@ def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
             models.add(f"property-leniency-{rule}", old, new, ("", text) if rule == "added" else (text, ""))
 
 
-def _shown(field: Field | None) -> str:
+def _show_field(field: Field | None) -> str:
     """Return a property with its type; empty if there is none."""
     if field is None:
         return ""

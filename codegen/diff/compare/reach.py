@@ -39,16 +39,16 @@ class Reach:
         return name in self.flows and name not in self.strict
 
 
-def one_flow(flows: set[str]) -> str:
+def combine_flows(flows: set[str]) -> str:
     return BOTH if len(flows) > 1 else next(iter(flows), NOWHERE)
 
 
 def method_flow(method: Method, *, result: bool) -> str:
     """Return the direction of a method's results, or of its params."""
-    return one_flow({(_BACK if result else _TO)[role] for role in method.handled_by})
+    return combine_flows({(_BACK if result else _TO)[role] for role in method.handled_by})
 
 
-def reach(schema: Schema) -> Reach:
+def find_reach(schema: Schema) -> Reach:
     """Search from every method, and from the parts that every message has (a request's id, an error).
 
     It goes depth first. A definition is visited a second time if it is reached on a strict path later.

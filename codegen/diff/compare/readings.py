@@ -12,7 +12,7 @@ from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived
-from codegen.diff.compare.samples import samples_for
+from codegen.diff.compare.samples import make_samples
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.verdicts import BREAKING, RISKY, SAFE, Verdict, Verdicts, risks
 from codegen.ir import Definition, Model, Schema, Union
@@ -40,7 +40,7 @@ class Choice:
 
     def samples(self, index: int, reader: Choice) -> list[Any]:
         """Return samples of a member's messages that this side reads as that member. Each holds an object."""
-        made = samples_for(self.schema, self.members, reader.schema, reader.members).make(self.members[index])
+        made = make_samples(self.schema, self.members, reader.schema, reader.members).make(self.members[index])
         return [value for value in made if value and isinstance(value, (dict, list)) and self.read(value) == index]
 
     def read(self, value: Any) -> int | None:
@@ -53,7 +53,7 @@ class Choice:
         return [index for index, member in enumerate(self.members) if fits(self.schema, value, member)]
 
 
-def choice_of(schema: Schema, union: Union, names: Mapping[str, str]) -> Choice:
+def make_choice(schema: Schema, union: Union, names: Mapping[str, str]) -> Choice:
     """Return a union as a choice. `names`: the names that the head has for its members."""
     members = sorted(union.members, key=lambda member: member.tag is None)
     has_fallback = any(member.tag is None and not is_open_member(schema, member.name) for member in members)
@@ -67,7 +67,7 @@ def is_open_member(schema: Schema, name: str) -> bool:
     return bool(models) and all(model.accepts_other_tags for model in models)
 
 
-def verdict(sender: Choice, member: str, reader: Choice, counterpart: str = "") -> Verdict:
+def rate_member(sender: Choice, member: str, reader: Choice, counterpart: str = "") -> Verdict:
     """Return how bad it is that a member's messages are read by the other side, where it is `counterpart` or gone."""
     index = sender.members.index(Type("ref", member))
     read = [reader.read(value) for value in sender.samples(index, reader)]
@@ -84,17 +84,20 @@ def compare_readings(comparison: Comparison) -> None:
     A member that others are read as is one finding.
     """
     for old, new in comparison.pairs() if comparison.findings else ():
-        olds, news = dict(_choices(comparison.old, old, comparison.names)), dict(_choices(comparison.new, new, {}))
+        olds, news = (
+            dict(_find_choices(comparison.old, old, comparison.names)),
+            dict(_find_choices(comparison.new, new, {})),
+        )
         for place in [place for place in olds if place in news]:
             if olds[place].has_fallback or news[place].has_fallback:
                 _compare(comparison, old, new, f"{new.name}.{place}" if place else new.name, olds[place], news[place])
 
 
-def _choices(side: Snapshot, definition: Definition, names: Mapping[str, str]) -> Iterator[tuple[str, Choice]]:
+def _find_choices(side: Snapshot, definition: Definition, names: Mapping[str, str]) -> Iterator[tuple[str, Choice]]:
     """Yield the unions of a definition, each with the property that it is in; empty if it is the definition."""
     if isinstance(definition, Union):
         if not is_derived(side.raw, definition):
-            yield "", choice_of(side.schema, definition, names)
+            yield "", make_choice(side.schema, definition, names)
         return
     types = (
         {field.wire: field.type for field in definition.fields}
@@ -102,25 +105,25 @@ def _choices(side: Snapshot, definition: Definition, names: Mapping[str, str]) -
         else {"": definition.type}
     )
     for place, kind in types.items():
-        for union in list(_unions(kind))[:1]:
+        for union in list(_find_unions(kind))[:1]:
             yield place, Choice(side.schema, union.concrete.parts, union.concrete.renamed(names).parts)
 
 
-def _unions(kind: Type) -> Iterator[Type]:
+def _find_unions(kind: Type) -> Iterator[Type]:
     """Yield the unions in a type of which a member is a definition."""
     if len(kind.concrete.parts) > 1 and kind.names:
         yield kind
     for part in kind.parts:
-        yield from _unions(part)
+        yield from _find_unions(part)
 
 
 def _compare(
     comparison: Comparison, old: Definition, new: Definition, subject: str, olds: Choice, news: Choice
 ) -> None:
     misread_as: dict[Type, list[tuple[Type, Verdicts]]] = {}
-    for front, meant, bad in _misread(news, olds):
+    for front, meant, bad in _find_misread(news, olds):
         misread_as.setdefault(front, []).append((meant, Verdicts(bad)))
-    for front, meant, bad in _misread(olds, news):
+    for front, meant, bad in _find_misread(olds, news):
         misread_as.setdefault(front, []).append((meant, Verdicts(SAFE, bad, SAFE, RISKY)))
     for front, misread in misread_as.items():
         verdicts = reduce(Verdicts.joined, (verdicts for _, verdicts in misread))
@@ -129,7 +132,7 @@ def _compare(
         comparison.add("union-member-shadowed", old, new, subject=place, verdicts=verdicts, texts=texts)
 
 
-def _misread(sender: Choice, reader: Choice) -> Iterator[tuple[Type, Type, Verdict]]:
+def _find_misread(sender: Choice, reader: Choice) -> Iterator[tuple[Type, Type, Verdict]]:
     """Yield the reader's member that accepts a message, the sender's that is meant, and how bad that is.
 
     Members that the other side doesn't have may correspond under another name.

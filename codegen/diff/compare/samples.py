@@ -19,12 +19,12 @@ from codegen.values import Samples, find_scalars, fits, python_source
 Around = Callable[[Any], Any]
 
 
-def samples_for(sender: Schema, sent: Iterable[Type], reader: Schema, read: Iterable[Type]) -> Samples:
+def make_samples(sender: Schema, sent: Iterable[Type], reader: Schema, read: Iterable[Type]) -> Samples:
     """Return what makes samples of the sender's types that the reader's types may refuse."""
     return Samples(sender, (*find_scalars(sender, sent), *find_scalars(reader, read)))
 
 
-def reads_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Mapping[str, str]) -> bool:
+def accepts_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Mapping[str, str]) -> bool:
     """Return whether the reader's type accepts the values of the sender's type; not if there are no samples of them.
 
     Definitions that correspond by `names`, the reader's by the sender's, count as equal: changes inside them are
@@ -34,7 +34,7 @@ def reads_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Map
     sent, read = _with_tokens(sent, common), _with_tokens(read, {name: name for name in common.values()})
     shared = {*sent.limits}.intersection(read.limits)
     sent, read = _without(sent, shared), _without(read, shared)
-    make = samples_for(sender, [sent], reader, [read]).make
+    make = make_samples(sender, [sent], reader, [read]).make
     samples = make(sent) or make(_without(sent, [limit for limit in sent.limits if limit[0] == "pattern"]))
     return bool(samples) and all(fits(reader, value, read) for value in samples)
 
@@ -90,7 +90,7 @@ class Sender:
         key = sent.name, read.name, strict
         if key not in self._refused:
             own, other = Type("ref", sent.name), Type("ref", read.name)
-            made = samples_for(self._schema, [own], self._reader, [other]).shallow(own, 1)
+            made = make_samples(self._schema, [own], self._reader, [other]).shallow(own, 1)
             self._refused[key] = [value for value in made if not fits(self._reader, value, other, strict=strict)]
         return sorted(self._refused[key], key=size)[:1]
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.samples import reads_all
+from codegen.diff.compare.samples import accepts_all
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
-from codegen.escaping import quoted
+from codegen.escaping import python_literal
 from codegen.ir import Alias, Schema
 from codegen.types import NULL, Type, union_of
 
@@ -29,28 +29,28 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     names = comparison.names
     if old.renamed(names) == new:
         if old.annotation != new.annotation and set(old.names) == set(new.names):
-            yield _ruled("type-respelled", old.annotation, new.annotation)
+            yield _change_by_rule("type-respelled", old.annotation, new.annotation)
         return
     same = set(old.renamed(names).names) & set(new.names)
-    sent = _without_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
-    after = _without_aliases(comparison.new.schema, new, same)
+    sent = _expand_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
+    after = _expand_aliases(comparison.new.schema, new, same)
     before = sent.renamed(names)
     differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
     if differ_in_null:
         rule = "nullable-added" if after.nullable else "nullable-removed"
-        yield _ruled(rule, old.annotation, new.annotation)
+        yield _change_by_rule(rule, old.annotation, new.annotation)
     sent, before, after = sent.concrete, before.concrete, after.concrete
     if before == after:
-        yield from () if differ_in_null else [_ruled("type-respelled", old.annotation, new.annotation)]
+        yield from () if differ_in_null else [_change_by_rule("type-respelled", old.annotation, new.annotation)]
         return
     old_enum, new_enum = before.enum, after.enum
     if not old_enum or not new_enum:
-        yield _whole(comparison, sent, before, after, old, new)
+        yield _compare_whole(comparison, sent, before, after, old, new)
         return
-    yield from _enums(*old_enum, *new_enum)
+    yield from _compare_enums(*old_enum, *new_enum)
     others = {old_enum[1], new_enum[1]}  # the types of values that open enums don't list
     if None not in others and len(others) > 1:
-        yield _whole(comparison, sent, before, after, old, new)
+        yield _compare_whole(comparison, sent, before, after, old, new)
 
 
 def _is_null_or_any(*types: Type) -> bool:
@@ -59,43 +59,43 @@ def _is_null_or_any(*types: Type) -> bool:
     return NULL in types or any(part.kind == "any" for part in members)
 
 
-def _enums(
+def _compare_enums(
     before: tuple[Any, ...], old_others: Type | None, after: tuple[Any, ...], new_others: Type | None
 ) -> Iterator[TypeChange]:
     """Yield the changes between two enums: whether they are open, and each value."""
     was_open, is_open = old_others is not None, new_others is not None
     if was_open != is_open:
         rule = "enum-opened" if is_open else "enum-closed"
-        yield _ruled(rule, _enum_shown(before, old_others), _enum_shown(after, new_others))
-    olds, news = list(map(quoted, before)), list(map(quoted, after))  # which tell 1 from true
+        yield _change_by_rule(rule, _show_enum(before, old_others), _show_enum(after, new_others))
+    olds, news = list(map(python_literal, before)), list(map(python_literal, after))  # which tell 1 from true
     for value, text in zip(after, news, strict=True):
         if text not in olds:
-            yield _ruled(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
+            yield _change_by_rule(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
     for value, text in zip(before, olds, strict=True):
         if text not in news:
-            yield _ruled(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
+            yield _change_by_rule(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
 
 
-def _enum_shown(values: tuple[Any, ...], others: Type | None) -> str:
+def _show_enum(values: tuple[Any, ...], others: Type | None) -> str:
     """Return all values that an enum accepts, as text."""
-    named = ", ".join(map(quoted, values))
+    named = ", ".join(map(python_literal, values))
     return f"open: {named}, any other {others.kind}" if others else f"closed: {named}"
 
 
-def _ruled(rule: str, before: str, after: str) -> TypeChange:
+def _change_by_rule(rule: str, before: str, after: str) -> TypeChange:
     return TypeChange(rule, RULES[rule].verdicts, before, after)
 
 
-def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: Type, new: Type) -> TypeChange:
+def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: Type, new: Type) -> TypeChange:
     """Return a change of the limits or of the whole type. `sent` is `before` with the base's own names.
 
     A type gained values if the head can send some that the base refuses, and lost values in the reverse case.
     """
     names = comparison.names
-    gained = not reads_all(
+    gained = not accepts_all(
         comparison.new.schema, after, comparison.old.schema, sent, {new: old for old, new in names.items()}
     )
-    lost = not reads_all(comparison.old.schema, sent, comparison.new.schema, after, names)
+    lost = not accepts_all(comparison.old.schema, sent, comparison.new.schema, after, names)
     if before.unlimited() == after.unlimited():
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
         what_happened = "changed" if gained and lost else "loosened" if gained else "tightened"
@@ -106,10 +106,10 @@ def _whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: T
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)
 
 
-def _without_aliases(schema: Schema, kind: Type, kept: Collection[str]) -> Type:
+def _expand_aliases(schema: Schema, kind: Type, kept: Collection[str]) -> Type:
     """Return a type without the names of aliases, which mean nothing to JSON or a type checker, except those kept."""
     definition = schema.definitions.get(kind.name)
     if isinstance(definition, Alias) and kind.name not in kept:
-        return _without_aliases(schema, definition.type, {*kept, kind.name})  # it may contain itself
-    parts = [_without_aliases(schema, part, kept) for part in kind.parts]
+        return _expand_aliases(schema, definition.type, {*kept, kind.name})  # it may contain itself
+    parts = [_expand_aliases(schema, part, kept) for part in kind.parts]
     return union_of(parts) if kind.kind == "union" else replace(kind, parts=tuple(parts))

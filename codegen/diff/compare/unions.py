@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived, member_pointer
-from codegen.diff.compare.readings import choice_of, is_open_member, verdict
+from codegen.diff.compare.readings import is_open_member, make_choice, rate_member
 from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
@@ -45,7 +45,7 @@ class UnionComparison:
             ),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
             verdicts=self._verdicts(rule, before, after, renamed),
-            texts=texts or (_shown(before), _shown(after)),
+            texts=texts or (_show_member(before), _show_member(after)),
             symbols=comparison.symbols(self.new, self.old, *members),
             renamed=renamed,
             sent=(before.tag or "" if before else "", after.tag or "" if after else ""),
@@ -59,14 +59,14 @@ class UnionComparison:
             return verdicts.kept()
         if rule == "union-member-retagged" and before and after and before.name == after.name:
             verdicts = verdicts.kept()  # code names the class, not the tag
-        old = choice_of(self.comparison.old.schema, self.old, {})
-        new = choice_of(self.comparison.new.schema, self.new, {})
+        old = make_choice(self.comparison.old.schema, self.old, {})
+        new = make_choice(self.comparison.new.schema, self.new, {})
         if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
             return verdicts
         names = (before.name, after.name) if before and after else ("", "")
         return verdicts.wire(
-            verdict(new, after.name, old, names[0]) if after else SAFE,
-            verdict(old, before.name, new, names[1]) if before else SAFE,
+            rate_member(new, after.name, old, names[0]) if after else SAFE,
+            rate_member(old, before.name, new, names[1]) if before else SAFE,
         )
 
     def _reads(self, rule: str, after: Member | None) -> str:
@@ -99,7 +99,7 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
         return
     was_open, is_open = is_open_union(comparison.old.schema, old), is_open_union(comparison.new.schema, new)
     if was_open != is_open:
-        texts = _union_shown(comparison.old.schema, old), _union_shown(comparison.new.schema, new)
+        texts = _show_union(comparison.old.schema, old), _show_union(comparison.new.schema, new)
         unions.add("union-opened" if is_open else "union-closed", texts=texts)
     if old.tag != new.tag and old.tag and new.tag:
         unions.add("union-tag-changed", texts=(old.tag, new.tag))
@@ -114,9 +114,10 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
     removed = {key: member for key, member in old.items() if key not in new}
     added = {key: member for key, member in new.items() if key not in old}
     was = {
-        key: _content(unions.comparison.old.schema, member, unions.comparison.names) for key, member in removed.items()
+        key: _content_of(unions.comparison.old.schema, member, unions.comparison.names)
+        for key, member in removed.items()
     }
-    now = {key: _content(unions.comparison.new.schema, member, {}) for key, member in added.items()}
+    now = {key: _content_of(unions.comparison.new.schema, member, {}) for key, member in added.items()}
     # Members that have another tag or title but the same content, unless that is empty, are the same.
     renamed = pair([*removed], [*added], lambda a, b: was[a] == now[b] != _EMPTY)
     for key, other in renamed.items():
@@ -131,7 +132,7 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
             unions.add(_RENAMED, old[key], new[key])
     olds, news = [key for key in old if key in new], [key for key in new if key in old]
     if olds != news and not unions.new.tag:
-        texts = _listed([old[key] for key in olds]), _listed([new[key] for key in news])
+        texts = _list_members([old[key] for key in olds]), _list_members([new[key] for key in news])
         unions.add("union-order-changed", texts=texts)
 
 
@@ -150,7 +151,7 @@ def is_open_union(schema: Schema, union: Union) -> bool:
     return any(are_open) and not all(are_open)
 
 
-def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
+def _content_of(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return the content of a member apart from its tag, in a form that can be compared."""
     definition = schema.definitions[member.name]
     if not isinstance(definition, Model) or definition.pointer == f"/$defs/{definition.name}":
@@ -160,18 +161,18 @@ def _content(schema: Schema, member: Member, names: dict[str, str]) -> tuple[obj
     return (base, *sorted(own, key=str))
 
 
-def _union_shown(schema: Schema, union: Union) -> str:
+def _show_union(schema: Schema, union: Union) -> str:
     """Return all members that a union accepts, as text."""
     is_open = is_open_union(schema, union)
-    named = _listed([member for member in union.members if not (is_open and is_open_member(schema, member.name))])
+    named = _list_members([member for member in union.members if not (is_open and is_open_member(schema, member.name))])
     return f"open: {named}, any other member" if is_open else f"closed: {named}"
 
 
-def _listed(members: list[Member]) -> str:
+def _list_members(members: list[Member]) -> str:
     return ", ".join(member.tag or member.name for member in members)
 
 
-def _shown(member: Member | None) -> str:
+def _show_member(member: Member | None) -> str:
     if member is None:
         return ""
     return f"{member.tag}: {member.name}" if member.tag else member.name

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from codegen.diff.render.grouping import headline
+from codegen.diff.render.grouping import write_headline
 from codegen.diff.report import Report
 from codegen.diff.sources import SCHEMA, Side
 from codegen.diff.verdict.findings import Finding
@@ -22,7 +22,7 @@ _PYTHON = (r"^(class {0}\b.*:|{0}: TypeAlias)", r"^    (async def )?{0}\b")
 def github(report: Report, head: Side, repository: Path) -> str:
     """Render the findings of the stable profile that aren't safe or accepted, the worst first."""
     lines = [line for finding in report.unread for line in _annotations(finding, head, repository)]
-    return "\n".join([*lines, headline(report)]) + "\n"
+    return "\n".join([*lines, write_headline(report)]) + "\n"
 
 
 def _annotations(finding: Finding, head: Side, repository: Path) -> Iterator[str]:

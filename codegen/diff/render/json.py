@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from codegen.diff.report import Report, proposed_renames
+from codegen.diff.report import Report, propose_renames
 from codegen.diff.verdict.findings import Finding
 
 FORMAT_VERSION = 1
@@ -28,7 +28,7 @@ def json_text(report: Report) -> str:
         "profiles": report.profiles,
         "docsOnly": report.docs_only,
         "findings": [_finding(finding) for finding in report.findings],
-        "renames": [asdict(rename) for rename in proposed_renames(report)],
+        "renames": [asdict(rename) for rename in propose_renames(report)],
         "userCode": asdict(report.user_code) if report.user_code else None,
     }
     return json.dumps(values, indent=2) + "\n"

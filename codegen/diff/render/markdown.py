@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from codegen.data.renames import FILE as RENAMES
-from codegen.diff.render.grouping import conclusion, counts, counts_in_words, headline, number
-from codegen.diff.report import STABLE, Report, proposed_text
+from codegen.diff.render.grouping import count_noun, count_verdicts, write_conclusion, write_counts, write_headline
+from codegen.diff.report import STABLE, Report, write_proposed_renames
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Failure, Finding
 from codegen.diff.verdict.verdicts import AXES, Verdict
@@ -37,10 +37,10 @@ _FEW = 2
 def markdown(report: Report) -> str:
     """Render the report as GitHub's Markdown. What goes beyond `LIMIT` is left out."""
     blocks = [
-        f"**{headline(report)}**",
+        f"**{write_headline(report)}**",
         _underlined(f"Schema: {plain(report.base)} → {plain(report.head)}"),
         "\n".join(f"> Note: {plain(note)}" for note in report.notes),
-        conclusion(report),
+        write_conclusion(report),
         _unpredicted(report.unpredicted),
         _overview(report),
         _renames(report),
@@ -63,24 +63,26 @@ def _cut(text: str) -> str:
     kept = "\n".join(lines[:fitting]).rstrip().split("\n")
     kept += ["```"] if kept.count("```toml") > kept.count("```") else []
     kept += ["", "</details>"] if sum(line.startswith("<details>") for line in kept) > kept.count("</details>") else []
-    more = f"> Left out for length: {number(len(lines) - fitting, 'line')}."
+    more = f"> Left out for length: {count_noun(len(lines) - fitting, 'line')}."
     return "\n".join([*kept, "", f"{more} `make diff BASE=<the same base> FORMAT=json` has everything."])
 
 
 def _overview(report: Report) -> str:
     """Return a table of counts, with a row for each profile that changed."""
     rows = [
-        "| " + " | ".join([profile, *map(str, counts(findings).values()), str(report.docs_only[profile])]) + " |"
+        "| "
+        + " | ".join([profile, *map(str, count_verdicts(findings).values()), str(report.docs_only[profile])])
+        + " |"
         for profile, findings in report.by_profile.items()
         if findings or report.docs_only[profile]
     ]
-    titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in counts([])]
+    titles = [f"{_SIGNS[verdict]} {verdict.word}" for verdict in count_verdicts([])]
     head = f"| Profile | {' | '.join(titles)} | docs |\n|---|--:|--:|--:|--:|"
     return "\n".join([head, *rows]) if rows else ""
 
 
 def _renames(report: Report) -> str:
-    entries = proposed_text(report)
+    entries = write_proposed_renames(report)
     return f"**To keep the old names working, add to {RENAMES}:**\n\n```toml\n{entries}\n```" if entries else ""
 
 
@@ -107,13 +109,13 @@ def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
         where = [first.setdefault(key, profile) for key in keys]
         own = [finding for finding, name in zip(findings, where, strict=True) if name == profile]
         same = Counter(name for name in where if name != profile)
-        by_profile[profile] = own, " ".join(f"Same as in {name}: {number(same[name], 'finding')}." for name in same)
+        by_profile[profile] = own, " ".join(f"Same as in {name}: {count_noun(same[name], 'finding')}." for name in same)
     return by_profile
 
 
 def _profile(name: str, findings: list[Finding], same: str) -> str:
     if name != STABLE:
-        counted = f"{counts_in_words(findings)}." if findings else ""
+        counted = f"{write_counts(findings)}." if findings else ""
         title = f"{name} (for information only): {' '.join(filter(None, [counted, same]))}"
         return _folded(title, findings) if findings else title
     safe = [finding for finding in findings if finding.worst is Verdict.SAFE]

@@ -10,12 +10,12 @@ import pytest
 from codegen.data.renames import (
     RENAMES_TOML,
     Rename,
-    as_toml,
     check_not_due,
     extended,
     next_major,
     package_version,
     parse_renames,
+    to_toml,
 )
 from codegen.errors import FileError
 
@@ -24,7 +24,7 @@ OTHER = Rename(("v1",), "Älter", "Newest", "2.10.0")
 
 
 def written(*renames: Rename) -> bytes:
-    return "\n\n".join(map(as_toml, renames)).encode()
+    return "\n\n".join(map(to_toml, renames)).encode()
 
 
 def entry(**changes: Any) -> bytes:

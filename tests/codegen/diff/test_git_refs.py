@@ -13,7 +13,7 @@ import pytest
 
 from codegen.__main__ import main
 from codegen.data.facts_file import METHODS_TOML
-from codegen.data.renames import FILE as RENAMES, Rename, as_toml
+from codegen.data.renames import FILE as RENAMES, Rename, to_toml
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, request, write_schema
 from tests.support.diff.cases import around, holds
 from tests.support.diff.report_schema import SCHEMA as REPORT
@@ -92,7 +92,7 @@ def test_a_method_that_only_the_refs_file_has_can_be_a_renamed_method(
 def test_the_old_names_in_the_refs_own_file_are_read(repository: Repository, compare: Compare) -> None:
     folder = repository(NOW)
     entry = Rename(("v1",), "ModeBefore", "SetModeRequest", "9.0.0")
-    (folder / RENAMES).write_text(as_toml(entry), "utf-8")
+    (folder / RENAMES).write_text(to_toml(entry), "utf-8")
     commit(folder)
     found = report(compare, NOW, "base")
     assert [(finding["rule"], finding["symbols"]) for finding in found["findings"]] == [

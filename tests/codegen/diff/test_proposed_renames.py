@@ -13,7 +13,7 @@ from codegen import ir
 from codegen.data.renames import Rename, keep_old_names, next_major, package_version, parse_renames
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
-from codegen.diff.report import Report, compare, proposed_renames
+from codegen.diff.report import Report, compare, propose_renames
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdicts
@@ -51,13 +51,13 @@ UNION = Rename(PROFILES, "Block", "ContentBlock", UNTIL)
 
 
 def test_a_renamed_definition_is_proposed_once_for_all_profiles_and_not_for_its_members() -> None:
-    assert [*proposed_renames(report(OLD_UNION, NEW_UNION))] == [UNION]
+    assert [*propose_renames(report(OLD_UNION, NEW_UNION))] == [UNION]
 
 
 def test_a_renamed_method_has_no_entry() -> None:
     found = report(OLD_METHOD, NEW_METHOD)
     assert finding(found, "method-renamed").verdicts == Verdicts.of("BBBSB")
-    assert [*proposed_renames(found)] == []
+    assert [*propose_renames(found)] == []
 
 
 @pytest.mark.parametrize(("version", "until"), [("0.9.0", "1.0.0"), ("1.2.0", "3.0.0")])
@@ -65,8 +65,8 @@ def test_an_old_name_outlives_the_next_release_even_if_that_is_a_major_one(
     monkeypatch: pytest.MonkeyPatch, version: str, until: str
 ) -> None:
     monkeypatch.setattr("codegen.diff.report.package_version", lambda: version)
-    assert [each.until for each in proposed_renames(report(OLD_UNION | OLD_METHOD, NEW_UNION | NEW_METHOD))] == [until]
-    assert [each.until for each in proposed_renames(report(OLD_UNION, NEW_UNION))] == [next_major(version)]
+    assert [each.until for each in propose_renames(report(OLD_UNION | OLD_METHOD, NEW_UNION | NEW_METHOD))] == [until]
+    assert [each.until for each in propose_renames(report(OLD_UNION, NEW_UNION))] == [next_major(version)]
 
 
 def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> None:
@@ -75,12 +75,12 @@ def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> Non
     assert finding(after, "definition-renamed").verdicts == Verdicts.of("SSSSS")
     assert f"Python code can use the old name until {UNTIL}." in finding(after, "definition-renamed").sentence
     assert not any(each.breaks_python for each in after.findings)
-    assert [*proposed_renames(after)] == []
+    assert [*propose_renames(after)] == []
 
 
 def test_an_entry_for_one_profile_leaves_the_proposal_for_the_other() -> None:
     half = Rename(("v1",), "Block", "ContentBlock", UNTIL)
-    assert [*proposed_renames(report(OLD_UNION, NEW_UNION, half))] == [
+    assert [*propose_renames(report(OLD_UNION, NEW_UNION, half))] == [
         Rename(("v1_unstable",), "Block", "ContentBlock", UNTIL)
     ]
 
@@ -157,7 +157,7 @@ def test_an_old_name_that_means_another_definition_breaks_code(new: Schema, entr
 def test_a_renamed_class_of_a_union_member_is_proposed() -> None:
     old = block("Block", {"title": "Words", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
     new = block("Block", {"title": "Text", **model(text=STRING)}, {"title": "Numbers", **model(number=STRING)})
-    assert [*proposed_renames(report(old, new))] == [Rename(PROFILES, "BlockWords", "BlockText", UNTIL)]
+    assert [*propose_renames(report(old, new))] == [Rename(PROFILES, "BlockWords", "BlockText", UNTIL)]
 
 
 def both() -> Report:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from codegen.diff.match import match, similar
+from codegen.diff.match import are_similar_names, match
 from codegen.diff.report import compare
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
@@ -51,14 +51,14 @@ FALSE = {("v1_unstable", "McpConnectionId", "CompactionId"), ("v2_draft_unstable
 
 @pytest.mark.parametrize(("old", "new"), RENAMED)
 def test_a_similar_name_can_be_a_new_name(old: str, new: str) -> None:
-    assert similar(old, new)
-    assert similar(new, old)
+    assert are_similar_names(old, new)
+    assert are_similar_names(new, old)
 
 
 @pytest.mark.parametrize(("old", "new"), OTHERS)
 def test_a_name_that_only_shares_words_or_letters_is_not_a_new_name(old: str, new: str) -> None:
-    assert not similar(old, new)
-    assert not similar(new, old)
+    assert not are_similar_names(old, new)
+    assert not are_similar_names(new, old)
 
 
 def renames(old: Schema, new: Schema) -> dict[str, str]:

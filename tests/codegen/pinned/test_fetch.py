@@ -11,9 +11,9 @@ import pytest
 
 from codegen.__main__ import SCHEMA
 from codegen.errors import FetchError
-from codegen.pinned.fetch import fetch_beside
+from codegen.pinned.fetch import prepare
 from codegen.pinned.pins import sha256
-from codegen.pinned.release import from_folder
+from codegen.pinned.release import read_folder
 from codegen.regen import regenerate
 from tests.support.codegen.build import tree, write_schema
 from tests.support.codegen.fetching import NEW, OLD, Fetched, Refused, package
@@ -63,11 +63,11 @@ def test_fetching_the_same_again_changes_nothing(target: Path, fetched: Fetched)
 def test_a_schema_that_is_kept_has_to_match_its_pin(
     tmp_path: Path, target: Path, spoil: Callable[[Path], object], words: str
 ) -> None:
-    release = from_folder(package(tmp_path / "package", {"v1/schema.json": NEW})).without("v1_unstable")
-    assert fetch_beside(release, target).lines[-1] == "kept      v1/schema.unstable.json"
+    release = read_folder(package(tmp_path / "package", {"v1/schema.json": NEW})).without("v1_unstable")
+    assert prepare(release, target).lines[-1] == "kept      v1/schema.unstable.json"
     spoil(target)
     with pytest.raises(FetchError, match=words):
-        fetch_beside(release, target)
+        prepare(release, target)
 
 
 @pytest.mark.parametrize("inside", ["", "schema"])

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from codegen.pinned.profiles import PLACES_OF
-from codegen.reference.examples import Examples, as_json, read_choices
+from codegen.reference.examples import Examples, read_choices, to_json
 from codegen.regen import read_schema
 from tests.support.codegen.reference import at
 from tests.support.models.validity import Validity
@@ -20,7 +20,7 @@ def test_every_type_of_another_profile_has_a_valid_example(profile: str) -> None
     schema, validity = read_schema(raw, profile[:2]), Validity(raw)
     examples = Examples(schema, read_choices())
     public = [each for name, each in schema.definitions.items() if name not in schema.envelopes]
-    values = {each.name: (each.pointer, as_json(examples.of(each.name))) for each in public}
+    values = {each.name: (each.pointer, to_json(examples.of(each.name))) for each in public}
     assert values
     assert {
         name: value for name, (pointer, value) in values.items() if not validity.holds(at(raw, pointer), value)

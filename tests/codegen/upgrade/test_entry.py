@@ -7,8 +7,8 @@ import pytest
 from codegen.diff.report import compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.regen import read_schema
-from codegen.upgrade.changelog import entry
-from codegen.upgrade.data_files import unused_capabilities
+from codegen.upgrade.changelog import write_entry
+from codegen.upgrade.data_files import find_unused_capabilities
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.diff.cases import around, enum, holds
 
@@ -42,13 +42,13 @@ def advertising(**capabilities: Schema) -> Schema:
 
 def lines(old: Side, new: Side) -> list[str]:
     """Return the points of the entry, each on one line."""
-    text = entry(compare(old, new), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
+    text = write_entry(compare(old, new), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
     assert max(map(len, text.splitlines())) <= 120
     return [" ".join(each.split()) for each in text.split("\n  - ")[1:]]
 
 
 def test_it_names_both_releases() -> None:
-    text = entry(compare(side(v1={}), side(v1={})), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
+    text = write_entry(compare(side(v1={}), side(v1={})), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
     assert text.splitlines()[0] == "- The schema is that of `sdk` 2.0.0. Before, it was that of `sdk` 1.0.0."
 
 
@@ -96,7 +96,7 @@ SOURCES = {
 
 @pytest.mark.parametrize(("source", "expected"), SOURCES.items(), ids=SOURCES)
 def test_a_release_is_named_as_users_know_it(source: str, expected: str) -> None:
-    text = entry(compare(side(v1={}), side(v1={})), source, source)
+    text = write_entry(compare(side(v1={}), side(v1={})), source, source)
     assert text.startswith(f"- The schema is that of {expected}. Before,")
 
 
@@ -105,8 +105,8 @@ def test_a_release_is_named_as_users_know_it(source: str, expected: str) -> None
 
 def test_a_new_capability_that_no_method_requires_is_found() -> None:
     old, new = side(v1=advertising()), side(v1=advertising(fs=ref("Fs"), terminal=BOOLEAN))
-    assert unused_capabilities(old, new) == ["clientCapabilities.fs (v1)", "clientCapabilities.terminal (v1)"]
-    assert unused_capabilities(new, new) == []
+    assert find_unused_capabilities(old, new) == ["clientCapabilities.fs (v1)", "clientCapabilities.terminal (v1)"]
+    assert find_unused_capabilities(new, new) == []
 
 
 def test_a_new_capability_that_a_method_requires_is_not_found() -> None:
@@ -115,4 +115,4 @@ def test_a_new_capability_that_a_method_requires_is_not_found() -> None:
         "ReadResponse": part_of("fs/read_text_file", "client", model()),
     }
     old, new = side(v1=advertising()), side(v1=advertising(fs=ref("Fs")) | read)
-    assert unused_capabilities(old, new) == ["clientCapabilities.fs.watch (v1)"]
+    assert find_unused_capabilities(old, new) == ["clientCapabilities.fs.watch (v1)"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.data.facts_file import shared_properties
+from codegen.data.facts_file import find_shared_properties
 from codegen.data.resolve import Resolver
 from codegen.pinned.pins import load
 from codegen.regen import read_schema
@@ -79,7 +79,7 @@ def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
     for each in load(ROOT / "schema", pinned=True):
         facts = each.profile.facts
         bare = read_schema(each.schema, None)
-        resolver = Resolver(bare, facts, shared_properties(facts))
+        resolver = Resolver(bare, facts, find_shared_properties(facts))
         for method, decided in zip(bare.methods, read_schema(each.schema, facts).methods, strict=True):
             found = resolver.resolve(method, [])
             total += found.capability is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.data.renames import Rename, as_toml
+from codegen.data.renames import Rename, to_toml
 from tests.support.codegen.build import STRING, model, part_of, tree
 from tests.support.codegen.refusal_base import BASE, changed
 from tests.support.codegen.upgrading import Repository
@@ -200,7 +200,7 @@ def test_a_name_that_is_kept_makes_the_upgrade_a_smaller_one(repository: Reposit
 
 def test_an_old_name_without_effect_is_left_to_remove(repository: Repository) -> None:
     entry = Rename(("v1",), "Old", "Gone", "9.0.0")
-    repository.write("codegen/renames.toml", as_toml(entry))
+    repository.write("codegen/renames.toml", to_toml(entry))
     out = repository.upgrade("1.1.0", SAFE)
     assert "codegen/renames.toml, definition 'Old': In v1, there is no definition 'Gone'.\n" in out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.errors import FileError
-from codegen.upgrade.changelog import next_version, read_version, released_versions, with_entry, with_version
+from codegen.upgrade.changelog import add_entry, find_released_versions, next_version, read_version, set_version
 
 # The present version, the released ones, the recommended bump, and the next version.
 VERSIONS = {
@@ -42,7 +42,7 @@ PYPROJECT = '[project]\nname = "x"\nversion = "1.2.3"\n\n[tool.x]\nminimum = "1.
 
 def test_only_the_version_in_pyproject_toml_is_replaced() -> None:
     assert read_version(PYPROJECT) == "1.2.3"
-    assert with_version(PYPROJECT, "1.10.0") == PYPROJECT.replace('version = "1.2.3"', 'version = "1.10.0"')
+    assert set_version(PYPROJECT, "1.10.0") == PYPROJECT.replace('version = "1.2.3"', 'version = "1.10.0"')
 
 
 UNFIT = [
@@ -69,39 +69,39 @@ PART = f"### Schema\n\n{ENTRY}\n"
 
 
 def test_the_sections_that_do_not_say_unreleased_are_those_of_releases() -> None:
-    assert released_versions(f"# Changelog\n\n{NEW}{OLD}") == ["1.2.0", "1.1.0"]
+    assert find_released_versions(f"# Changelog\n\n{NEW}{OLD}") == ["1.2.0", "1.1.0"]
 
 
 def test_after_a_release_the_entry_gets_a_new_section() -> None:
-    assert with_entry(f"# Changelog\n\n{OLD}", "1.3.0", ENTRY) == (
+    assert add_entry(f"# Changelog\n\n{OLD}", "1.3.0", ENTRY) == (
         f"# Changelog\n\n## 1.3.0 (unreleased)\n\n{PART}\n{OLD}"
     )
 
 
 def test_an_unreleased_section_gets_the_entry_and_the_version() -> None:
     changed = NEW.replace("1.3.0", "2.0.0")
-    assert with_entry(f"{NEW}{OLD}", "2.0.0", ENTRY) == f"{changed}{PART}\n{OLD}"
+    assert add_entry(f"{NEW}{OLD}", "2.0.0", ENTRY) == f"{changed}{PART}\n{OLD}"
 
 
 def test_an_empty_changelog_gets_a_section() -> None:
-    assert with_entry("", "0.1.0", ENTRY) == f"## 0.1.0 (unreleased)\n\n{PART}"
+    assert add_entry("", "0.1.0", ENTRY) == f"## 0.1.0 (unreleased)\n\n{PART}"
 
 
 def test_entries_of_several_upgrades_are_one_list() -> None:
     other = ENTRY.replace("2.0.0", "2.1.0")
-    once = with_entry(f"{NEW}{OLD}", "1.3.0", ENTRY)
-    assert with_entry(once, "1.3.0", other) == once.replace(ENTRY, f"{ENTRY}\n{other}")
+    once = add_entry(f"{NEW}{OLD}", "1.3.0", ENTRY)
+    assert add_entry(once, "1.3.0", other) == once.replace(ENTRY, f"{ENTRY}\n{other}")
 
 
 def test_an_entry_for_the_same_release_is_replaced() -> None:
     other = ENTRY.replace("no changes", "a change")
-    once = with_entry(with_entry(NEW, "1.3.0", ENTRY), "1.3.0", ENTRY.replace("2.0.0", "2.1.0"))
-    again = with_entry(once, "1.3.0", other)
+    once = add_entry(add_entry(NEW, "1.3.0", ENTRY), "1.3.0", ENTRY.replace("2.0.0", "2.1.0"))
+    again = add_entry(once, "1.3.0", other)
     assert again.count("2.0.0") == 1
     assert again.endswith(f"{other}\n")
-    assert with_entry(again, "1.3.0", other) == again
+    assert add_entry(again, "1.3.0", other) == again
 
 
 def test_later_parts_of_the_section_stay_behind_the_schema() -> None:
     text = f"{NEW}{PART}\n### Tools\n\n- One.\n"
-    assert with_entry(text, "1.3.0", ENTRY) == text
+    assert add_entry(text, "1.3.0", ENTRY) == text

@@ -12,8 +12,8 @@ from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import write_files
 from codegen.ir import Schema
 from codegen.pinned.pins import load
-from codegen.pinned.profiles import Profile, naming
-from codegen.regen import PACKAGE, encoded, read_schema
+from codegen.pinned.profiles import Profile, name_in_errors
+from codegen.regen import PACKAGE, encode_files, read_schema
 
 Generate = Callable[..., ModuleType]
 
@@ -28,11 +28,11 @@ def unload_bindings() -> None:
 def write_unformatted(schemas: Path, output: Path) -> None:
     """Write the packages of a folder of schemas."""
     for each in load(schemas, pinned=False):
-        with naming(each.profile):
+        with name_in_errors(each.profile):
             write_profile(each.profile, read_schema(each.schema, each.profile.facts), output)
 
 
 def write_profile(profile: Profile, schema: Schema, output: Path) -> None:
     """Write the package of a profile."""
     files = {f"{profile.name}/{name}": text for name, text in emit_profile(profile, schema).items()}
-    write_files(output / PACKAGE, encoded(files | emit_package([profile])))
+    write_files(output / PACKAGE, encode_files(files | emit_package([profile])))

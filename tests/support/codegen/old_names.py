@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.data.renames import Rename, as_toml
+from codegen.data.renames import Rename, to_toml
 from codegen.regen import regenerate
 from tests.support.codegen.build import (
     STRING,
@@ -43,7 +43,7 @@ RENAMES = (
 
 
 def write_renames(path: Path, *renames: Rename) -> Path:
-    path.write_text("\n\n".join(map(as_toml, renames)), "utf-8")
+    path.write_text("\n\n".join(map(to_toml, renames)), "utf-8")
     return path
 
 

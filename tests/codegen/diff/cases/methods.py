@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from codegen.data.facts_file import entries_of
+from codegen.data.facts_file import find_entries
 from codegen.data.renames import Rename
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
@@ -178,7 +178,7 @@ CASES = [
         "method-renamed",
         "BBBSB",
         "agent->client",
-        {"v1": {"client": {"fs/read_text_file": entries_of("v1", "client", "fs/write_text_file")[0][1]}}},
+        {"v1": {"client": {"fs/read_text_file": find_entries("v1", "client", "fs/write_text_file")[0][1]}}},
     ),
     MethodCase(
         "params became a definition that old peers refuse",
