@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter
-from acp_runtime.connection.negotiation import version_in
+from acp_runtime.connection.state import version_in
 from acp_runtime.errors import InvalidParams, InvalidRequest, ParseError, UnsupportedProtocolVersion
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.messages import IncomingRequest, Refused
@@ -39,8 +39,8 @@ async def serve(served: Sequence[Served], source: ByteSource, writer: ByteWriter
     connection = Connection(served[0][0], lambda _: Handler(), source, writer, options)
     connection.reader.receive = _Opening(connection, served).receive
     await run(connection)
-    if connection.stopped.done():
-        connection.stopped.result()  # raises what the factory raised
+    if connection.lifecycle.stopped.done():
+        connection.lifecycle.stopped.result()  # raises what the factory raised
 
 
 class _Opening:
@@ -54,7 +54,7 @@ class _Opening:
 
     def receive(self, line: bytes) -> None:
         """Refuse a message, unless it opens the connection. The next ones go to the dispatch that is made for it."""
-        if self._connection.stopped.done():  # the factory has raised
+        if self._connection.lifecycle.stopped.done():  # the factory has raised
             return
         message = self._decode(line)
         if isinstance(message, (IncomingRequest, Refused)) and (refused := self._open(message, line)):
@@ -86,5 +86,5 @@ class _Opening:
             self._connection.begin(side, factory)
             self._connection.dispatch.receive(line, read)
         except Exception as error:
-            self._connection.stopped.set_exception(error)
+            self._connection.lifecycle.stopped.set_exception(error)
         return None

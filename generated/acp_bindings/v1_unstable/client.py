@@ -378,12 +378,12 @@ class RemoteClient(Remote):
     @property
     def capabilities(self) -> ClientCapabilities | None:
         """The capabilities that the client advertised; None before `initialize` was answered."""
-        return cast("ClientCapabilities | None", self._channel.sides.peer_capabilities)
+        return cast("ClientCapabilities | None", self._channel.state.peer_capabilities)
 
     @property
     def peer_info(self) -> Implementation | None:
         """The client's name and version; None before `initialize` was answered, or if the client didn't send them."""
-        return cast("Implementation | None", self._channel.sides.peer_info)
+        return cast("Implementation | None", self._channel.state.peer_info)
 
     @overload
     async def request(self, request: WriteTextFileRequest, /) -> WriteTextFileResponse: ...

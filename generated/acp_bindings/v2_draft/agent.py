@@ -377,12 +377,12 @@ class RemoteAgent(Remote):
     @property
     def capabilities(self) -> AgentCapabilities | None:
         """The capabilities that the agent advertised; None before `initialize` was answered."""
-        return cast("AgentCapabilities | None", self._channel.sides.peer_capabilities)
+        return cast("AgentCapabilities | None", self._channel.state.peer_capabilities)
 
     @property
     def peer_info(self) -> Implementation | None:
         """The agent's name and version; None before `initialize` was answered, or if the agent didn't send them."""
-        return cast("Implementation | None", self._channel.sides.peer_info)
+        return cast("Implementation | None", self._channel.state.peer_info)
 
     @overload
     async def request(self, request: InitializeRequest, /) -> InitializeResponse: ...

@@ -1,4 +1,4 @@
-"""The calls of this side: requests that the peer answers (rules 7 to 9, 16, 19, 21 and 29).
+"""What this side sends: notifications, and calls, which the peer answers (rules 7 to 9, 16 to 21, and 29).
 
 A call is *pending* until its response is here or its caller has stopped waiting. Then the peer is told that it is
 cancelled, and it is *abandoned*; its late response is recognised and dropped.
@@ -10,41 +10,37 @@ others when they arrive. Turns that the peer cancels are in `request.py`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from asyncio import get_running_loop
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from logging import WARNING, getLogger
-from typing import Any
+from typing import Any, TypeVar
 
-from acp_runtime.connection.both_sides import BothSides
-from acp_runtime.connection.effects import FAILED, Effects
 from acp_runtime.connection.ids import Groups, RecentIds
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current, wait_for_peer
+from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
-from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.request import Requests
 from acp_runtime.connection.session import Outcome, Sessions
+from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
-from acp_runtime.jsonrpc.encoding import notification_line
+from acp_runtime.jsonrpc.encoding import notification_line, request_line
 from acp_runtime.jsonrpc.messages import IncomingResponse
-from acp_runtime.jsonrpc.results import build_result, parse_error, parse_result, plain_result
+from acp_runtime.jsonrpc.results import build_result, dump_params, parse_error, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import wire_name
-from acp_runtime.options import Options
-from acp_runtime.stubs.methods import Notification, Request, session_of
+from acp_runtime.options import InstrumentedMessage, Options
+from acp_runtime.stubs.methods import AnyMethod, Notification, Request, session_of
 from acp_runtime.stubs.roles import ProcessInfo
 
-Method = Request[Any, Any]
+P = TypeVar("P")
+R = TypeVar("R")
 
 # The number of abandoned calls whose ids are remembered, to recognise their late responses.
 _MAX_ABANDONED = 10_000
 
 _logger = getLogger(__name__)
-
-
-def copy_of(reason: ConnectionClosed) -> ConnectionClosed:
-    """Return a copy for one caller, since raising it adds to its traceback."""
-    return type(reason)(*reason.args)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -67,7 +63,7 @@ class Call:
 
     id: int
     wire: str
-    method: Method | None
+    method: Request[Any, Any] | None
     params: Any
     session: str | None
     caller: InFlight | None
@@ -93,73 +89,222 @@ class Call:
 
 @dataclass(eq=False, repr=False)
 class Calls:
-    """The calls of one side.
+    """Sends the calls and notifications of this side, and resolves the calls: the `Channel` of a proxy.
 
     Attributes:
-        sides: this side, with the tables of the peer's methods.
-        options: how long a turn waits for the response to a cancelled one.
+        state: this side with its handler, what was agreed, and which messages are allowed.
+        options: how long a turn waits for the response to a cancelled one; `instrument` sees each message.
         process: the subprocess at the other end, if there is one.
+        lifecycle: is stopped if the peer's version is not supported.
         limits: are told which handlers wait for the peer.
-        writer: sends the cancellations.
-        negotiation: checks the version in the response that opens the connection.
-        effects: are told what the results open, create and end.
-        sessions: deliver the results behind the notifications.
+        writer: writes the lines.
+        sessions: deliver the results behind the notifications, and hold notifications to new sessions.
         requests: answer those of a turn that this side has cancelled.
-        stop: ends the connection.
-        closed: why no call can be sent any more; None while it can.
-        pending: those without a response, by id, oldest first.
+        loop: the event loop of the connection.
+        end: why no call can be sent any more; None while it can.
+        sends_nothing: whether notifications are refused as well, because the handlers have ended.
+        pending: the calls without a response, by id, oldest first.
         abandoned: cancelled calls without a response, by id.
-        turns: the methods of the peer that run a turn, each with the notification that cancels it.
-        turn_cancellations: these notifications.
         cancelled_sessions: those whose newest turn this side has cancelled.
     """
 
-    sides: BothSides
+    state: ProtocolState
     options: Options
     process: ProcessInfo | None
+    lifecycle: Lifecycle
     limits: Limits
     writer: Writer
-    negotiation: Negotiation
-    effects: Effects
     sessions: Sessions
     requests: Requests
-    stop: Callable[[str], object]
-    closed: ConnectionClosed | None = field(default=None, init=False)
+    loop: asyncio.AbstractEventLoop = field(default_factory=get_running_loop, init=False)
+    end: ConnectionClosed | None = field(default=None, init=False)
+    sends_nothing: bool = field(default=False, init=False)
     pending: dict[int, Call] = field(default_factory=dict[int, Call], init=False)
     abandoned: dict[int, Call] = field(default_factory=dict[int, Call], init=False)
-    next_id: int = field(default=0, init=False)
+    cancelled_sessions: RecentIds = field(default_factory=RecentIds, init=False)
 
     def __post_init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
         self._log = ThrottledLogger(_logger)
-        proxy: Any = self.sides.own.remote  # a subclass of `Remote`, with the tables of the peer's methods
+        self._next_id = 0
+        proxy: Any = self.state.side.remote  # a subclass of `Remote`, with the tables of the peer's methods
         notifications: dict[str, Notification[Any]] = proxy.notifications
         cancelled = {method.wire: method.cancelled[0] for method in proxy.requests.values() if method.cancelled}
-        self.turns: dict[str, str] = {wire: by for wire, by in cancelled.items() if by in notifications}
-        self.turn_cancellations: frozenset[str] = frozenset(self.turns.values())
+        # The methods of the peer that run a turn, each with the notification that cancels it.
+        self._cancelled_by = {wire: by for wire, by in cancelled.items() if by in notifications}
+        self._turn_cancellations = frozenset(self._cancelled_by.values())
         by_id = {method.wire: method.cancels for method in notifications.values()}
         self._cancels_by_id = [(wire, wire_name(field)) for wire, field in by_id.items() if field is not None]
         # The turns without a response, by session.
-        self._turns_of: Groups[Call] = Groups()
-        self.cancelled_sessions: RecentIds = RecentIds()
+        self._turns: Groups[Call] = Groups()
 
-    def add(self, wire: str, method: Method | None, params: Any) -> Call:
-        """Add a call that was sent with the next id. Call `end` when it has returned."""
-        session = session_of(self.sides.profile, params)
-        caller = begin_wait_for_peer(self.limits)
-        call = Call(self.next_id, wire, method, params, session, caller, current.get(), self._loop.create_future())
+    # What a proxy calls.
+
+    def request(self, method: Request[P, R], params: P) -> Awaitable[R]:
+        """Check a request. Return a coroutine that sends it and waits for its result (saves one frame per call).
+
+        Raises:
+            GuardError: if the protocol forbids it now; nothing was sent.
+            RemoteError: if the response is an error.
+            InvalidResponse: if the response is malformed.
+            ConnectionClosed: if the connection ends before the response.
+            ProtocolVersionMismatch: if the peer answered with another version of the protocol.
+            RuntimeError: if the connection belongs to another event loop; nothing was sent.
+            TypeError: if the params of an extension method have another type; nothing was sent.
+        """
+        if get_running_loop() is not self.loop or self.end is not None:
+            self._check_open()
+        if method.side == "extension":
+            params = dump_params(method, params)
+        self.state.check_outgoing(method, params)
+        if method.opens:
+            self.state.record_own(params)
+        if self.abandoned and method.wire in self._cancelled_by:
+            return self._call_after_cancelled_turns(method, params)
+        return self._call(method.wire, method, params)
+
+    async def notify(self, method: Notification[P], params: P) -> None:
+        """Send a notification. Waits while the peer doesn't read.
+
+        Raises:
+            GuardError: if the protocol forbids it now; nothing was sent.
+            ConnectionClosed: if it can't be sent.
+            PydanticSerializationError: if the params are not JSON of their type; nothing was sent.
+            RuntimeError: if the connection belongs to another event loop; nothing was sent.
+            TypeError: if the params of an extension method have another type; nothing was sent.
+        """
+        if self.end is not None or get_running_loop() is not self.loop or self.writer.broken:
+            self._check_notifications()
+        if method.side == "extension":
+            params = dump_params(method, params)
+        self.state.check_outgoing(method, params)
+        self._send_notification(method.wire, method, params)
+        if self.writer.is_full():
+            await self._drain()
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        """Send a request that the schema doesn't know. Its result is plain JSON."""
+        self._check_open()
+        return await self._call(method, None, params)
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        """Send a notification that the schema doesn't know."""
+        self._check_notifications()
+        self._send_notification(method, None, params)
+        if self.writer.is_full():
+            await self._drain()
+
+    async def wait_closed(self) -> ConnectionClosed:
+        """Wait until the connection has ended. Return the reason."""
+        self._check_loop()
+        return await asyncio.shield(self.lifecycle.closed)
+
+    def supports(self, method: AnyMethod) -> bool:
+        """Return whether the peer has advertised what a method needs."""
+        return self.state.supports(method)
+
+    def has_cancelled_turn(self, session: str) -> bool:
+        """Return whether this side has cancelled the newest turn of a session."""
+        return session in self.cancelled_sessions
+
+    @property
+    def handler(self) -> Any:
+        """The handler of this side's methods.
+
+        Raises:
+            RuntimeError: until the factory has returned it.
+        """
+        if self.state.handler is None:
+            raise RuntimeError("The factory has not returned the handler yet. Keep the proxy and read `handler` later.")
+        return self.state.handler
+
+    def _check_loop(self) -> None:
+        if get_running_loop() is not self.loop:
+            advice = "From another thread, use `acp_kit.threads.from_thread` or `asyncio.run_coroutine_threadsafe`."
+            raise RuntimeError(f"This connection belongs to another event loop. {advice}")
+
+    def _check_open(self) -> None:
+        self._check_loop()
+        if self.end is not None:
+            raise _copy_of(self.end)
+
+    def _check_notifications(self) -> None:
+        self._check_loop()
+        is_over = self.end is not None and not self.state.is_open
+        if is_over or self.writer.broken or self.sends_nothing:
+            raise _copy_of(self.end or ConnectionClosed("The peer no longer reads."))
+
+    # Notifications.
+
+    def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
+        line, cancels_turn = notification_line(wire, params), wire in self._turn_cancellations
+        if not cancels_turn and not self.sessions.creating_requests:
+            self.writer.send(line)
+            return
+        session = session_of(self.state.profile, params)
+        if self.sessions.send(session, line) and cancels_turn and session is not None:
+            self._turn_cancelled(wire, session)
+
+    async def _drain(self) -> None:
+        await wait_for_peer(self.limits, self.writer.drain())
+        if self.writer.broken:
+            # The notification may not have been written.
+            self._check_notifications()
+
+    # Calls.
+
+    async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
+        """Send a request, and wait for its result."""
+        self.writer.send(request_line(self._next_id, wire, params), flush=not self.pending)
+        call = self._add(wire, method, params)
+        try:
+            self.writer.drain_soon()  # not awaited, because the response may come first
+            return await call.future
+        except asyncio.CancelledError:
+            self._abandon(call)
+            raise
+        finally:
+            self._returned(call)
+
+    async def _call_after_cancelled_turns(self, method: Request[Any, Any], params: Any) -> Any:
+        """Send a new turn of a session after the responses to the cancelled ones before it (rule 19)."""
+        turns = self._turns.get(session_of(self.state.profile, params), ())
+        late = {call.forgotten: call for call in turns if call.forgotten is not None}
+        if late:
+            responses = asyncio.wait(late, timeout=self.options.late_answer_deadline)
+            _, missing = await wait_for_peer(self.limits, responses)
+            if missing:
+                text = "Sending %s before the cancelled one was answered (Options.late_answer_deadline)"
+                self._log.log(WARNING, "late", text, method.wire)
+            for forgotten in missing:
+                self._turns.remove(late[forgotten].session, late[forgotten])
+        self._check_open()
+        return await self._call(method.wire, method, params)
+
+    def _add(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Call:
+        """Add a call that was sent with the next id."""
+        session = session_of(self.state.profile, params)
+        call = Call(
+            id=self._next_id,
+            wire=wire,
+            method=method,
+            params=params,
+            session=session,
+            caller=begin_wait_for_peer(self.limits),
+            inside=current.get(),
+            future=self.loop.create_future(),
+        )
         self.pending[call.id] = call
-        self.next_id += 1
+        self._next_id += 1
         if session is not None:
             self.sessions.use(session)
-            if wire in self.turns:
-                self._turns_of.put(session, call)
+            if wire in self._cancelled_by:
+                self._turns.put(session, call)
                 self.cancelled_sessions.discard(session)
         if method is not None and method.creates_session:
-            self.sessions.begin_creation()
+            self.sessions.begin_call()
         return call
 
-    def end(self, call: Call) -> None:
+    def _returned(self, call: Call) -> None:
         """Note that a call has returned to its caller."""
         if call.caller is not None:
             call.caller.end_wait()
@@ -168,7 +313,7 @@ class Calls:
         if call.method is not None and call.method.creates_session:
             future = call.future
             has_failed = not future.done() or future.cancelled() or future.exception() is not None
-            self.effects.returned(FAILED if has_failed else future.result())
+            self.sessions.end_call(None if has_failed else session_of(self.state.profile, future.result()))
 
     # Responses.
 
@@ -186,7 +331,7 @@ class Calls:
         except ProtocolVersionMismatch as error:
             call.resolve(None, error)
             self.close(ConnectionClosed(f"{error}."))
-            self.stop(f"{error}.")
+            self.lifecycle.stop(f"{error}.")
 
     def fail_unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""
@@ -196,31 +341,10 @@ class Calls:
         else:
             self._deliver(call, None, InvalidResponse(call.wire, about))
 
-    def close(self, reason: ConnectionClosed, *, when_handled: bool = False) -> None:
-        """Fail the pending calls, all future ones and those that wait for late responses: the connection ends.
-
-        Notifications may still be sent.
-
-        Args:
-            reason: why it ends.
-            when_handled: let the calls of a session wait until the notifications received before were handled
-                (rule 22), and those without a session until `close` is called again.
-        """
-        self.closed = reason
-        for id in tuple(self.abandoned):
-            self._forget_abandoned(id)
-        for call in tuple(self.pending.values()):
-            if not when_handled or call.is_inside_a_notification:
-                self._pop(call.id)
-                call.resolve(None, copy_of(reason))
-            elif call.session is not None:
-                self._pop(call.id)
-                self._deliver(call, None, copy_of(reason))
-
     def _pop(self, id: Any) -> Call | None:
         call = self.pending.pop(id, None) if type(id) is int else None
-        if call is not None and self._turns_of:
-            self._turns_of.remove(call.session, call)
+        if call is not None and self._turns:
+            self._turns.remove(call.session, call)
         return call
 
     def _deliver(self, call: Call, result: Any, error: BaseException | None = None) -> None:
@@ -229,20 +353,11 @@ class Calls:
         A call from the handler of a notification is resolved at once, since that handler waits for it: also that of
         another connection, which a handler of this one may wait for.
         """
-        session = None if call.session is None else self.sessions.by_id.get(call.session)
-        if session is None or call.is_inside_a_notification:
+        queue = None if call.session is None else self.sessions.queues.get(call.session)
+        if queue is None or call.is_inside_a_notification:
             call.resolve(result, error)
         else:
-            session.deliver(Outcome(call.resolve, result, error))
-
-    def _forget_abandoned(self, id: Any) -> bool:
-        """Forget an abandoned call: its late response is here, or there are too many. Return whether it was one."""
-        call = self.abandoned.pop(id, None) if type(id) is int else None
-        if call is None or call.forgotten is None:
-            return False
-        call.forgotten.cancel()  # done, for turns that wait for it
-        self._turns_of.remove(call.session, call)
-        return True
+            queue.deliver(Outcome(call.resolve, result, error))
 
     def _result(self, call: Call, message: IncomingResponse) -> Any:
         if message.fault:
@@ -254,71 +369,107 @@ class Calls:
                 error.hint = "The agent's stderr may say why."
             if method is None or method.gone is None or method.gone != error.code:
                 raise error
-            gone = build_result(method, b"{}")
-            self.effects.succeeded(method, call.params, call.session, gone)
-            return gone
-        if method is None:
+            result = build_result(method, b"{}")
+        elif method is None:
             return plain_result(message)
-        if method.opens:
-            self.negotiation.check_version(plain_result(message))
-        result = parse_result(method, message)
+        else:
+            if method.opens:
+                self.state.check_version(plain_result(message))
+            result = parse_result(method, message)
         if method.opens or method.creates is not None or method.ends is not None:
-            self.effects.succeeded(method, call.params, call.session, result)
+            self.state.record_result(method, call.params, result)
+            if method.ends_session and call.session is not None:
+                self.sessions.forget(call.session)
         return result
 
-    # Cancellation.
+    # Cancellation of calls, and of turns.
 
-    def abandon(self, call: Call) -> None:
+    def _abandon(self, call: Call) -> None:
         """Cancel a call whose caller has stopped waiting."""
         if self.pending.pop(call.id, None) is None:
             return  # its response is here
-        self.cancel(call)
+        self._cancel(call)
         call.params = None  # it may be large, and nothing needs it any more
-        call.forgotten = self._loop.create_future()
+        call.forgotten = self.loop.create_future()
         self.abandoned[call.id] = call
         if len(self.abandoned) > _MAX_ABANDONED:
             self._forget_abandoned(next(iter(self.abandoned)))
 
-    def cancel(self, call: Call) -> None:
+    def _forget_abandoned(self, id: Any) -> bool:
+        """Forget an abandoned call: its late response is here, or there are too many. Return whether it was one."""
+        call = self.abandoned.pop(id, None) if type(id) is int else None
+        if call is None or call.forgotten is None:
+            return False
+        call.forgotten.cancel()  # done, for turns that wait for it
+        self._turns.remove(call.session, call)
+        return True
+
+    def _cancel(self, call: Call) -> None:
         """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
-        wire = self.turns.get(call.wire)
+        wire = self._cancelled_by.get(call.wire)
         if wire is not None and call.session is not None:
-            self.writer.send(notification_line(wire, {self.sides.profile.session: call.session}))
-            self.note_cancelled_turn(wire, call.session)
+            self.writer.send(notification_line(wire, {self.state.profile.session: call.session}))
+            self._turn_cancelled(wire, call.session)
         for wire, name in self._cancels_by_id:
             self.writer.send(notification_line(wire, {name: call.id}))
+
+    def _turn_cancelled(self, wire: str, session: str) -> None:
+        """Note that this side has cancelled the turns of a session, and answer the peer's requests in them."""
+        for call in self._turns.get(session, ()):
+            call.turn_cancelled = True
+            self.cancelled_sessions.add(session)
+        self.requests.answer_cancelled_turn(wire, session)
+
+    def is_in_cancelled_turn(self, method: Request[Any, Any], session: str | None) -> bool:
+        """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
+        if session is None or method.cancelled is None or method.cancelled[0] not in self._turn_cancellations:
+            return False
+        return any(call.turn_cancelled for call in self._turns.get(session, ()))
+
+    # The end of the connection.
 
     def cancel_all(self) -> None:
         """Cancel all calls whose methods have a result for a cancelled call, because this side ends the connection."""
         for call in self.pending.values():
             if call.method is not None and call.method.cancelled is not None:
-                self.cancel(call)
+                self._cancel(call)
 
-    def note_cancelled_turn(self, wire: str, session: str | None) -> None:
-        """Note that this side has cancelled the turns of a session, and answer the peer's requests in them."""
-        if session is None:
-            return
-        for call in self._turns_of.get(session, ()):
-            call.turn_cancelled = True
-            self.cancelled_sessions.add(session)
-        self.requests.answer_cancelled_turn(wire, session)
+    def close(self, reason: ConnectionClosed, *, when_handled: bool = False) -> None:
+        """Fail the pending calls, all future ones and those that wait for late responses: the connection ends.
 
-    def is_in_cancelled_turn(self, method: Method, session: str | None) -> bool:
-        """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
-        if session is None or method.cancelled is None or method.cancelled[0] not in self.turn_cancellations:
-            return False
-        return any(call.turn_cancelled for call in self._turns_of.get(session, ()))
+        Args:
+            reason: why it ends.
+            when_handled: let the calls of a session wait until the notifications received before were handled
+                (rule 22), and those without a session until `close` is called again.
+        """
+        self.end = reason
+        for id in tuple(self.abandoned):
+            self._forget_abandoned(id)
+        for call in tuple(self.pending.values()):
+            if not when_handled or call.is_inside_a_notification:
+                self._pop(call.id)
+                call.resolve(None, _copy_of(reason))
+            elif call.session is not None:
+                self._pop(call.id)
+                self._deliver(call, None, _copy_of(reason))
 
-    async def wait_for_cancelled_turns(self, method: Method, params: Any) -> None:
-        """Let a new turn of a session wait for the responses to the cancelled ones before it (rule 19)."""
-        turns = self._turns_of.get(session_of(self.sides.profile, params), ())
-        late = {call.forgotten: call for call in turns if call.forgotten is not None}
-        if not late:
-            return
-        answers = asyncio.wait(late, timeout=self.options.late_answer_deadline)
-        _, unanswered = await wait_for_peer(self.limits, answers)
-        if unanswered:
-            message = "Sending %s, although the cancelled one before it was not answered (Options.late_answer_deadline)"
-            self._log.log(WARNING, "late", message, method.wire)
-            for forgotten in unanswered:
-                self._turns_of.remove(late[forgotten].session, late[forgotten])
+
+class InstrumentedCalls(Calls):
+    """Sends each message inside of the context manager of `Options.instrument`."""
+
+    async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
+        with self._inside(wire, method, self._next_id, params) as sent:
+            return await super()._call(wire, method, sent)
+
+    def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
+        with self._inside(wire, method, None, params) as sent:
+            super()._send_notification(wire, method, sent)
+
+    def _inside(self, wire: str, method: AnyMethod | None, id: int | None, params: Any) -> Any:
+        message = InstrumentedMessage("out", wire, method, id, session_of(self.state.profile, params), params)
+        return self.options.instrument(message)  # type: ignore[misc]
+
+
+def _copy_of(reason: ConnectionClosed) -> ConnectionClosed:
+    """Return a copy for one caller, since raising it adds to its traceback."""
+    return type(reason)(*reason.args)

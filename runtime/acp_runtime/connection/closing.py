@@ -30,19 +30,19 @@ async def run(connection: Connection) -> ConnectionClosed:
     """
 
     def stop_or_hurry() -> None:
-        connection.is_hurried = connection.stopped.done()
+        lifecycle.is_hurried = lifecycle.stopped.done()
         connection.stop()
-        if connection.is_hurried:
+        if lifecycle.is_hurried:
             task.cancel()
 
-    closing = ShieldedWaits()
+    lifecycle, closing = connection.lifecycle, ShieldedWaits()
     while True:
         task = asyncio.create_task(_close(connection))
         await closing.finish(task, stop_or_hurry)
         if not task.cancelled():
             break
         # After a second Ctrl-C `asyncio.run` cancels every task, this one too.
-        connection.is_hurried = True
+        lifecycle.is_hurried = True
         connection.stop()
     closing.raise_cancelled()
     return task.result()
@@ -53,13 +53,14 @@ async def _close(connection: Connection) -> ConnectionClosed:
 
     If this is cancelled, it has to be called again.
     """
-    finished, stopped, options = connection.reader.finished, connection.stopped, connection.options
-    await asyncio.wait({finished, stopped}, return_when=asyncio.FIRST_COMPLETED)
-    if connection.writer.broken and not finished.done():
+    lifecycle, options = connection.lifecycle, connection.options
+    peer_left, stopped = lifecycle.peer_left, lifecycle.stopped
+    await asyncio.wait({peer_left, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    if connection.writer.broken and not peer_left.done():
         # Read what the peer sent before it stopped reading.
-        await _wait(connection, finished, options.eof_grace)
-    if finished.done() and not finished.cancelled():
-        reason = await _after_the_peer_closed(connection, finished.result())
+        await _wait(connection, peer_left, options.eof_grace)
+    if peer_left.done() and not peer_left.cancelled():
+        reason = await _after_the_peer_left(connection, peer_left.result())
     else:
         reason = connection.dispatch.explain(stopped.result())
         connection.calls.cancel_all()
@@ -67,21 +68,21 @@ async def _close(connection: Connection) -> ConnectionClosed:
     await connection.reader.stop()
     await _wait(connection, _all(connection.tasks.running), options.eof_grace)
     await _end_handlers(connection, reason)
-    await connection.writer.close(0 if connection.is_hurried else options.flush_deadline)
-    connection.closed.set_result(reason)
+    await connection.writer.close(0 if lifecycle.is_hurried else options.flush_deadline)
+    lifecycle.closed.set_result(reason)
     return reason
 
 
-async def _after_the_peer_closed(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
+async def _after_the_peer_left(connection: Connection, reason: ConnectionClosed) -> ConnectionClosed:
     """Handle the received messages: requests for a short time, notifications as long as handlers finish in time."""
-    if connection.process is not None and not connection.is_hurried:
+    if connection.process is not None and not connection.lifecycle.is_hurried:
         reason = await connection.process.why_closed(reason)
     reason = connection.dispatch.explain(reason)
     connection.calls.close(reason, when_handled=True)
     connection.sessions.release_all()
-    _all(connection.sessions.tasks).add_done_callback(lambda _: connection.calls.close(reason))
+    _all(connection.sessions.running).add_done_callback(lambda _: connection.calls.close(reason))
     await _until_answered(connection)
-    connection.dispatch.refuse_held()
+    connection.dispatch.refuse_postponed()
     connection.requests.cancel_all()
     await _until_handled(connection)
     connection.calls.close(reason)
@@ -90,16 +91,16 @@ async def _after_the_peer_closed(connection: Connection, reason: ConnectionClose
 
 async def _until_answered(connection: Connection) -> None:
     """Give requests `eof_grace` in total. Some start only when others end: those that wait for `initialize`."""
-    clock = asyncio.get_running_loop().time
+    clock, stopped = asyncio.get_running_loop().time, connection.lifecycle.stopped
     deadline = clock() + connection.options.eof_grace
-    while (tasks := connection.requests.running) and not connection.stopped.done() and clock() < deadline:
-        await _wait(connection, _all(tasks), deadline - clock(), connection.stopped)
+    while (tasks := connection.requests.running) and not stopped.done() and clock() < deadline:
+        await _wait(connection, _all(tasks), deadline - clock(), stopped)
 
 
 async def _until_handled(connection: Connection) -> None:
     """Wait until all notifications have been handled, or no handler finishes within `handler_deadline`."""
-    before, stopped = -1, connection.stopped
-    while (tasks := connection.sessions.tasks) and before != connection.limits.ended and not stopped.done():
+    before, stopped = -1, connection.lifecycle.stopped
+    while (tasks := connection.sessions.running) and before != connection.limits.ended and not stopped.done():
         before = connection.limits.ended
         await _wait(connection, _all(tasks), connection.options.handler_deadline, stopped)
 
@@ -110,24 +111,24 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     if discarded:
         log(_logger, WARNING, "Discarded %s received messages that were not handled: %s", discarded, reason.reason)
     connection.reader.lines.clear()  # counted once, although this may be called again
-    connection.sessions.end(reason)
-    connection.channel.sends_nothing = True
-    connection.dispatch.refuse_held()
+    connection.sessions.discard_all(reason)
+    connection.calls.sends_nothing = True
+    connection.dispatch.refuse_postponed()
     connection.requests.cancel_all()
     for task in set(connection.tasks.running) - set(connection.requests.running):
         task.cancel()
     await _wait(connection, _all(connection.tasks.running), connection.options.handler_deadline)
     for task in tuple(connection.tasks.running):
-        log(_logger, ERROR, "A handler did not end when it was cancelled: %s", repr(task))
-        # Otherwise `asyncio.run` would wait for it forever. asyncio documents this for tasks of other libraries.
-        asyncio._unregister_task(task)  # pyright: ignore[reportPrivateUsage]
+        log(_logger, ERROR, "A handler did not end when it was cancelled, and is abandoned: %s", repr(task))
+        connection.tasks.abandon(task)
+    await _wait(connection, _all(connection.tasks.running), _HURRIED)
 
 
 async def _wait(
     connection: Connection, event: asyncio.Future[Any], timeout: float, *others: asyncio.Future[Any]
 ) -> None:
     """Wait for one of these futures, at most `timeout` seconds, and hardly at all if the closing is hurried."""
-    timeout = min(timeout, _HURRIED) if connection.is_hurried else timeout
+    timeout = min(timeout, _HURRIED) if connection.lifecycle.is_hurried else timeout
     await asyncio.wait({event, *others}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
 
 

@@ -10,15 +10,13 @@ from functools import partial
 from logging import DEBUG, WARNING, getLogger
 from typing import Any
 
-from acp_runtime.connection.both_sides import BothSides
 from acp_runtime.connection.call import Calls
-from acp_runtime.connection.guards import Guards, may_come_first
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
 from acp_runtime.connection.limits import Limits
-from acp_runtime.connection.negotiation import Negotiation
 from acp_runtime.connection.reader import Reader
 from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
 from acp_runtime.connection.session import Sessions
+from acp_runtime.connection.state import ProtocolState, may_come_first
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc import messages
@@ -33,43 +31,39 @@ _logger = getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class Dispatch:
-    """Decodes received lines, and passes on the messages, also those that are refused, held or invalid.
+    """Decodes received lines, and passes on the messages, also those that are refused, postponed or invalid.
 
     Attributes:
-        sides: this side with its handler, and whether the connection is open.
+        state: this side with its handler, and which messages may come.
         options: `instrument` sees each message.
         reader: knows whether more lines may come.
-        limits: count the messages that are held.
+        limits: count the messages that are postponed.
         writer: sends the answers to messages that are refused.
-        negotiation: reads requests that open the connection in another version of the protocol.
-        guards: say which messages may come.
         sessions, requests, calls: handle the messages.
     """
 
-    sides: BothSides
+    state: ProtocolState
     options: Options
     reader: Reader
     limits: Limits
     writer: Writer
-    negotiation: Negotiation
-    guards: Guards
     sessions: Sessions
     requests: Requests
     calls: Calls
 
     def __post_init__(self) -> None:
-        self._handler = self.sides.handler
-        self._profile = self.sides.profile
-        self._side = side = self.sides.own.with_extensions(self._handler)
+        self._handler = self.state.handler
+        self._profile = self.state.profile
+        self._side = side = self.state.side.with_extensions(self._handler)
         self._default = self.requests.cancel_by_default
         self._decode = decoder_of(side).decode
         self._log = ThrottledLogger(_logger)
         # What an agent has printed to stdout before its first message; None after that, and on the agent's side.
         self._banner = "" if side.role == "client" else None
-        # How many requests that open the connection are being handled, and the messages that are held until they are
-        # answered, with their lines and the memory that they take (rule 25).
+        # How many requests that open the connection are being handled, and the messages that are postponed until then,
+        # with their lines and the memory that they take (rule 25).
         self._opening = 0
-        self._held: list[tuple[messages.Message, bytes, int]] = []
+        self._postponed: list[tuple[messages.Message, bytes, int]] = []
 
     def receive(self, line: bytes, message: messages.Message | None = None) -> None:
         """Pass a message on to the part that handles it, decoded now unless it was decoded before. Never raises."""
@@ -78,7 +72,7 @@ class Dispatch:
             if self._banner is not None and not isinstance(message, messages.Refused):
                 self._banner = None
         if self._opening and self._must_wait(message):
-            self._hold(message, line)
+            self._postpone(message, line)
             return
         # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
         if type(message) is messages.IncomingNotification:
@@ -95,24 +89,24 @@ class Dispatch:
             self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
 
     def _opening_ended(self) -> None:
-        """Handle the held messages, unless a request that opens the connection is in flight and none has succeeded."""
+        """Handle the postponed messages, unless another request may still open the connection."""
         self._opening -= 1
-        if not self._opening or self.sides.is_open:
-            for message, line, _ in self._take_held():
+        if not self._opening or self.state.is_open:
+            for message, line, _ in self._take_postponed():
                 self.receive(line, message)
 
-    def refuse_held(self) -> None:
-        """Answer the held requests with an error, because the connection ends."""
-        for message, _, _ in self._take_held():
+    def refuse_postponed(self) -> None:
+        """Answer the postponed requests with an error, because the connection ends."""
+        for message, _, _ in self._take_postponed():
             if isinstance(message, (messages.IncomingRequest, messages.Refused)):
                 self.writer.answer(safe_error_line(message.id, RequestCancelled()))
 
-    def _take_held(self) -> list[tuple[messages.Message, bytes, int]]:
-        held, self._held = self._held, []
-        for _, _, size in held:
+    def _take_postponed(self) -> list[tuple[messages.Message, bytes, int]]:
+        postponed, self._postponed = self._postponed, []
+        for _, _, size in postponed:
             self.limits.begin(size)
             self.limits.remove(size)
-        return held
+        return postponed
 
     def explain(self, reason: ConnectionClosed) -> ConnectionClosed:
         """Return the reason why the connection ended; for an agent that only printed text, with that text."""
@@ -129,9 +123,9 @@ class Dispatch:
         if method is None:
             handle: Handle = partial(self._handler.ext_request, wire)
         else:
-            refused = self.guards.refuse(method, params)
+            refused = self.state.check_incoming(method, params)
             if refused is None and method.opens:
-                refused = self.negotiation.refuse(getattr(params, self._profile.version_attribute))
+                refused = self.state.refuse_version(getattr(params, self._profile.version_attribute))
             if refused is not None:
                 self.writer.answer(safe_error_line(message.id, refused))
                 return
@@ -145,8 +139,18 @@ class Dispatch:
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", wire, method, message.id, session, params)
             handle = partial(_inside, self.options.instrument, about, handle)
-        size, limits, default = self.limits.memory_of(line), self.limits, self._default
-        request = InFlightRequest(wire, handle, params, size, limits, default, message.id, method, session, on_end)
+        request = InFlightRequest(
+            wire=wire,
+            handle=handle,
+            argument=params,
+            size=self.limits.memory_of(line),
+            limits=self.limits,
+            default=self._default,
+            id=message.id,
+            method=method,
+            session=session,
+            on_end=on_end,
+        )
         self.requests.start(request)
 
     def _notification(self, message: messages.IncomingNotification, line: bytes) -> None:
@@ -154,15 +158,15 @@ class Dispatch:
         method = self._side.notifications.get(message.method)
         if method is None:
             handle: Handle = partial(self._handler.ext_notification, message.method)
-        elif self.guards.refuse(method, message.params) is not None:
+        elif self.state.check_incoming(method, message.params) is not None:
             self._log.log(WARNING, "refused", "Ignored %s: it was received before initialize", message.method)
             return
         else:
             handle = getattr(self._handler, method.name)
             if message.method in self.requests.cancellations:
                 self.requests.cancel_on_arrival(method, message.params)
-                if self._held and method.side == "protocol":  # it may cancel one of them
-                    self._hold(message, line)
+                if self._postponed and method.side == "protocol":  # it may cancel one of them
+                    self._postpone(message, line)
                     return
         self._put(message.method, method, handle, message.params, line)
 
@@ -207,9 +211,9 @@ class Dispatch:
         answered with the error for that instead (rule 25).
         """
         method = self._side.requests[message.method]
-        read: messages.IncomingRequest | RequestError | None = self.guards.refuse(method, None)
+        read: messages.IncomingRequest | RequestError | None = self.state.check_incoming(method, None)
         if method.opens:
-            read = self.negotiation.read_another_version(method, message.id, message.params)
+            read = self.state.read_another_version(method, message.id, message.params)
         if isinstance(read, messages.IncomingRequest):
             self._request(read, line)
         else:
@@ -219,12 +223,12 @@ class Dispatch:
         """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
         name = getattr(message, "method", "")
         method = self._side.requests.get(name) or self._side.notifications.get(name)
-        return method is not None and not self.sides.is_open and not may_come_first(method)
+        return method is not None and not self.state.is_open and not may_come_first(method)
 
-    def _hold(self, message: messages.Message, line: bytes) -> None:
+    def _postpone(self, message: messages.Message, line: bytes) -> None:
         size = self.limits.memory_of(line)
         self.limits.add_queued(size)
-        self._held.append((message, line, size))
+        self._postponed.append((message, line, size))
 
 
 async def _inside(instrument: Any, message: InstrumentedMessage, handle: Handle, argument: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from logging import WARNING
@@ -86,6 +87,7 @@ class Tasks:
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
         self.running: dict[asyncio.Task[None], Ended] = {}
+        self._abandoned: set[asyncio.Task[None]] = set()
 
     def create(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
@@ -101,10 +103,21 @@ class Tasks:
         del self.running[task]
         task.remove_done_callback(self._task_ended)
 
+    def abandon(self, task: asyncio.Task[None]) -> None:
+        """End a task that ignores its cancellation, by closing its coroutine: the handler gets a `GeneratorExit`.
+
+        Otherwise `asyncio.run`, which cancels all tasks and waits for them, would wait for this one forever.
+        """
+        self._abandoned.add(task)
+        with suppress(RuntimeError):  # a transport ignores that, too
+            task.get_coro().close()
+        task.cancel()
+
     def _task_ended(self, task: asyncio.Task[None]) -> None:
         self.running.pop(task)(task)
         # Looked at, so that asyncio doesn't log a KeyboardInterrupt as well, which has left the event loop.
-        if not task.cancelled() and (error := task.exception()) and isinstance(error, Exception):
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Exception) and task not in self._abandoned:
             raise error
 
 

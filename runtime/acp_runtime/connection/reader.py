@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 
 from acp_runtime.connection.interfaces import ByteSource
+from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.on_frame import frame_observer
 from acp_runtime.errors import ConnectionClosed
@@ -26,6 +27,7 @@ class Reader:
 
     Args:
         source: where the bytes come from.
+        lifecycle: is told when no more lines come.
         limits: says when reading pauses and when there is a flood.
         options: how long a line may be, and how long reading pauses although no handler ends;
             `on_frame` sees each line.
@@ -34,11 +36,11 @@ class Reader:
         receive: handles each line, and never raises. Set before `start`; it may be replaced while a line is handled.
         lines: those that were read and not passed on.
         reason: why no more lines come; None while they may.
-        finished: done when no more lines come and all were passed on, with the reason.
     """
 
-    def __init__(self, source: ByteSource, limits: Limits, options: Options) -> None:
+    def __init__(self, source: ByteSource, lifecycle: Lifecycle, limits: Limits, options: Options) -> None:
         self._source = source
+        self._lifecycle = lifecycle
         self._limits = limits
         limits.on_room = self._resume_soon
         self._splitter = LineSplitter(options.max_message_bytes)
@@ -51,13 +53,12 @@ class Reader:
         self._is_paused = False
         self._resume_scheduled = False
         self._stall_timer: asyncio.TimerHandle | None = None
-        self.finished: asyncio.Future[ConnectionClosed] = self._loop.create_future()
 
     def start(self) -> None:
         """Start reading."""
         self._source.start(self)
 
-    def held(self) -> int:
+    def buffered(self) -> int:
         """Return how many bytes the messages take whose handling has not ended."""
         return self._limits.bytes
 
@@ -88,7 +89,7 @@ class Reader:
     async def stop(self) -> None:
         """Stop reading permanently."""
         self._pause()
-        self.finished.cancel()
+        self._lifecycle.peer_left.cancel()
         if self._stall_timer is not None:
             self._stall_timer.cancel()
         await self._source.stop()
@@ -101,7 +102,7 @@ class Reader:
             if self._observe is not None:
                 self._observe("in", line)
             self.receive(line)
-        if self.finished.done():
+        if self._lifecycle.peer_left.done():
             return
         # At the end, nothing more is read, and callers may wait for the lines that are here.
         if self.reason is None and limits.must_pause():
@@ -122,7 +123,7 @@ class Reader:
         self._resume_scheduled = False
         if self.reason is None and self._limits.must_pause():
             self._watch_for_stall()  # the handler that waited for the peer has its answer
-        elif not self.finished.done():
+        elif not self._lifecycle.peer_left.done():
             self._deliver()
 
     def _watch_for_stall(self) -> None:
@@ -143,4 +144,4 @@ class Reader:
 
     def _finish(self, reason: ConnectionClosed) -> None:
         self._pause()
-        self.finished.set_result(reason)
+        self._lifecycle.peer_left.set_result(reason)

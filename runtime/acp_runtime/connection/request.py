@@ -17,11 +17,10 @@ from functools import partial
 from logging import ERROR, getLogger
 from typing import Any, Literal
 
-from acp_runtime.connection.both_sides import BothSides
-from acp_runtime.connection.effects import FAILED, Effects
 from acp_runtime.connection.ids import Groups
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, Tasks, current, log_failure
-from acp_runtime.connection.negotiation import Negotiation
+from acp_runtime.connection.session import Sessions
+from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import result_line
@@ -33,6 +32,9 @@ from acp_runtime.stubs import methods
 from acp_runtime.stubs.methods import AnyMethod, session_of
 
 Method = methods.Request[Any, Any]
+
+# Stands for the result of a handler that has failed.
+_FAILED = object()
 
 _logger = getLogger(__name__)
 
@@ -83,26 +85,24 @@ class Requests:
     """The peer's requests that one side handles.
 
     Attributes:
-        sides: this side, with its handler.
+        state: this side, with its handler and the version of the protocol.
         disclose: whether answers have the details of errors.
         tasks: for the tasks that handle the requests.
         writer: sends the answers.
-        negotiation: knows the version in the answer to a request that opens the connection.
-        effects: are told what the requests open, create and end.
+        sessions: are told which sessions the requests use, create and end.
         by_id: the requests whose handlers have not ended. Two may have the same id; `1` and `"1"` are different ids.
         cancellations: the notifications of the peer that cancel requests.
     """
 
-    sides: BothSides
+    state: ProtocolState
     disclose: bool
     tasks: Tasks
     writer: Writer
-    negotiation: Negotiation
-    effects: Effects
+    sessions: Sessions
     by_id: Groups[InFlightRequest] = field(default_factory=Groups[InFlightRequest], init=False)
 
     def __post_init__(self) -> None:
-        side = self.sides.own
+        side = self.state.side
         by_id = [method.wire for method in side.notifications.values() if method.cancels is not None]
         turns = [method.cancelled[0] for method in side.requests.values() if method.cancelled is not None]
         self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
@@ -115,7 +115,10 @@ class Requests:
     def start(self, request: InFlightRequest) -> None:
         """Start the handler of a request."""
         method, session = request.method, request.session
-        self.effects.received(method, session, request)
+        if session is not None:
+            self.sessions.use_by_peer(session)
+        if method is not None and method.creates_session:
+            self.sessions.creating_requests.add(request)
         self.by_id.put(request.id, request)
         if session is not None and method is not None and method.cancelled is not None:
             self._turns.put((method.cancelled[0], session), request)
@@ -141,8 +144,8 @@ class Requests:
                 request.turn_cancelled |= cancelled is not None and cancelled[2]
                 request.cancel("peer")
             return
-        is_overridden = self.sides.own.overrides(self.sides.handler, method)
-        turn = method.wire, session_of(self.sides.profile, params)
+        is_overridden = self.state.side.overrides(self.state.handler, method)
+        turn = method.wire, session_of(self.state.profile, params)
         for request in self._turns.pop(turn, ()):
             request.turn_cancelled = True
             if is_overridden and request.has_begun:
@@ -158,7 +161,7 @@ class Requests:
         """
         message = current.get()
         has_arrived = isinstance(message, InFlightNotification) and message.wire == method.wire
-        turn = method.wire, session_of(self.sides.profile, params)
+        turn = method.wire, session_of(self.state.profile, params)
         unmarked = () if has_arrived else self._turns.pop(turn, ())
         for request in (*self._marked_turns.pop(turn, ()), *unmarked):
             request.turn_cancelled = True
@@ -200,12 +203,12 @@ class Requests:
                 self.tasks.forget(task)
 
     def _ended(self, request: InFlightRequest, task: asyncio.Task[None]) -> None:
-        """Answer a request whose task ended before it could answer."""
+        """Answer a request whose task ended before it could answer: it had not begun, or was abandoned."""
         if request.task is not None:
-            error = asyncio.CancelledError() if task.cancelled() else task.exception()
+            error = None if task.cancelled() or request.cancelled_by else task.exception()
             self._finish(request, self._error_line(request, error or asyncio.CancelledError()))
 
-    def _finish(self, request: InFlightRequest, line: bytes, result: Any = FAILED) -> None:
+    def _finish(self, request: InFlightRequest, line: bytes, result: Any = _FAILED) -> None:
         """Answer a request whose handler has ended."""
         method = request.method
         # The task's context holds the request: only the garbage collector could free them together.
@@ -218,12 +221,14 @@ class Requests:
                 self._marked_turns.remove(turn, request)
         request.end()
         if request.is_answered:
-            result = FAILED
+            result = _FAILED
         else:
             request.is_answered = True
             self.writer.answer(line, flush=not self.by_id)
-        if method is not None and (method.creates is not None or method.ends is not None):
-            self.effects.answered(method, request.session, request, result)
+        if method is not None and method.creates_session:
+            self.sessions.end_request(request, session_of(self.state.profile, result))
+        if method is not None and method.ends_session and request.session is not None and result is not _FAILED:
+            self.sessions.forget(request.session)
         if request.on_end is not None:
             request.on_end()
 
@@ -241,12 +246,13 @@ class Requests:
             return result_line(request.id, result)
         result = as_result(method, result)
         if method.creates_session:
-            str(getattr(result, self.sides.profile.session_attribute))  # if it has none, that is the answer
+            str(getattr(result, self.state.profile.session_attribute))  # if it has none, that is the answer
         if not method.opens:
             return result_line(request.id, result)
-        result = self.negotiation.own_result(result)
+        result = self.state.with_own_version(result)
         line = result_line(request.id, result)  # before it is recorded, as it may not be JSON
-        self.effects.opened(request, result)
+        self.state.record_peer(request.argument)
+        self.state.record_own(result)
         return line
 
     def _error_line(self, request: InFlightRequest, error: BaseException) -> bytes:

@@ -1,12 +1,12 @@
-"""The queues of the sessions: received notifications in order, and the outcomes of calls behind them.
+"""The sessions of a connection, and the notifications for them, in both directions.
 
-* The notifications of a session are *queued* and handled one after the other (rule 15), by a task that exists only
-  while there are some. The outcomes of calls come into the same queue, and so to their callers when the notifications
-  received before them have been handled (rule 16).
-* The queue of a session whose id is on its way to the caller is *held*: it has no task until the caller uses the id,
-  for a short time after it has the id, or until too much is held (rule 16).
-
-Notifications of this side to a session that the peer doesn't know yet are in `held.py`.
+* The received notifications of a session are queued and handled one after the other (rule 15), by a task that exists
+  only while there are some. The outcomes of calls come into the same queue, and so to their callers when the
+  notifications received before them have been handled (rule 16).
+* A notification may be for a session whose id is still on its way, in the response that creates the session. It is
+  *held* until its receiver knows the id. The queue of a received one has no task until the caller uses the id, for a
+  short time after the response, or until too much is held (rule 16). One that this side sends is kept until the
+  response has left (rule 17).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from logging import getLogger
+from logging import WARNING, getLogger
 from typing import Any, NamedTuple
 
 from acp_runtime.connection.ids import RecentIds
-from acp_runtime.connection.in_flight import InFlightNotification, Tasks, current, log_failure
+from acp_runtime.connection.in_flight import InFlight, InFlightNotification, Tasks, current, log_failure
 from acp_runtime.connection.limits import Limits
-from acp_runtime.errors import ConnectionClosed
+from acp_runtime.errors import ConnectionClosed, GuardError
 from acp_runtime.logs import ThrottledLogger
 
 # `asyncio.wait_for`, `gather` and similar functions pass a result on through their own tasks. Each takes two iterations
@@ -72,8 +72,8 @@ class SessionQueue:
         """Drop the queued notifications, and fail the calls whose outcomes are behind them."""
         limits, queue = self._sessions.limits, tuple(self.queue)
         self.queue.clear()
-        left = sum(isinstance(message, InFlightNotification) for message in queue) + (self.task is not None)
-        text = f"{reason.reason} {left} received notifications of session {self.id!r} had not been handled."
+        unhandled = sum(isinstance(message, InFlightNotification) for message in queue) + (self.task is not None)
+        text = f"{reason.reason} {unhandled} received notifications of session {self.id!r} had not been handled."
         for message in queue:
             if isinstance(message, Outcome):
                 message.resolve(None, type(reason)(text, reason.exit_code, reason.stderr))
@@ -83,7 +83,7 @@ class SessionQueue:
 
     def start(self) -> None:
         """Handle what is queued, in a task."""
-        self.task = self._sessions.handler_tasks.create(self._handle_all(), self._ended)
+        self.task = self._sessions.tasks.create(self._handle_all(), self._ended)
 
     async def _handle_all(self) -> None:
         sessions, limits = self._sessions, self._sessions.limits
@@ -107,7 +107,7 @@ class SessionQueue:
                 return  # its cancellation would interrupt the next handler; another task goes on
         # Here and not when the task has ended: until then, notifications could come and have no task.
         self.task = None
-        del sessions.by_id[self.id]
+        del sessions.queues[self.id]
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """Restart the task if it ended early because a handler was cancelled."""
@@ -116,7 +116,15 @@ class SessionQueue:
             if self.queue:
                 self.start()
             else:
-                del self._sessions.by_id[self.id]
+                del self._sessions.queues[self.id]
+
+
+class _HeldLine(NamedTuple):
+    """A line to a session, and the creating request whose handler sent it, if one did."""
+
+    session: str
+    sender: InFlight | None
+    line: bytes
 
 
 class Sessions:
@@ -124,30 +132,45 @@ class Sessions:
 
     Args:
         tasks: for the tasks that handle notifications.
-        limits: count the notifications.
-        max_held_bytes: how much is queued, at most, while queues are held.
+        limits: count the received notifications.
+        send: sends a line.
+        max_held_bytes: how much is held at most, in each direction.
 
     Attributes:
-        by_id: the queues of those that have notifications to be handled.
-        used: the sessions that this side has used.
+        queues: the queues of those that have notifications to be handled, by id.
+        used: those that this side has used.
+        used_by_peer: those that the peer has used, or whose ids it was sent.
         creating_calls: how many calls of this side that create sessions have not returned, or only just did.
+        creating_requests: the peer's requests in flight that create sessions.
     """
 
-    def __init__(self, tasks: Tasks, limits: Limits, max_held_bytes: int) -> None:
-        self.handler_tasks: Tasks = tasks
+    def __init__(self, tasks: Tasks, limits: Limits, send: Callable[[bytes], object], max_held_bytes: int) -> None:
+        self.tasks: Tasks = tasks
         self.limits: Limits = limits
-        self._max_held_bytes = max_held_bytes
-        self.by_id: dict[str | None, SessionQueue] = {}
-        self.used: RecentIds = RecentIds()
-        self.creating_calls: int = 0
-        self._loop = asyncio.get_running_loop()
         self.log: ThrottledLogger = ThrottledLogger(_logger)
+        self.queues: dict[str | None, SessionQueue] = {}
+        self.used: RecentIds = RecentIds()
+        self.used_by_peer: RecentIds = RecentIds()
+        self.creating_calls: int = 0
+        self.creating_requests: set[InFlight] = set()
+        self._send = send
+        self._max_held_bytes = max_held_bytes
+        self._held_lines: list[_HeldLine] = []
+        self._held_bytes = 0
+        self._loop = asyncio.get_running_loop()
+
+    def forget(self, id: str) -> None:
+        """Note that a session has ended."""
+        self.used.discard(id)
+        self.used_by_peer.discard(id)
+
+    # Received notifications. Those to new sessions are held while calls of this side create sessions.
 
     def put(self, id: str | None, notification: InFlightNotification) -> None:
         """Handle a notification of a session after the earlier ones."""
-        queue = self.by_id.get(id)
+        queue = self.queues.get(id)
         if queue is None:
-            self.by_id[id] = queue = SessionQueue(self, id)
+            self.queues[id] = queue = SessionQueue(self, id)
         queue.queue.append(notification)
         self.limits.add_queued(notification.size)
         if queue.task is None:
@@ -157,38 +180,31 @@ class Sessions:
                 # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
                 self.release_all()
 
+    @property
+    def running(self) -> list[asyncio.Task[None]]:
+        """The tasks that handle notifications."""
+        return [queue.task for queue in self.queues.values() if queue.task is not None]
+
     def use(self, id: str) -> None:
         """Note that this side uses the id of a session: its queue need not be held."""
         self.used.add(id)
-        queue = self.by_id.get(id)
+        queue = self.queues.get(id)
         if queue is not None:
             queue.release()
 
-    @property
-    def tasks(self) -> list[asyncio.Task[None]]:
-        """The tasks that handle notifications."""
-        return [session.task for session in self.by_id.values() if session.task is not None]
-
-    def end(self, reason: ConnectionClosed) -> None:
-        """Handle no further notification."""
-        for session in tuple(self.by_id.values()):
-            session.discard(reason)
-
-    # New sessions of this side's calls: their queues are held.
-
-    def begin_creation(self) -> None:
+    def begin_call(self) -> None:
         """Note that a call was sent that creates a session."""
         self.creating_calls += 1
         self.limits.block()
 
-    def end_creation(self, id: str | None) -> None:
+    def end_call(self, id: str | None) -> None:
         """Note that such a call returns, with or without the id of a session. Its caller has it a little later."""
         self.limits.unblock()
-        self._created(id, _DELIVERY_ITERATIONS if id is not None else 0)
+        self._delivered(id, _DELIVERY_ITERATIONS if id is not None else 0)
 
-    def _created(self, id: str | None, iterations: int) -> None:
+    def _delivered(self, id: str | None, iterations: int) -> None:
         if iterations:
-            self._loop.call_soon(self._created, id, iterations - 1)
+            self._loop.call_soon(self._delivered, id, iterations - 1)
             return
         self.creating_calls -= 1
         if id is not None:
@@ -198,5 +214,63 @@ class Sessions:
 
     def release_all(self) -> None:
         """Handle the notifications of all queues that are held, whether their callers have the ids or not."""
-        for session in tuple(self.by_id.values()):
-            session.release()
+        for queue in tuple(self.queues.values()):
+            queue.release()
+
+    def discard_all(self, reason: ConnectionClosed) -> None:
+        """Handle no further notification."""
+        for queue in tuple(self.queues.values()):
+            queue.discard(reason)
+
+    # Notifications of this side. Those to new sessions are held while the peer's requests create sessions.
+
+    def send(self, id: str | None, line: bytes) -> bool:
+        """Send the line of a notification to a session, or hold it. Return whether it was sent.
+
+        Raises:
+            GuardError: if more than the limit would be held.
+        """
+        if id is None or id in self.used_by_peer or not self.creating_requests:
+            self._send(line)
+            return True
+        if self._held_bytes + len(line) > self._max_held_bytes:
+            raise GuardError(
+                f"Notifications to session {id!r} are held until the response that creates it is sent, and exceed "
+                f"{self._max_held_bytes} bytes (Options.max_held_bytes). Return from the handler, then send them."
+            )
+        sender = current.get()
+        self._held_lines.append(_HeldLine(id, sender if sender in self.creating_requests else None, line))
+        self._held_bytes += len(line)
+        return False
+
+    def use_by_peer(self, id: str) -> None:
+        """Note that the peer uses the id of a session, and send what was held for it."""
+        self.used_by_peer.add(id)
+        if self._held_lines:
+            self._send_held(lambda held: held.session == id)
+
+    def end_request(self, request: InFlight, id: str | None) -> None:
+        """Note that a request that creates a session was answered, with its id or without one.
+
+        What its handler has sent leaves now, or is dropped if there is no session. So is what came from elsewhere when
+        no other creating request is in flight.
+        """
+        self.creating_requests.discard(request)
+        if id is not None:
+            self.used_by_peer.add(id)
+            self._send_held(lambda held: held.session == id or held.sender is request or not self.creating_requests)
+        elif dropped := self._take_held(lambda held: held.sender is request or not self.creating_requests):
+            message = "Dropped %s notifications to a session that was not created"
+            self.log.log(WARNING, "dropped", message, len(dropped))
+
+    def _send_held(self, may_leave: Callable[[_HeldLine], bool]) -> None:
+        for held in self._take_held(may_leave):
+            self._send(held.line)
+
+    def _take_held(self, may_leave: Callable[[_HeldLine], bool]) -> list[_HeldLine]:
+        """Remove the lines that may leave, and return them in order."""
+        leaving = [held for held in self._held_lines if may_leave(held)]
+        if leaving:
+            self._held_lines = [held for held in self._held_lines if not may_leave(held)]
+            self._held_bytes -= sum(len(held.line) for held in leaving)
+        return leaving

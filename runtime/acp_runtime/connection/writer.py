@@ -7,13 +7,12 @@ written together at its end, for throughput.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from acp_runtime.connection.in_flight import Tasks
 from acp_runtime.connection.interfaces import ByteWriter
+from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.on_frame import frame_observer
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
@@ -27,19 +26,17 @@ class Writer:
     Attributes:
         target: where the bytes go.
         options: a send waits while more bytes than `write_high_water_bytes` are unwritten; `on_frame` sees each line.
+        lifecycle: is stopped if writing fails. Once the peer has left, failures and unread answers don't matter.
         limits: count the answers that the peer doesn't read.
         tasks: for the tasks that wait until it reads them.
-        peer_left: done when the peer has closed its side. After that, failures and unread answers don't matter.
-        stop: ends the connection, because writing has failed.
         broken: whether writing has failed; nothing more is written.
     """
 
     target: ByteWriter
     options: Options
+    lifecycle: Lifecycle
     limits: Limits
     tasks: Tasks
-    peer_left: asyncio.Future[Any]
-    stop: Callable[[str], object]
     broken: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -49,6 +46,7 @@ class Writer:
         self._size = 0
         self._loop = asyncio.get_running_loop()
         self._wrote_in_iteration = False
+        self._draining: asyncio.Task[None] | None = None
         self.target.on_failure(self._break)
 
     def is_full(self) -> bool:
@@ -78,7 +76,7 @@ class Writer:
     def answer(self, line: bytes, *, flush: bool = False) -> None:
         """Write an answer. Unread answers count toward the flood limit."""
         self.send(line, flush=flush)
-        if self.is_full() and not self.peer_left.done():
+        if self.is_full() and not self.lifecycle.peer_left.done():
             self.limits.add(size := len(line) + MODEL_BYTES)
             self.tasks.create(self.drain(), lambda _: self.limits.remove(size))
 
@@ -97,6 +95,11 @@ class Writer:
             self._break(error)
         # Even with a fast peer, a sender in a loop must let other tasks run.
         await asyncio.sleep(0)
+
+    def drain_soon(self) -> None:
+        """If too much is unwritten, drain in a task, which notices a broken pipe."""
+        if self.is_full() and (self._draining is None or self._draining.done()):
+            self._draining = self.tasks.create(self.drain())
 
     async def close(self, deadline: float) -> None:
         """Write everything and close, within `deadline` seconds."""
@@ -122,5 +125,5 @@ class Writer:
     def _break(self, error: OSError) -> None:
         if not self.broken:
             self.broken = True
-            if not self.peer_left.done():
-                self.stop(f"Writing to the peer failed: {error}.")
+            if not self.lifecycle.peer_left.done():
+                self.lifecycle.stop(f"Writing to the peer failed: {error}.")

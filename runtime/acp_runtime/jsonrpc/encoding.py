@@ -21,7 +21,9 @@ def request_line(id: int, method: str, params: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the params are not JSON.
     """
-    return b"".join((b'{"jsonrpc":"2.0","id":%d' % id, *_method_and_params(method, params)))
+    if params is None:
+        return b'{"jsonrpc":"2.0","id":%d%b}\n' % (id, _method(method))
+    return b"".join((b'{"jsonrpc":"2.0","id":%d' % id, _method(method), b',"params":', dump(params), b"}\n"))
 
 
 def notification_line(method: str, params: Any) -> bytes:
@@ -30,7 +32,9 @@ def notification_line(method: str, params: Any) -> bytes:
     Raises:
         PydanticSerializationError: if the params are not JSON.
     """
-    return b"".join((b'{"jsonrpc":"2.0"', *_method_and_params(method, params)))
+    if params is None:
+        return b'{"jsonrpc":"2.0"%b}\n' % _method(method)
+    return b"".join((b'{"jsonrpc":"2.0"', _method(method), b',"params":', dump(params), b"}\n"))
 
 
 def result_line(id: RequestId, result: Any) -> bytes:
@@ -57,13 +61,13 @@ def error_line(id: RequestId, error: RequestError) -> bytes:
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (_id(id), dump(body))
 
 
-def dump(value: Any, serializer: Any = None, **options: Any) -> bytes:
+def dump(value: Any, serializer: Any = None, by_alias: bool | None = None) -> bytes:
     """Dump a model or any other value as JSON.
 
     Args:
         value: the value.
         serializer: the serializer of its type; by default, that of its class.
-        options: the options of the serializer.
+        by_alias: whether names are those of the JSON; by default as the model is configured.
 
     Raises:
         PydanticSerializationError: if the value can't be written as JSON, contains NaN or Infinity, or is a model with
@@ -73,10 +77,10 @@ def dump(value: Any, serializer: Any = None, **options: Any) -> bytes:
         # Looked up on the instance, because a lookup on the class goes through its metaclass first, which is slower.
         serializer = getattr(value, "__pydantic_serializer__", ANY)
     try:
-        line: bytes = serializer.to_json(value, warnings="error", **options)
+        line: bytes = serializer.to_json(value, warnings="error", by_alias=by_alias)
     except ValueError:
-        line = write(partial(serializer.to_json, warnings="error", **options), value)
-    if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, options)):
+        line = write(partial(serializer.to_json, warnings="error", by_alias=by_alias), value)
+    if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, by_alias)):
         message = "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
         raise PydanticSerializationError(message)
     return line
@@ -91,20 +95,14 @@ def to_plain_json(value: Any) -> Any:
     return read(from_json, write(value.__pydantic_serializer__.to_json, value))
 
 
-def _is_finite(value: Any, serializer: Any, options: dict[str, Any]) -> bool:
+def _is_finite(value: Any, serializer: Any, by_alias: bool | None) -> bool:
     """Look for NaN without models. Those of an application write it as null, unless they are configured not to."""
-    to_python = partial(serializer.to_python, warnings=False, **options)
+    to_python = partial(serializer.to_python, warnings=False, by_alias=by_alias)
     return is_strict(write(lambda item: ANY.to_json(to_python(item), fallback=str), value))
 
 
 def _id(id: RequestId) -> bytes:
     return b"%d" % id if id.__class__ is int else dump(id)
-
-
-def _method_and_params(method: str, params: Any) -> tuple[bytes, ...]:
-    if params is None:
-        return (_method(method), b"}\n")
-    return (_method(method), b',"params":', dump(params), b"}\n")
 
 
 # Bounded, because extension methods can have any name.

@@ -113,6 +113,11 @@ class Method(_Facts):
         """The model, or union of models, of its params."""
         return getattr(self.profile.models, self.params)
 
+    @cached_property
+    def ends_session(self) -> bool:
+        """Whether a session no longer exists once it is answered."""
+        return self.ends is not None and self.ends == self.profile.session_attribute
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.wire!r})"
 

@@ -55,12 +55,12 @@ class Channel(Protocol):
 
     Attributes:
         loop: the event loop that the connection belongs to.
-        sides: has `peer_capabilities` and `peer_info`, which are None before `initialize` was answered.
+        state: has `peer_capabilities` and `peer_info`, which are None before `initialize` was answered.
         process: the peer's subprocess; None if this side started none.
     """
 
     loop: AbstractEventLoop
-    sides: Any
+    state: Any
     process: ProcessInfo | None
 
     def request(self, method: Request[P, R], params: P) -> Awaitable[R]:
@@ -222,12 +222,12 @@ class Remote:
     @property
     def capabilities(self) -> Any:
         """The capabilities in the peer's `initialize` message; None before `initialize` was answered."""
-        return self._channel.sides.peer_capabilities
+        return self._channel.state.peer_capabilities
 
     @property
     def peer_info(self) -> Any:
         """The peer's name and version; None before `initialize` was answered, or if the peer didn't send them."""
-        return self._channel.sides.peer_info
+        return self._channel.state.peer_info
 
     @property
     def process(self) -> ProcessInfo | None:

@@ -30,9 +30,9 @@ class Transport(Protocol):
     calls raise. What `close` raises is ignored. If messages have frames, as those of a WebSocket, `receive` returns
     `frame + b"\n"`, and `send` sends a frame for each of `data.splitlines()`.
 
-    A transport may also have a method `watch_held`. It is called once, before `receive`, with a function that returns
-    how many bytes are held: by messages that were received and are not handled to the end, and by those that are not
-    sent. It returns a function to call when much is not sent.
+    A transport may also have a method `watch_buffered`. It is called once, before `receive`, with a function that
+    returns how many bytes are buffered: received messages that are not yet handled, and unsent ones. It returns a
+    function to call when much is unsent.
     """
 
     async def receive(self) -> bytes:
@@ -107,9 +107,9 @@ class TransportEnd(BufferedWriter):
 
     def start(self, receiver: Receiver, /) -> None:
         """Start receiving in a task."""
-        watch, held = getattr(self._transport, "watch_held", None), getattr(receiver, "held", None)
-        if watch is not None and held is not None:
-            self._much_is_unsent = watch(lambda: held() + self.unwritten)
+        watch, buffered = getattr(self._transport, "watch_buffered", None), getattr(receiver, "buffered", None)
+        if watch is not None and buffered is not None:
+            self._much_is_unsent = watch(lambda: buffered() + self.unwritten)
         self._tasks.append(asyncio.create_task(self._receive(receiver), name="acp-receive"))
 
     async def stop(self) -> None:

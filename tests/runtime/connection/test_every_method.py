@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import methods
-from acp_runtime.connection.guards import relative_paths
+from acp_runtime.connection.state import relative_paths
 from acp_runtime.errors import InvalidResponse, MethodNotFound
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump

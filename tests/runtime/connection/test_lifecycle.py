@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -83,28 +84,40 @@ async def test_rule_22_closing_does_not_wait_for_a_peer_that_never_reads(link: L
         await peer.end()
 
 
-async def test_rule_22_closing_abandons_a_handler_that_ignores_its_cancellation(
-    link: Link, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("ignored", [asyncio.CancelledError, BaseException])
+# A coroutine that ignores everything is reported when it is freed.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_rule_22_closing_ends_a_handler_that_ignores_its_cancellation(
+    link: Link, ignored: type[BaseException], caplog: pytest.LogCaptureFixture
 ) -> None:
-    release, ended = asyncio.Event(), asyncio.Event()
+    tasks: list[asyncio.Task[Any] | None] = []
 
     class Stubborn(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            while not release.is_set():
-                try:
-                    await release.wait()
-                except asyncio.CancelledError:
-                    continue
-            ended.set()
-            return PromptResponse(stop_reason="end_turn")
+            tasks.append(asyncio.current_task())
+            while True:
+                with suppress(ignored):
+                    await asyncio.Event().wait()
 
     async with serving(link, Stubborn, eof_grace=0.05, handler_deadline=0.05) as peer:
         await peer.send(prompt(1))
         await peer.end()
-        assert await peer.rest() == []
+        assert [message["result"] for message in await peer.rest()] == [{"stopReason": "cancelled"}]
     assert "did not end" in caplog.text
-    release.set()
-    await ended.wait()
+    assert [task is not None and task.done() for task in tasks] == [True]
+
+
+async def test_rule_22_closing_ends_a_notification_handler_that_ignores_its_cancellation(link: Link) -> None:
+    class Stubborn(PlainAgent):
+        async def ext_notification(self, method: str, params: Any, /) -> None:
+            while True:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.Event().wait()
+
+    async with serving(link, Stubborn, eof_grace=0.05, handler_deadline=0.05) as peer:
+        await peer.send({"method": "_first"}, {"method": "_second"})
+        await peer.end()
+        assert await peer.rest() == []
 
 
 async def test_rule_22_leaving_the_block_of_a_client_ends_both_sides() -> None:

@@ -116,7 +116,7 @@ class ClientInterleaving(Interleaving):
 
     def _created(self, session: str) -> None:
         is_kept = self.marks.high_water_messages > 100 and self.marks.max_held_bytes > 1000
-        if session not in self.used and is_kept and not self.wire.connection.reader.finished.done():
+        if session not in self.used and is_kept and not self.wire.connection.lifecycle.peer_left.done():
             assert not self.handled[session], session
         self.used.add(session)
 

@@ -128,7 +128,7 @@ class Interleaving(ABC):
                 task.result()
         assert not wire.failures, wire.failures
         assert is_idle(wire.connection)
-        assert wire.connection.closed.done()
+        assert wire.connection.lifecycle.closed.done()
         answered, owed = wire.answered(), wire.owed()
         assert not answered - owed, answered - owed
         if self.end != "leave":

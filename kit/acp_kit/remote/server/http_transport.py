@@ -57,7 +57,7 @@ class HTTPTransport:
 
     def __init__(self, bounds: Bounds, accounts: Accounts) -> None:
         self.account = Account(accounts, self._abort)
-        self.watch_held = self.account.watch
+        self.watch_buffered = self.account.watch
         self.on_abort: Callable[[], object] = lambda: None
         self.abort_body: Callable[[], object] = lambda: None
         self._bounds = bounds

@@ -40,7 +40,7 @@ class WebSocketTransport:
         self._uvicorn: WebSockets | None = protocol_of(socket.scope)
         self._bounds = bounds
         self._account = account
-        self.watch_held = account.watch
+        self.watch_buffered = account.watch
         self._initialize_id: str | None = None
         self._allow(bounds.first_bytes)
         self.asked, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
