@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff api-changes docs docs-links fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page which-sdk crater registry-snapshot build check-dist lock clean
+.PHONY: help regen check diff api-changes docs docs-links fetch upgrade test-quick test test-all test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page which-sdk crater registry-snapshot build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -56,14 +56,14 @@ fetch: $(READY) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/
 upgrade: $(READY) ## Adopt another schema, up to the commit: make upgrade FROM=npm:@agentclientprotocol/sdk@<version> [REPORT=<folder>]
 	@$(BIN)/python -m codegen upgrade "$$FROM" $(if $(REPORT),--report "$$REPORT")
 
-test: $(READY) ## Run all tests on all cores
-	$(BIN)/python $(PYTEST)
-
 test-quick: $(READY) ## Run the fast tests of models, runtime and generator, after an edit; stops after ten failures
-	$(BIN)/python $(PYTEST) --maxfail 10 -m "not slow" tests/runtime tests/generated tests/codegen
+	$(BIN)/python $(PYTEST) --maxfail 10 -m "not slow and not test_all" tests/runtime tests/generated tests/codegen
 
-test-frameworks: $(READY) ## Run the agents in the guides to frameworks, which are installed first (some minutes)
-	$(BIN)/python -m pytest -q tests/docs/framework_agents.py
+test: $(READY) ## Run all tests that need no other SDK, no npm and no server
+	$(BIN)/python $(PYTEST) -m "not test_all"
+
+test-all: test ## Run the other tests as well (they need Node, and install SDKs and frameworks first)
+	$(BIN)/python $(PYTEST) -m test_all
 
 test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with another pydantic: make test-pydantic PYDANTIC=2.12.5 [TESTS=tests/generated]
 	$(OTHER)/bin/python -c 'import pydantic; print("pydantic", pydantic.VERSION)'

@@ -13,6 +13,7 @@ from tools.third_party import UnavailableError
 
 
 # A pinned SDK doesn't change, so `make test` runs only ours.
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")

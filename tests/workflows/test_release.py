@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 VERSION, ADDRESS = PROJECT["version"], PROJECT["urls"]["Repository"]
