@@ -26,4 +26,4 @@ def test_the_page_says_what_the_sdk_does(sdk: str) -> None:
     rows = [line.split(" | ") for line in on_page().splitlines()]
     column = SDKS.index(sdk) + 1
     on_the_page = [f"{row[0]} | {row[column].removesuffix(' |')} |" for row in rows]
-    assert on_the_page == measured.splitlines(), "Run `make which-sdk`."
+    assert on_the_page == measured.splitlines(), "Run `python -m benchmarks.behaviour`."
