@@ -146,11 +146,12 @@ def _report_error(upgraded: subprocess.CompletedProcess[str]) -> int:
 
 
 def lock() -> None:
-    """Commit the new versions in requirements.txt, if there are any."""
+    """Commit the new versions in requirements/, if there are any."""
     if lines := git("diff", "--unified=0").splitlines():
-        changed = [line.removesuffix(" \\") for line in lines if re.match("[-+][a-z]", line)]
+        # Several files have the same line.
+        changed = dict.fromkeys(line.removesuffix(" \\") for line in lines if re.match("[-+][a-z]", line))
         _write_report("dependencies", "\n".join(["```diff", *changed, "```", ""]))
-        _bundle("dependencies", "Update requirements.txt")
+        _bundle("dependencies", "Update requirements")
         set_output(changed="true")
 
 

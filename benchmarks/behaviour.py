@@ -1,4 +1,4 @@
-"""Measures what this package and the official Python SDK do, for docs/which-sdk.md: `make which-sdk`."""
+"""Measures what this package and the official Python SDK do, and writes the table of docs/which-sdk.md."""
 
 from __future__ import annotations
 

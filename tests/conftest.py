@@ -1,4 +1,4 @@
-"""How the tests are spread over the processes that run them, and what those of a process share."""
+"""Which tests `make test` runs, how they are spread over processes, and what those of a process share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -14,28 +15,52 @@ from tests.support.signals import stop_ignoring_sigint
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError, wheels
 
+# `make test` refuses these programs.
+_REFUSED = ("haproxy", "initdb", "nginx", "node", "npm", "npx", "uvx")
+_INTEROP = ROOT / "tests" / "interop"
+
 pytest_plugins = ["tests.support.async_tests", "tests.support.forked", "tests.support.postgresql"]
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     stop_ignoring_sigint()
+    if "not test_all" in config.option.markexpr and not hasattr(config, "workerinput"):
+        _refuse_peers(config.cache.mkdir("refused"))
     # Collect garbage less often, because each time examines everything that pytest and the packages have created.
     gc.set_threshold(10_000)
+
+
+def _refuse_peers(folder: Path) -> None:
+    """Make tests fail that need another SDK, npm, a server or a package registry.
+
+    Args:
+        folder: the programs that are found instead of the real ones.
+    """
+    for name in _REFUSED:
+        (folder / name).write_text(
+            f"#!/bin/sh\necho '{name} is not for make test: mark the test test_all.' >&2\nexit 1\n"
+        )
+        (folder / name).chmod(0o755)
+    os.environ["PATH"] = os.pathsep.join([str(folder), os.environ["PATH"]])
+    os.environ.update(ACP_PEERS="refused", PIP_NO_INDEX="1", UV_OFFLINE="1")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One process for each core, and as many again for the slow tests, which often wait for what they started."""
-    return (os.cpu_count() or 1) * (1 if config.option.markexpr == "not slow" else 2)
+    return (os.cpu_count() or 1) * (1 if "not slow" in config.option.markexpr else 2)
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
+@pytest.hookimpl(tryfirst=True)  # pytest selects by markers, and pytest-xdist reads the groups, in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run slow tests first, so that no process starts one when the others have finished.
+    """Leave interop to `make test-all`. Run slow tests first, so that no process begins one when the others are done.
 
     Fast tests of a file run in one process, because they share fixtures and what they have imported and cached. Those
     that are many in `make stress` don't.
     """
+    for item in items:
+        if item.path.is_relative_to(_INTEROP):
+            item.add_marker("test_all")
     if not hasattr(config, "workerinput"):
         return
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -65,6 +65,7 @@ def test_the_sdist_has_every_file_of_the_repository(sdist: dict[str, bytes]) -> 
     assert expected - sdist.keys() == set()
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 def test_tests_run_from_an_unpacked_sdist_without_git(sdist: dict[str, bytes], tmp_path: Path) -> None:
     for name, content in sdist.items():

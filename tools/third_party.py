@@ -1,4 +1,7 @@
-"""Installs other SDKs and packages next to the virtual environment when a test or benchmark first needs them."""
+"""Installs other SDKs and packages next to the virtual environment when a test or benchmark first needs them.
+
+The environment variable `ACP_PEERS=refused` refuses them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tools.fill_once import fill_once
+from filelock import FileLock
+
 from tools.paths import ROOT
 
 BORROW = Path(__file__).with_name("borrow_packages.py")
@@ -126,7 +130,7 @@ def npm_package(name: str, *packages: str) -> Path:
         settings = {"npm_config_fetch_retries": "1", "npm_config_update_notifier": "false"}
         _run([npm, "install", "--prefix", str(folder), *quiet, *packages], folder, settings)
 
-    return _installed(name, install)
+    return installed(name, install)
 
 
 def pypi_package(name: str, *packages: str, borrow: bool = False) -> Path:
@@ -150,7 +154,7 @@ def pypi_package(name: str, *packages: str, borrow: bool = False) -> Path:
         if borrow:
             _run([str(python_in(folder)), str(BORROW), sys.prefix], folder, {})
 
-    return _installed(name, install)
+    return installed(name, install)
 
 
 def wheels(*packages: str) -> Path:
@@ -168,7 +172,7 @@ def wheels(*packages: str) -> Path:
         command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:", "--dest", str(folder)]
         _run([*command, *quiet, *packages], folder, {})
 
-    return _installed(f"wheels-{'-'.join(packages)}", download)
+    return installed(f"wheels-{'-'.join(packages)}", download)
 
 
 def python_in(folder: Path) -> Path:
@@ -176,8 +180,31 @@ def python_in(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
-def _installed(name: str, install: Callable[[Path], None]) -> Path:
-    return fill_once(PEERS / name, install)
+def installed(name: str, install: Callable[[Path], None]) -> Path:
+    """Install something unless an earlier run has installed it, and return its folder. Other processes wait meanwhile.
+
+    If installing was interrupted, the folder is emptied and filled again.
+
+    Args:
+        name: the name of the folder. It identifies the content, with a version or a hash.
+        install: called with the empty folder.
+
+    Raises:
+        UnavailableError: from `install`.
+    """
+    if os.environ.get("ACP_PEERS") == "refused":
+        raise RuntimeError(f"This needs {name}, which is not for `make test`: mark the test `test_all`.")
+    folder = PEERS / name
+    done = folder / ".complete"
+    if not done.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.with_name(f".{folder.name}.lock")):
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                install(folder)
+                done.touch()
+    return folder
 
 
 def _run(command: Sequence[str], folder: Path, settings: dict[str, str]) -> None:

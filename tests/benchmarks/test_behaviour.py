@@ -13,6 +13,7 @@ from tools.third_party import UnavailableError
 
 
 # A pinned SDK doesn't change, so `make test` runs only ours.
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")
@@ -25,4 +26,4 @@ def test_the_page_says_what_the_sdk_does(sdk: str) -> None:
     rows = [line.split(" | ") for line in on_page().splitlines()]
     column = SDKS.index(sdk) + 1
     on_the_page = [f"{row[0]} | {row[column].removesuffix(' |')} |" for row in rows]
-    assert on_the_page == measured.splitlines(), "Run `make which-sdk`."
+    assert on_the_page == measured.splitlines(), "Run `python -m benchmarks.behaviour`."

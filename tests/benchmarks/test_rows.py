@@ -19,7 +19,11 @@ from tests.support.scale import STRESS
 from tests.support.skipping import skip_without
 from tools.third_party import NEXT_PYTHON_SDK, UnavailableError, python_sdk, typescript_sdk
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")]
+pytestmark = [
+    pytest.mark.test_all,
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX"),
+]
 
 TINY = 0.001
 INSTALL = {"python-sdk": python_sdk, NEXT: lambda: python_sdk(NEXT_PYTHON_SDK), "typescript-sdk": typescript_sdk}

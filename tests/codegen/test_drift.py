@@ -18,6 +18,7 @@ from tests.support.codegen.build import STRING, acp_schema, model, tree, write_s
 from tests.support.codegen.pinning import FILE, pin
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 def test_the_committed_packages_are_up_to_date_whatever_the_hash_seed(tmp_path: Path) -> None:
     copy = tmp_path / "generated"

@@ -50,6 +50,7 @@ def test_a_random_schema_is_accepted_or_stops_the_generator_with_a_message() -> 
     assert 0 < outcomes.count(None) < SEEDS
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 def test_the_packages_of_accepted_schemas_can_be_imported(tmp_path: Path) -> None:
     changed = (case for case in map(fuzzed, itertools.count(1_000_000)) if accepted(case))

@@ -18,7 +18,7 @@ from tests.support.import_generated import import_errors
 from tests.support.releases import RELEASES, since, unpacked
 from tests.support.scale import STRESS
 
-pytestmark = [pytest.mark.stress, pytest.mark.slow]
+pytestmark = [pytest.mark.test_all, pytest.mark.stress, pytest.mark.slow]
 
 
 @pytest.mark.xdist_group("releases")

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from tests.support.docs.blocks import CHECKED, SHOWN, blocks, name, pages
 from tests.support.docs.files import Step, files_before, steps
 
 PROGRAMS = [page for page in pages() if any(step.files or not step.block.not_run for step in steps(page))]
+# What newcomers read first. Programs of other pages run only in `make test-all`.
+FIRST = {"README.md", "docs/learn/quickstart-agent.md", "docs/learn/quickstart-client.md"}
 
 
 @pytest.fixture
@@ -32,8 +35,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[loaded]
 
 
+def with_layer(page: Path) -> Any:
+    return pytest.param(page, id=name(page), marks=() if name(page) in FIRST else pytest.mark.test_all)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PROGRAMS, ids=name)
+@pytest.mark.parametrize("page", [with_layer(page) for page in PROGRAMS])
 def test_the_programs_of_a_page_print_what_it_says(page: Path, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     if "McpServers(" in page.read_text("utf-8"):
         with capfd.disabled():

@@ -22,6 +22,7 @@ from tests.support.postgresql import PostgreSQL
 from tests.support.scale import SEED, count
 
 pytestmark = [
+    pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.stress,
     pytest.mark.usefixtures("fork_server"),

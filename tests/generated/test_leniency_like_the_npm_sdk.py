@@ -67,7 +67,7 @@ class Verdict:
         return f"{self.case.profile.package}.{self.case.definition} {json.dumps(self.case.input)}: {self.differences}"
 
 
-pytestmark = [pytest.mark.slow, pytest.mark.stress, pytest.mark.xdist_group("npm")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.stress, pytest.mark.xdist_group("npm")]
 
 
 @pytest.fixture(scope="module")

@@ -186,4 +186,4 @@ def test_rewritten_calls_of_helper_functions_make_the_same_json() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text("utf-8") == page(), "Run `make names-page`."
+    assert PAGE.read_text("utf-8") == page(), "Run `python -m tests.support.migration.names_page`."

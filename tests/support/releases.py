@@ -13,8 +13,7 @@ from pathlib import Path
 
 from tests.support.scale import STRESS
 from tests.support.skipping import skip_or_fail
-from tools.fill_once import fill_once
-from tools.third_party import PEERS
+from tools.third_party import PEERS, installed
 
 PACKAGE = "@agentclientprotocol/sdk"
 RELEASES = [
@@ -55,10 +54,10 @@ def schemas_of(release: str) -> Path:
 def unpacked(release: str) -> Path:
     """Return the folder of an unpacked release. Skips the test if the release can't be downloaded."""
     batch = RELEASES if release in RELEASES else [release]  # all at once, because npm needs a second to start
-    folder = PEERS / f"sdk-{'-'.join(dict.fromkeys((batch[0], batch[-1])))}"
-    if not (folder / ".complete").exists() and why_unavailable():
+    name = f"sdk-{'-'.join(dict.fromkeys((batch[0], batch[-1])))}"
+    if not (PEERS / name / ".complete").exists() and why_unavailable():
         skip_or_fail("peers", f"The release {release} was not downloaded before, and {why_unavailable()}.")
-    return fill_once(folder, partial(_fetch, batch)) / release / "package"
+    return installed(name, partial(_fetch, batch)) / release / "package"
 
 
 def since(first: str) -> list[str]:

@@ -31,6 +31,7 @@ follow_imports = skip
 """
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 def test_typical_user_code_is_clean_under_mypy_with_the_pydantic_plugin(tmp_path: Path) -> None:
     config = tmp_path / "mypy.ini"

@@ -14,7 +14,7 @@ import pytest
 from tests.support.environments import DEADLINE, PACKAGES, build_wheel, create_environment, run
 from tests.support.paths import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 BUILD_EDITABLE = "import sys; from hatchling.build import build_editable; print(build_editable(sys.argv[1]))"
 # Types that pyright needs neither pydantic nor all models for.

@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.workflows import Workflow
 
+LOCKED = "jinja2==3.1 \\\n    --hash=sha256:0\n"
+
 
 @pytest.fixture(scope="session")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -24,7 +26,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         found.git("init", "--quiet", "--initial-branch=main")
         found.git("remote", "add", "origin", "../origin")
         files = {"Makefile": "all:\n", "schema/PINNED.json": '{"source": "folder:sdk@1.0.0"}', "generated/old.py": ""}
-        found.commit({**files, "requirements.txt": "jinja2==3.1 \\\n    --hash=sha256:0\n"}, push=["main"])
+        found.commit({**files, "requirements/dev.txt": LOCKED, "requirements/test.txt": LOCKED}, push=["main"])
         yield found.home
 
 

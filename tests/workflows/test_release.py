@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 VERSION, ADDRESS = PROJECT["version"], PROJECT["urls"]["Repository"]
@@ -30,7 +30,7 @@ NEEDED = [
     "README.md",
     "LICENSE",
     "pyproject.toml",
-    "requirements.txt",
+    "requirements",
 ]
 
 
@@ -50,7 +50,8 @@ def project(pip_without_a_registry: None, tmp_path_factory: pytest.TempPathFacto
     (folder / ".venv").mkdir()
     for name in ("bin", "lib", "pyvenv.cfg"):
         (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
-    (folder / ".venv/.ready").touch()
+    for name in (".codegen", ".test"):
+        (folder / ".venv" / name).touch()
     make(folder, "build")
     return folder
 

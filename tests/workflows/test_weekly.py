@@ -1,4 +1,4 @@
-"""Issues about failures, updates of requirements.txt, schedules that stay enabled, and whether there is a site."""
+"""Issues about failures, updates of requirements, schedules that stay enabled, and whether there is a site."""
 
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ def test_only_enabled_workflows_of_the_project_are_enabled_again(workflow: Workf
 
 
 def test_new_versions_of_packages_become_a_commit(workflow: Workflow) -> None:
-    (workflow.clone / "requirements.txt").write_text("jinja2==99.0 \\\n    --hash=sha256:1\n", "utf-8")
+    for name in ("dev", "test"):
+        path = workflow.clone / f"requirements/{name}.txt"
+        path.write_text("jinja2==99.0 \\\n    --hash=sha256:1\n", "utf-8")
     assert workflow.run("lock") == 0
     assert workflow.outputs == {"changed": "true"}
     report = (workflow.home / "dependencies/report.md").read_text("utf-8")
     assert report == "```diff\n-jinja2==3.1\n+jinja2==99.0\n```\n"
     assert workflow.git("show", "--format=%s", "--name-only", "dependencies").split("\n\n") == [
-        "Update requirements.txt",
-        "requirements.txt",
+        "Update requirements",
+        "requirements/dev.txt\nrequirements/test.txt",
     ]
     assert (workflow.home / "dependencies/bundle").exists()
 

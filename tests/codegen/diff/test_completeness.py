@@ -12,6 +12,7 @@ from tests.support.diff.released import report_of, side_of
 from tests.support.releases import SAMPLE
 
 pytestmark = [
+    pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.stress,
     pytest.mark.xdist_group("releases"),

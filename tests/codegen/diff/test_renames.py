@@ -139,6 +139,7 @@ def test_a_method_of_another_name_is_the_same_if_its_params_are(name: str, renam
     assert ("method-renamed" in rules) is renamed
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.xdist_group("releases")

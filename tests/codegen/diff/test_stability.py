@@ -50,6 +50,7 @@ def is_unchanged(schema: Schema, name: str, same: set[str]) -> bool:
     return found.pointer.split("/")[2] in same and (base is None or is_unchanged(schema, base, same))
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.xdist_group("releases")

@@ -79,6 +79,7 @@ def test_npm_is_stopped_at_the_deadline(npm_does: NpmDoes, monkeypatch: pytest.M
     assert "within 0.1 seconds" in npm_does("import signal; signal.pause()")
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
 def test_npm_without_a_network_gives_one_line(
@@ -137,6 +138,7 @@ def test_a_version_with_other_characters_is_refused(tmp_path: Path, npm_does: Np
     assert "doesn't describe a package" in npm_does("import shutil; shutil.copy('../bad.tgz', 'a.tgz')")
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.usefixtures("npm")
 @pytest.mark.xdist_group("releases")
@@ -149,6 +151,7 @@ def test_npm_has_the_pinned_release(tmp_path: Path) -> None:
     assert tree(target) == {name: each for name, each in tree(SCHEMA).items() if name != "README.md"}
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.usefixtures("npm")
 @pytest.mark.xdist_group("releases")

@@ -18,7 +18,7 @@ from tests.support.diff.repository import commit
 from tests.support.releases import PACKAGE, RELEASES, SAME, unpacked
 from tests.support.scale import STRESS
 
-pytestmark = [pytest.mark.stress, pytest.mark.slow]
+pytestmark = [pytest.mark.test_all, pytest.mark.stress, pytest.mark.slow]
 
 FIRST = "2.0.0"
 PINS = json.loads((SCHEMA / "PINNED.json").read_text("utf-8"))

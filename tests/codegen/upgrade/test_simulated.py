@@ -13,7 +13,7 @@ import pytest
 from tests.support.codegen.simulated import ALL, CHANGES, run, upgrade
 from tests.support.scale import STRESS
 
-pytestmark = [pytest.mark.stress, pytest.mark.slow, pytest.mark.timeout(7200)]
+pytestmark = [pytest.mark.test_all, pytest.mark.stress, pytest.mark.slow, pytest.mark.timeout(7200)]
 
 QUICK = ["tests/runtime", "tests/generated", "tests/codegen"]
 FULL = [*QUICK, "tests/kit", "tests/docs", "tests/workflows", "tests/test_layers.py", "tests/test_pages.py"]

@@ -1,4 +1,4 @@
-"""The agents of the guides to frameworks, used by a client. Run by framework_agents.py where the frameworks are."""
+"""The agents of the guides to frameworks, used by a client. Run by test_frameworks.py where the frameworks are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The backend of docs/guides/backends.md, used as a browser does. Run by framework_agents.py, where FastAPI is."""
+"""The backend of docs/guides/backends.md, used as a browser does. Run by test_frameworks.py, where FastAPI is."""
 
 from __future__ import annotations
 

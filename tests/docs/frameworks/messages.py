@@ -1,4 +1,4 @@
-"""The types of the package `anthropic` accept what `to_anthropic` returns. Run by framework_agents.py."""
+"""The types of the package `anthropic` accept what `to_anthropic` returns. Run by test_frameworks.py."""
 
 from __future__ import annotations
 

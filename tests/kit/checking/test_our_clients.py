@@ -21,7 +21,11 @@ from tests.support.docs.files import steps
 from tests.support.paths import ROOT
 from tests.support.scale import STRESS
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C needs POSIX")]
+pytestmark = [
+    pytest.mark.test_all,
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C needs POSIX"),
+]
 TERMINAL_CLIENT = [sys.executable, str(ROOT / "examples" / "terminal_client.py"), "--say", "{prompt}"]
 QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
 # What can't be tried with a client that asks nobody, or that asks a user.

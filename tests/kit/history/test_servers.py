@@ -18,7 +18,7 @@ from tests.support.kit.session_updates import text_chunk
 from tests.support.postgresql import PostgreSQL
 
 # The group shares the import of sqlalchemy, and the server.
-pytestmark = pytest.mark.xdist_group("packages")
+pytestmark = [pytest.mark.test_all, pytest.mark.xdist_group("packages")]
 
 OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 

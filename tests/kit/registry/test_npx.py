@@ -14,7 +14,7 @@ from acp_runtime import Options
 from tests.support.kit.npm_registry import NAME, VERSION, npm_registry
 from tests.support.skipping import skip_or_fail
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.test_all, pytest.mark.slow]
 
 
 ARGS = ["--acp", "--registry=https://evil.example", "a b", "$HOME"]

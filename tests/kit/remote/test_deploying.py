@@ -25,6 +25,7 @@ from tests.support.skipping import skip_or_fail, skip_without
 from tools.third_party import UnavailableError, pypi_package
 
 pytestmark = [
+    pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.xdist_group("acp_kit.remote"),
     pytest.mark.skipif(sys.platform == "win32", reason="ends servers with SIGTERM"),

@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError, notebook, python_in
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.test_all, pytest.mark.slow]
 
 START = """
 import asyncio, sys

@@ -170,6 +170,7 @@ def test_messages_of_any_form_can_be_shown(seed: int, tmp_path: Path) -> None:
     assert main(["show", str(file), "--html", str(tmp_path / "page.html")]) == 0
 
 
+@pytest.mark.test_all
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_the_script_of_the_page_is_javascript(tmp_path: Path) -> None:
     script = Path(showing.__file__).with_name("page.html").read_text("utf-8").partition("<script>")[2]

@@ -72,6 +72,7 @@ def test_a_file_of_another_kind_is_one_line(
     assert (printed.out, printed.err.count("\n")) == ("", 1)
 
 
+@pytest.mark.test_all
 @needs_node
 async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
     client = ScriptedClient(permissions=["reject_once"])
@@ -81,6 +82,7 @@ async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
     client.assert_done()
 
 
+@pytest.mark.test_all
 @needs_node
 async def test_a_client_in_another_language_gets_what_the_script_says(command: list[str]) -> None:
     agent = ScriptedAgent(["a ", garbage(), late("late"), "b"])
@@ -94,6 +96,7 @@ async def test_a_client_in_another_language_gets_what_the_script_says(command: l
     agent.assert_done()
 
 
+@pytest.mark.test_all
 @needs_node
 async def test_the_exit_code_of_a_script_reaches_the_client() -> None:
     agent = ScriptedAgent(["last words", die(5)])
@@ -104,6 +107,7 @@ async def test_the_exit_code_of_a_script_reaches_the_client() -> None:
     agent.assert_done()
 
 
+@pytest.mark.test_all
 @needs_node
 async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
     agent = ScriptedAgent(wait)

@@ -14,8 +14,8 @@ from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory
 from tests.support.kit.shown import shown, state_of
 from tests.support.postgresql import PostgreSQL
 
-KINDS = ("memory", "sqlite", "postgresql")
-DATABASES = KINDS[1:]
+DATABASES = ("sqlite", pytest.param("postgresql", marks=pytest.mark.test_all))
+KINDS = ("memory", *DATABASES)
 
 
 def location(request: pytest.FixtureRequest, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Writes docs/moving-names.md, the table of all names of the official SDK: `make names-page`."""
+"""Writes docs/moving-names.md, the table of all names of the official SDK."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tools.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk
 PAGE = ROOT / "docs" / "moving-names.md"
 _INSPECT = Path(__file__).with_name("inspect_sdk.py")
 _INTRODUCTION = f"""\
-<!-- Written by `make names-page` from migrate/acp_migrate/names.toml and the SDK. Don't edit. -->
+<!-- Written by `python -m tests.support.migration.names_page` from migrate/acp_migrate/names.toml. Don't edit. -->
 
 # Names of agent-client-protocol
 

@@ -20,6 +20,7 @@ from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON
 from tests.support.scale import count
 
 pytestmark = [
+    pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.stress,
     pytest.mark.xdist_group("acp_kit.remote.hostile"),

@@ -12,6 +12,7 @@ from benchmarks.implementations import program
 from tests.support.scale import STRESS
 
 pytestmark = [
+    pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.stress,
     pytest.mark.skipif(sys.platform == "win32", reason="the program raises the limit of open files"),

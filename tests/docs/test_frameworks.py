@@ -1,7 +1,7 @@
-"""The agents of the guides to frameworks work, and pyright accepts them. `make test-frameworks` runs this file.
+"""The agents of the guides to frameworks work, and pyright accepts them.
 
-`make test` doesn't, because the frameworks are heavy: installing them takes a minute. They are in an environment of
-their own, in which `frameworks/agents.py` runs.
+The frameworks are heavy: installing them takes a minute. They are in an environment of their own, in which
+`frameworks/agents.py` runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.support.docs.run import run
 from tests.support.paths import ROOT
 from tools.third_party import python_in
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def test_the_agents_of_the_guides_work_with_a_client(environment: Path, tmp_path: Path) -> None:
