@@ -1,4 +1,4 @@
-"""The agent's side: turns, tool calls, permissions, terminals.
+"""For agents: sessions, turns, tool calls, permissions, files, terminals, commands, settings and MCP servers.
 
 For example:
 

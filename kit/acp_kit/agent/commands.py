@@ -60,7 +60,7 @@ class Commands:
             hint: what the user should type after its name; None if it takes no input.
 
         Raises:
-            ValueError: if the name is empty, has a space or a slash at its beginning, or is taken.
+            ValueError: if the name is empty, begins with a slash, has a space, or is taken.
         """
         if not name or name.startswith("/") or name.split() != [name]:
             raise ValueError(f"{name!r} can't be the name of a command. Write it without the slash and without spaces.")
@@ -77,16 +77,16 @@ class Commands:
         return iter(self._commands.values())
 
     async def advertise(self, session: SessionBase) -> None:
-        """Tell the client which commands there are. It may be called before the session's id was answered."""
+        """Tell the client which commands there are. May be called in `session_new`, before the response."""
         client = session.client
-        available = like(client, v1.AvailableCommand)
-        takes = like(client, v1.UnstructuredCommandInput)
+        command_class = like(client, v1.AvailableCommand)
+        input_class = like(client, v1.UnstructuredCommandInput)
         update = like(client, v1.SessionUpdateAvailableCommandsUpdate)(
             available_commands=[
-                available(
+                command_class(
                     name=command.name,
                     description=command.description,
-                    input=ABSENT if command.hint is None else takes(hint=command.hint),
+                    input=ABSENT if command.hint is None else input_class(hint=command.hint),
                 )
                 for command in self._commands.values()
             ]
@@ -94,13 +94,13 @@ class Commands:
         await client.session_update(session_id=session.id, update=update)
 
     def find(self, prompt: Sequence[v1.ContentBlock]) -> tuple[Command, str] | None:
-        """Return the command that a prompt begins with, and the text after its name; None if it has no command.
+        """Return the command that a prompt begins with, and the text after its name; None if there is no command.
 
-        Further blocks are part of that text, as `acp_kit.content.to_text` writes them. Other words
-        with a slash aren't commands, so `/etc/hosts` reaches the model.
+        Further blocks of the prompt are part of that text, as `acp_kit.content.to_text` writes them. Only names of
+        commands count, so a prompt that begins with `/etc/hosts` reaches the model.
         """
-        word, *rest = to_text(prompt).split(maxsplit=1) or [""]
-        command = self._commands.get(word[1:]) if word.startswith("/") else None
+        first_word, *rest = to_text(prompt).split(maxsplit=1) or [""]
+        command = self._commands.get(first_word[1:]) if first_word.startswith("/") else None
         return None if command is None else (command, "".join(rest).strip())
 
     async def run(self, turn: Turn, prompt: Sequence[v1.ContentBlock]) -> bool:
@@ -109,6 +109,9 @@ class Commands:
         Returns:
             Whether it was a command.
         """
-        if (match := self.find(prompt)) is not None:
-            await match[0].run(turn, match[1])
-        return match is not None
+        match = self.find(prompt)
+        if match is None:
+            return False
+        command, text = match
+        await command.run(turn, text)
+        return True

@@ -1,4 +1,4 @@
-"""Asking the user for information: with a form that the client shows, or at an address that it opens."""
+"""Asks the user for information, with a form that the client shows or at an address that it opens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ElicitationResult(Generic[T_co]):
     Attributes:
         action: `accept` if the user sent it, `decline` if they refused, `cancel` if they closed it without a decision.
             Clients may have others.
-        values: what the user entered; None unless the action is `accept`.
+        values: the values of the form; None unless the action is `accept`.
     """
 
     action: ElicitationAction
@@ -57,15 +57,15 @@ async def elicit(
     *,
     tool_call_id: str | None = None,
 ) -> ElicitationResult[Any]:
-    """Let the user fill in a form. Don't ask for passwords and keys with it: the protocol forbids that.
+    """Let the user fill in a form. Don't ask for passwords or keys: the protocol forbids that.
 
     Args:
         client: the client that shows the form.
         session_id: the session that it belongs to.
-        message: what the user is asked for, and why.
+        message: what the user should enter, and why.
         form: the fields, as a pydantic model or a JSON Schema. The protocol has texts, numbers, booleans, choices
             (`Literal` or `Enum` with texts) and lists of choices, none of them nested.
-        tool_call_id: the tool call that needs it, if there is one.
+        tool_call_id: the id of the tool call that needs the values, if there is one.
 
     Returns:
         What the user did, and the values: an instance of the model, or a dict for a JSON Schema.
@@ -92,7 +92,7 @@ async def elicit(
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors(include_input=False)
         ]
         raise InvalidResponse("elicitation/create", printable("; ".join(reasons))) from None
-    except PydanticSerializationError as error:  # a text with half a character, which JSON can escape
+    except PydanticSerializationError as error:  # a text with a lone surrogate
         raise InvalidResponse("elicitation/create", str(error)) from None
 
 
@@ -112,12 +112,12 @@ async def elicit_url(
         session_id: the session that it belongs to.
         message: what the user will do there, and why.
         url: the address.
-        elicitation_id: its id, if you tell the client later that the user is done there:
+        elicitation_id: its id, if you will tell the client that the user has finished there:
             `await client.elicitation_complete(elicitation_id=...)`.
-        tool_call_id: the tool call that needs it, if there is one.
+        tool_call_id: the id of the tool call that needs this, if there is one.
 
     Returns:
-        `accept` if the user agreed to open it, which doesn't mean that they are done there; `decline` if they refused,
+        `accept` if the user agreed to open it, though they may not have finished there; `decline` if they refused,
         `cancel` if they closed the question without a decision. Clients may have others.
 
     Raises:

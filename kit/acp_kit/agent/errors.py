@@ -10,12 +10,13 @@ from typing import cast
 class Rejected(Exception):
     """The user rejected a tool call.
 
-    `ToolCall.ask` raises it. The block of the tool call ends it, so the code after the block goes on; there,
-    `ToolCall.rejected` is True.
+    `ToolCall.ask` raises it, and the block of the tool call suppresses it. After the block, `ToolCall.rejected` is
+    True.
 
     Attributes:
         option_id: the id of the option that the user chose; None if an earlier choice was remembered.
-        tool_call_id: the id of the tool call. Without one, the innermost block of a tool call ends it.
+        tool_call_id: the id of the tool call, whose block suppresses the exception. If it is None, the innermost block
+            of a tool call does.
     """
 
     def __init__(self, title: str, option_id: str | None = None, tool_call_id: str | None = None) -> None:
@@ -27,8 +28,8 @@ class Rejected(Exception):
 class TurnCancelled(Exception):
     """The user closed a permission dialog without an answer, which cancels the turn.
 
-    The block of the turn ends it, and the turn's response then says `cancelled`. If it is caught earlier, the next call
-    of the turn raises it again.
+    The block of the turn suppresses it, and the turn's response says `cancelled`. If it is caught earlier, the next
+    method of the turn that sends something raises it again.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class TurnCancelled(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the reason to show for an error, or for the first one in a group."""
+    """Return the reason to show for an error. For a group of errors, it is that of the first one."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, Rejected):
@@ -46,9 +47,9 @@ def reason_of(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def is_only(error: BaseException | None, condition: Callable[[BaseException], bool]) -> bool:
-    """Whether an error meets a condition, or is a group of errors that all do, as a task group raises it."""
+def all_errors(error: BaseException | None, condition: Callable[[BaseException], bool]) -> bool:
+    """Whether an error meets a condition. For a group of errors, as a task group raises it, whether all of them do."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
-        return all(is_only(member, condition) for member in group.exceptions)
+        return all(all_errors(member, condition) for member in group.exceptions)
     return error is not None and condition(error)

@@ -1,4 +1,4 @@
-"""The text files of a session: through the client where it serves them, else on the disk inside the session's roots."""
+"""The text files of a session: those of the client if it serves files, otherwise those on the disk."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class SessionFiles:
     """The text files of a session.
 
-    A client that serves files gives what the user sees in the editor, unsaved changes included. For any other client,
-    files are read from and written to the disk, and only inside the session's roots.
+    A client that serves files returns the text in the user's editor, with unsaved changes. For other clients, files on
+    the disk are read and written, inside the session's roots only.
     """
 
     def __init__(self, client: v1.RemoteClient, session_id: str, roots: Sequence[Path]) -> None:
@@ -37,10 +37,10 @@ class SessionFiles:
             limit: how many lines.
 
         Raises:
-            ResourceNotFound: if it doesn't exist. Clients report a missing file by many kinds of errors, so the disk is
+            ResourceNotFound: if it doesn't exist. Clients report a missing file with various errors, so the disk is
                 checked after any error.
             InvalidParams: if it is outside the roots, isn't text, or is too large.
-            RemoteError: if the client answers with an error. It is also one of those above if that is its code.
+            RemoteError: if the client answers with an error. It is also an instance of the class of its code.
         """
         file = self._absolute(path)
         if not self._client.supports("fs/read_text_file"):
@@ -63,13 +63,12 @@ class SessionFiles:
         return response.content
 
     async def read_before_change(self, path: str | Path) -> str | None:
-        """Return the text that a change of a file replaces: the client's, or after an error of the client the disk's.
+        """Return the text of a file that will be replaced; None if the file doesn't exist.
 
-        Returns:
-            The text; None if the file doesn't exist.
+        It is the client's text, or after an error of the client the text on the disk.
 
         Raises:
-            RequestError: if it exists, or may exist, and neither the client nor the disk gives its text.
+            RequestError: if the file may exist, and neither the client nor the disk has its text.
         """
         try:
             return await self.read(path)
@@ -109,7 +108,7 @@ class SessionFiles:
 
     def _absolute(self, path: str | Path) -> str:
         file = str(self._roots[0] / path)
-        # The path of a folder, which `Path` makes that of a file: "name/" or "name/.".
+        # `Path` drops the end of "name/" and "name/.", which makes them the path of a file.
         return os.path.join(file, "") if os.path.basename(path) in ("", ".") else file
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Forms for the user: what the client shows, and how the values that come back are checked."""
+"""Forms for the user: the schema that the client gets, and the check of the values that it returns."""
 
 from __future__ import annotations
 
@@ -13,38 +13,34 @@ from acp_bindings import v1
 
 
 def form_schema(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any]) -> v1.ElicitationSchema:
-    """Return what the client gets of a form.
+    """Return the schema of a form, for the client.
 
     Raises:
-        ValueError: It isn't a form, or has a field that the protocol's forms can't have.
+        ValueError: if it isn't a form, or has a field that the protocol's forms can't have.
     """
-    schema: Any = _flat(form) if isinstance(form, type) else form
+    schema: Any = _schema_of_model(form) if isinstance(form, type) else form
     if isinstance(schema, Mapping) and (kind := cast("Any", schema).get("type", "object")) != "object":
-        raise ValueError(f"This is no form, which is an object with named fields, but of the type {kind!r}.")
+        raise ValueError(f"A form must have the type 'object', not {kind!r}.")
     try:
         fields = v1.ElicitationSchema.model_validate(schema)
     except ValidationError as error:
-        names = {
-            problem["loc"][1]
-            for problem in error.errors()
-            if problem["loc"][0] == "properties" and len(problem["loc"]) > 1
-        }
-        if names:
-            raise _refusal(names.pop()) from None
-        raise ValueError(f"This is no form: {error}") from None
+        for problem in error.errors():
+            if problem["loc"][0] == "properties" and len(problem["loc"]) > 1:
+                raise _unsupported_field(problem["loc"][1]) from None
+        raise ValueError(f"This is not the schema of a form: {error}") from None
     for name, field in fields.properties.items():
         try:
             SchemaValidator(_validator(field, name))
-        except SchemaError as error:  # the pattern is not for the regular expressions of pydantic
+        except SchemaError as error:  # pydantic's regular expressions don't support its pattern
             raise ValueError(f"The field {name!r} of the form can't be checked: {error}") from None
     return fields
 
 
 def read_values(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any], values: Mapping[str, Any]) -> Any:
-    """Return the values of a form: as a model if it is one, else as a dict.
+    """Return the values of a form: an instance of the model if the form is a model, otherwise a dict.
 
     Raises:
-        ValidationError: They don't fit the form.
+        ValidationError: if they don't fit the form.
     """
     if isinstance(form, type):
         return form.model_validate_json(to_json(values))
@@ -57,7 +53,7 @@ def read_values(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any]
     return SchemaValidator(core_schema.typed_dict_schema(fields)).validate_python(dict(values))
 
 
-def _flat(model: type[BaseModel]) -> dict[str, Any]:
+def _schema_of_model(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a model without references and without null, which forms don't have."""
     try:
         schema = model.model_json_schema()
@@ -68,7 +64,7 @@ def _flat(model: type[BaseModel]) -> dict[str, Any]:
     fields = {name: _resolve(field, definitions) for name, field in schema.get("properties", {}).items()}
     for name, field in fields.items():
         if "enum" in field and field.get("type") != "string":
-            raise _refusal(name)
+            raise _unsupported_field(name)
     return {**schema, "properties": fields}
 
 
@@ -80,8 +76,9 @@ def _resolve(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[s
         resolved = {**choices[0], **resolved}
     if "$ref" in resolved:
         definition = definitions[resolved.pop("$ref").rpartition("/")[2]]
-        about_the_class = ("title", "description")
-        resolved = {**{key: value for key, value in definition.items() if key not in about_the_class}, **resolved}
+        # Its title and description are those of a class, not of this field.
+        inherited = {key: value for key, value in definition.items() if key not in ("title", "description")}
+        resolved = {**inherited, **resolved}
     if "const" in resolved:
         resolved["enum"] = [resolved.pop("const")]
     if "items" in resolved:
@@ -92,11 +89,11 @@ def _resolve(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[s
 
 
 def _validator(field: object, name: str) -> CoreSchema:
-    """Return what checks the value of a field."""
+    """Return the schema that checks the value of a field."""
     schema: CoreSchema | None = None
     match field:
         case v1.ElicitationPropertySchemaString():
-            schema = _text(field)
+            schema = _text_validator(field)
         case v1.ElicitationPropertySchemaNumber(minimum=low, maximum=high):
             schema = core_schema.float_schema(allow_inf_nan=False, ge=low, le=high)
         case v1.ElicitationPropertySchemaInteger(minimum=low, maximum=high):
@@ -104,15 +101,15 @@ def _validator(field: object, name: str) -> CoreSchema:
         case v1.ElicitationPropertySchemaBoolean():
             schema = core_schema.bool_schema()
         case v1.ElicitationPropertySchemaArray():
-            schema = _several(field)
+            schema = _list_validator(field)
         case _:
             pass
     if schema is None:
-        raise _refusal(name)
+        raise _unsupported_field(name)
     return schema
 
 
-def _text(field: v1.ElicitationPropertySchemaString) -> CoreSchema:
+def _text_validator(field: v1.ElicitationPropertySchemaString) -> CoreSchema:
     if field.enum is not None:
         return core_schema.literal_schema([*field.enum])
     if field.one_of is not None:
@@ -120,7 +117,7 @@ def _text(field: v1.ElicitationPropertySchemaString) -> CoreSchema:
     return core_schema.str_schema(min_length=field.min_length, max_length=field.max_length, pattern=field.pattern)
 
 
-def _several(field: v1.ElicitationPropertySchemaArray) -> CoreSchema | None:
+def _list_validator(field: v1.ElicitationPropertySchemaArray) -> CoreSchema | None:
     match field.items:
         case v1.MultiSelectItemsString(enum=choices):
             pass
@@ -132,7 +129,7 @@ def _several(field: v1.ElicitationPropertySchemaArray) -> CoreSchema | None:
     return core_schema.list_schema(choice, min_length=field.min_items, max_length=field.max_items)
 
 
-def _refusal(name: object) -> ValueError:
+def _unsupported_field(name: object) -> ValueError:
     return ValueError(
         f"The field {name!r} can't be in a form. Fields are texts, numbers, booleans, choices between texts, and lists "
         "of such choices."

@@ -31,15 +31,15 @@ _STREAM_SECONDS = 300.0
 class McpServers(Mapping[str, "mcp.ClientSession"]):
     """The connections to the MCP servers of one session.
 
-    `connect` may be called in one handler and `close` in another: each connection belongs to a task of its own, which
-    opens and closes it. (The `mcp` package demands that both happen in the same task.)
+    `connect` may be called in one handler and `close` in another. The `mcp` package requires that a connection is
+    opened and closed by the same task, so each connection has a task of its own.
 
         self.mcp = McpServers(http=True)
         await self.mcp.connect(request.mcp_servers)     # in session_new
         ...
         await self.mcp.close()                          # in session_close, and at the end
 
-    `async with McpServers() as servers` closes them at the end of a block.
+    `async with McpServers() as servers` closes the connections at the end of the block.
     """
 
     def __init__(self, *, http: bool = False, sse: bool = False, connect_deadline: float = 30.0) -> None:
@@ -66,28 +66,29 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         return McpCapabilities(http=self._http, sse=self._sse)
 
     async def connect(self, servers: Sequence[McpServer]) -> None:
-        """Connect to servers, all at a time. If one fails, none of them stays connected.
+        """Connect to servers, in parallel. If one fails, none of them stays connected.
 
         Raises:
-            InvalidParams: if two have the same name, or one is of a kind that was not advertised.
-            InternalError: if one can't be started or doesn't answer, or `close` is called meanwhile. It says which and
-                why.
+            InvalidParams: if two have the same name, or one has a transport that was not advertised.
+            InternalError: if one can't be started or is too late, or `close` is called meanwhile. The message
+                says which one, and why.
         """
         self._check(servers)
         connections = {server.name: _Connection(server) for server in servers}
         self._connecting |= connections
         try:
             futures = {connection.future: name for name, connection in connections.items()}
-            if futures:  # `wait` refuses to wait for nothing
+            if futures:  # `wait` refuses an empty set
                 done, _ = await asyncio.wait(futures, timeout=self._deadline, return_when=asyncio.FIRST_EXCEPTION)
                 for future in done:
                     future.result()
                 if late := [name for future, name in futures.items() if future not in done]:
                     raise InternalError(
-                        f"The MCP server {late[0]!r} has not answered for {self._deadline:g} seconds", {"servers": late}
+                        f"The MCP server {late[0]!r} did not answer within {self._deadline:g} seconds.",
+                        {"servers": late},
                     )
             if any(connection.is_ending for connection in connections.values()):
-                raise InternalError("The MCP servers were closed while they were connected")
+                raise InternalError("The MCP servers were closed while they were being connected.")
         except BaseException:
             await _close_all(connections)
             raise
@@ -97,7 +98,7 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         self._connections |= connections
 
     async def close(self) -> None:
-        """Disconnect from all servers, and stop those that were started. May be called twice."""
+        """Disconnect from all servers, and stop the started ones. May be called twice."""
         connections, self._connections = self._connections, {}
         await _close_all(connections | self._connecting)
 
@@ -105,7 +106,7 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         """Return the tools of all servers, each with the name of its server.
 
         Raises:
-            mcp's own errors, if a server answers with an error or has gone.
+            The exceptions of the `mcp` package, if a server answers with an error or has ended.
         """
         lists = await asyncio.gather(*(_all_tools(connection.session) for connection in self._connections.values()))
         return [(name, tool) for name, tools in zip(self._connections, lists, strict=True) for tool in tools]
@@ -131,24 +132,24 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         allowed = {"stdio": True, "http": self._http, "sse": self._sse}
         for server in servers:
             if server.name in names:
-                raise InvalidParams(f"Two MCP servers have the name {server.name!r}", {"server": server.name})
+                raise InvalidParams(f"Two MCP servers have the name {server.name!r}.", {"server": server.name})
             names.add(server.name)
             kind = getattr(server, "type", "stdio")
             if not allowed.get(kind):
                 raise InvalidParams(
-                    f"This agent can't use the MCP server {server.name!r}, because it is reached by {kind}",
+                    f"This agent can't use the MCP server {server.name!r}, because its transport is {kind}.",
                     {"server": server.name, "type": kind},
                 )
 
 
 class _Connection:
-    """One connection, owned by one task."""
+    """One connection, which one task opens and closes."""
 
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._end = asyncio.Event()
         self.future: asyncio.Future[mcp.ClientSession] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.create_task(self._own())
+        self._task = asyncio.create_task(self._hold())
 
     @property
     def is_ending(self) -> bool:
@@ -165,9 +166,9 @@ class _Connection:
             self._task.cancel()
         return self._task
 
-    async def _own(self) -> None:
+    async def _hold(self) -> None:
         try:
-            await asyncio.to_thread(import_module, "mcp")  # other sessions go on meanwhile
+            await asyncio.to_thread(import_module, "mcp")  # it takes long
             import mcp
 
             async with AsyncExitStack() as stack:
@@ -182,24 +183,24 @@ class _Connection:
             self._report_failure(error, reason_of(error))
 
     def _report_failure(self, error: BaseException, why: str) -> None:
-        """Report why the server can't be used. When it is in use, its session reports errors itself."""
+        """Report why the server can't be used. Once it is in use, its session reports errors itself."""
         if not self.future.done():
             name = self._server.name
             reason = InternalError(f"The MCP server {name!r} can't be used: {why}", {"server": name})
             reason.__cause__ = error
             self.future.set_exception(reason)
-            self.future.exception()  # perhaps nobody waits for it any more
+            self.future.exception()  # marks it as retrieved: `connect` may have been cancelled
 
 
 async def _close_all(connections: Mapping[str, _Connection]) -> None:
-    """End connections, and wait for that. Cancelling the wait doesn't leave a server running."""
+    """End connections, and wait for their end. If the wait is cancelled, they end anyway."""
     if tasks := [connection.end() for connection in connections.values()]:
         await asyncio.wait(tasks)
 
 
 @asynccontextmanager
 async def _transport(server: Any) -> AsyncGenerator[tuple[Any, Any]]:
-    """Open the streams to a server. Version 1 of `mcp` yields a third value for some."""
+    """Open the streams to a server."""
     import mcp
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
@@ -221,7 +222,7 @@ async def _transport(server: Any) -> AsyncGenerator[tuple[Any, Any]]:
             else:
                 client = await stack.enter_async_context(_http_client(headers))
                 streams = await stack.enter_async_context(streamable_http_client(server.url, http_client=client))
-        yield streams[0], streams[1]
+        yield streams[0], streams[1]  # version 1 of `mcp` has a third value for HTTP
 
 
 def _http_client(headers: dict[str, str]) -> Any:

@@ -1,4 +1,4 @@
-"""Asking the user for permission, and remembering what holds for the rest of the session."""
+"""Asks the user for permission, and remembers the decisions for the rest of the session."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Decision:
 
 
 class PermissionMemory(dict[str, bool]):
-    """What the user decided for the rest of a session ("always"): tools, and whether they are allowed.
+    """The decisions that hold for the rest of a session ("always"): whether each tool is allowed.
 
-    It belongs to one session. Its `items` can be shown or kept.
+    Each session has its own. Show or store its `items`.
     """
 
     def __init__(self) -> None:
@@ -45,15 +45,18 @@ class PermissionMemory(dict[str, bool]):
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def remember(self, tool: str, *, allowed: bool) -> None:
-        """Decide for the rest of the session."""
+        """Allow or reject a tool for the rest of the session."""
         self[tool] = allowed
 
     def lock_for(self, tool: str | None) -> asyncio.Lock:
-        """Return the lock to hold while the user is asked, so that "always" also holds for parallel calls of a tool."""
+        """Return the lock to hold while the user is asked about a tool.
+
+        So an answer for "always" also holds for parallel calls of the tool.
+        """
         return asyncio.Lock() if tool is None else self._locks.setdefault(tool, asyncio.Lock())
 
     def forget(self, tool: str | None = None) -> None:
-        """Forget the decision about a tool, or all decisions. The user is asked again then."""
+        """Forget the decision about a tool, or all decisions, so that the user is asked again."""
         if tool is None:
             self.clear()
         else:
@@ -82,39 +85,44 @@ async def ask(
         session_id: the session of the tool call.
         tool_call: the tool call as the user should see it.
         tool: what an answer for "always" is remembered for, such as the tool's name. Questions about one tool are asked
-            one after the other. With None, nothing is remembered.
-        memory: where it is remembered.
-        options: what the user can choose from; without it, allow and reject, once and always.
+            one after the other. If it is None, nothing is remembered.
+        memory: the decisions of the session.
+        options: what the user can choose from; by default allow and reject, once and always.
 
     Raises:
-        TurnCancelled: The user cancelled the turn, or closed the dialog without an answer.
-        ValueError: Two options have the same id.
+        TurnCancelled: if the user cancelled the turn, or closed the dialog without an answer.
+        ValueError: if two options have the same id.
+        RemoteError: if the client answers with an error.
     """
     async with memory.lock_for(tool):
-        return await decide(client, session_id, tool_call, tool, memory, options)
+        return await ask_with_lock(client, session_id, tool_call, tool=tool, memory=memory, options=options)
 
 
-async def decide(
+async def ask_with_lock(
     client: v1.RemoteClient,
     session_id: str,
     tool_call: v1.ToolCallUpdate,
+    *,
     tool: str | None,
     memory: PermissionMemory,
     options: Sequence[v1.PermissionOption] | None,
 ) -> Decision:
-    """Do what `ask` does, for callers that hold `memory.lock_for(tool)`."""
+    """Do what `ask` does. The caller holds `memory.lock_for(tool)`."""
     remembered = None if tool is None else memory.get(tool)
     if remembered is not None:
         return Decision(remembered, None)
     offered = default_options(client) if options is None else [convert(client, option) for option in options]
-    for index, option in enumerate(offered):
-        if option.option_id in [earlier.option_id for earlier in offered[:index]]:
-            raise ValueError(f"Two options have the id {option.option_id!r}")
+    options_by_id: dict[str, v1.PermissionOption] = {}
+    for option in offered:
+        if option.option_id in options_by_id:
+            raise ValueError(f"Two options have the id {option.option_id!r}. Give each option its own id.")
+        options_by_id[option.option_id] = option
     response = await client.session_request_permission(session_id=session_id, tool_call=tool_call, options=offered)
     if response.outcome.outcome == "cancelled":
         raise TurnCancelled
-    chosen = response.outcome.option_id
-    kind = next((option.kind for option in offered if option.option_id == chosen), None)  # None: it was not offered
+    option_id = response.outcome.option_id
+    chosen = options_by_id.get(option_id)
+    kind = None if chosen is None else chosen.kind  # an option that was not offered allows nothing
     if kind in _LASTING and tool is not None:
         memory.remember(tool, allowed=kind in _ALLOWING)
-    return Decision(kind in _ALLOWING, chosen)
+    return Decision(kind in _ALLOWING, option_id)

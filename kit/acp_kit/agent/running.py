@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommandRun:
-    """A command that a turn runs. The attributes are the arguments of `Turn.run`."""
+    """Runs a command for a turn. The attributes are the arguments of `Turn.run`."""
 
     command: str
     args: tuple[str, ...]
@@ -30,7 +30,7 @@ class CommandRun:
     output_byte_limit: int
 
     async def run(self, session: SessionBase, call: ToolCall | None) -> TerminalResult:
-        """Run it until it exits. Its descendants that still run are ended, too."""
+        """Run the command until it exits, then end its descendants. `call` shows its output."""
         command, args = in_shell(self.command, self.args) if self.shell else (self.command, self.args)
         if session.client.supports("terminal/create"):
             return await self._in_terminal(session, command, args, call)
@@ -42,14 +42,21 @@ class CommandRun:
     async def _in_terminal(
         self, session: SessionBase, command: str, args: tuple[str, ...], call: ToolCall | None
     ) -> TerminalResult:
-        limit = self.output_byte_limit
-        terminal = Terminal(session.client, session.id, command, args, self.cwd, self.env, limit)
+        terminal = Terminal(
+            session.client,
+            session.id,
+            command,
+            args,
+            cwd=self.cwd,
+            env=self.env,
+            output_byte_limit=self.output_byte_limit,
+        )
         async with terminal:
             if call is not None:
                 call.output(terminal.content)
                 await call.update()
             result = await terminal.wait(self.timeout)
-        tail = OutputTail(limit)  # not every client keeps to the limit
+        tail = OutputTail(self.output_byte_limit)  # some clients exceed the limit
         tail.add(result.output.encode(errors="replace"))
         return replace(result, output=tail.text, truncated=True) if tail.truncated else result
 

@@ -1,4 +1,4 @@
-"""What turns and tool calls need from their session."""
+"""A session as its turns and tool calls use it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
 
 
 class SessionBase:
-    """A session as its turns see it: a `Session` without the method that begins a turn."""
+    """A `Session` without the method that begins a turn, so that turns can use it."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class SessionBase:
             cwd: its working directory.
             additional_directories: further directories that its tools may use.
             record: is awaited with the session's id and each update before that is sent, to keep a history.
-            continued: whether it is an earlier session, which has tool calls with ids that aren't known here.
+            continued: whether it is an earlier session. The ids of its earlier tool calls are not known here.
         """
         self.client = client
         self.id = session_id
@@ -49,12 +49,13 @@ class SessionBase:
         self._continued = continued
         self._tool_call_ids: set[str] = set()
 
-    def tool_call_id(self, wanted: str | None) -> str:
-        """Return an id for a new tool call: the wanted one, unless another tool call of the session may have it."""
-        if wanted is None or self._continued or wanted in self._tool_call_ids:
-            wanted = uuid4().hex
-        self._tool_call_ids.add(wanted)
-        return wanted
+    def new_tool_call_id(self, given_id: str | None) -> str:
+        """Return an id for a new tool call: the given one, unless another tool call of the session may have it."""
+        id = given_id
+        if id is None or self._continued or id in self._tool_call_ids:
+            id = uuid4().hex
+        self._tool_call_ids.add(id)
+        return id
 
     async def send(self, update: SessionUpdate) -> None:
         """Record an update and send it to the client."""
@@ -62,7 +63,7 @@ class SessionBase:
         await self.client.session_update(session_id=self.id, update=update)
 
     async def record(self, update: SessionUpdate) -> None:
-        """Record an update that the client knows already, such as a chunk of the user's message."""
+        """Record an update without sending it, because the client has it, such as a chunk of the user's message."""
         if (tool_call_id := vars(update).get("tool_call_id")) is not None:
             self._tool_call_ids.add(tool_call_id)
         if self._record is not None:

@@ -1,4 +1,4 @@
-"""The sessions of an agent: where each works, and what the user permitted in it."""
+"""The sessions of an agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acp_runtime import ResourceNotFound
 
 
 class Session(SessionBase):
-    """One session of an agent: where it works, and what the user permitted in it.
+    """One session of an agent: its folders, its files, and the user's permissions.
 
     Attributes:
         id: its id.
@@ -56,14 +56,14 @@ class Sessions(dict[str, Session]):
         additional_directories: Sequence[str | Path] = (),
         session_id: str | None = None,
     ) -> Session:
-        """Make a session and keep it.
+        """Make a session and add it.
 
         Args:
             client: the proxy of the client.
             cwd: its working directory.
             additional_directories: further directories that its tools may use.
-            session_id: the id of an earlier session that is loaded or resumed; without it, a new id. A session with
-                this id is replaced.
+            session_id: the id of an earlier session that is loaded or resumed; by default a new id. It replaces a
+                session with this id.
         """
         session = Session(
             client,

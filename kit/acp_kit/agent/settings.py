@@ -1,4 +1,4 @@
-"""The modes and config options of a session, declared once, and kept the same for clients that know either."""
+"""The modes and config options of a session. Options are declared once; the modes are one of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def select(
         name: what the user sees.
         values: the name of each value, by the value's id; or the values with their descriptions.
         current: the initial value; without it, the first.
-        category: what it is about. The option with the category `mode` is also offered as the session's modes.
+        category: its category. The option with the category `mode` is also offered as the session's modes.
         description: more for the user.
 
     Raises:
@@ -48,8 +48,8 @@ def select(
         name=name,
         options=options,
         current_value=options[0].value if current is None else current,
-        category=_given(category),
-        description=_given(description),
+        category=_or_absent(category),
+        description=_or_absent(description),
     )
 
 
@@ -67,15 +67,15 @@ def toggle(
         id: its id.
         name: what the user sees.
         current: whether it is initially on.
-        category: what it is about.
+        category: its category.
         description: more for the user.
     """
     return v1.SessionConfigOptionBoolean(
-        id=id, name=name, current_value=current, category=_given(category), description=_given(description)
+        id=id, name=name, current_value=current, category=_or_absent(category), description=_or_absent(description)
     )
 
 
-def _given(value: str | None) -> Any:
+def _or_absent(value: str | None) -> Any:
     return ABSENT if value is None else value
 
 
@@ -101,12 +101,12 @@ class Settings:
 
         Args:
             session: the session.
-            current: the values from before, for a session that is loaded. Values that no longer exist are
-                ignored.
             options: the options with their initial values, such as `select(...)` and `toggle(...)` return.
+            current: the values of a session that is loaded, by the ids of the options. Values that the options no
+                longer offer are ignored.
 
         Raises:
-            ValueError: if two options have the same id, or an option doesn't have the given value.
+            ValueError: if two options have the same id, or an option doesn't offer its initial value.
         """
         self.session: SessionBase = session
         self._options: dict[str, v1.SessionConfigOption] = {}
@@ -143,21 +143,21 @@ class Settings:
         return like(client, v1.SessionModeState)(
             current_mode_id=option.current_value,
             available_modes=[
-                mode(id=value.value, name=value.name, description=_given(value.description))
+                mode(id=value.value, name=value.name, description=_or_absent(value.description))
                 for value in values_of(option)
             ],
         )
 
     @property
     def config_options(self) -> list[v1.SessionConfigOption]:
-        """All options with their current values, except those that the client doesn't know."""
-        return [option for option in self._options.values() if option.type == "select" or self._knows_booleans()]
+        """All options with their current values. Toggles are left out if the client doesn't support them."""
+        return [option for option in self._options.values() if option.type == "select" or self._supports_toggles()]
 
     async def set(self, config_id: str, value: str | bool) -> None:
-        """Change an option without a request from the client, and tell the client.
+        """Change an option on the agent's own initiative, and tell the client.
 
         Raises:
-            ValueError: if there is no such option, or it doesn't have that value.
+            ValueError: if there is no such option, or it doesn't offer that value.
         """
         self._change(config_id, value)
         await self.session.send(self._options_update())
@@ -168,7 +168,7 @@ class Settings:
         """Answer `session/set_mode`.
 
         Raises:
-            InvalidParams: There is no such mode.
+            InvalidParams: if there is no such mode.
         """
         option = self._mode_option()
         if option is None:
@@ -182,7 +182,7 @@ class Settings:
         """Answer `session/set_config_option`.
 
         Raises:
-            InvalidParams: There is no such option, or it doesn't have that value.
+            InvalidParams: if there is no such option, or it doesn't offer that value.
         """
         self._change_for_client(request.config_id, request.value, {"configId": request.config_id})
         if self._is_mode(request.config_id):
@@ -216,7 +216,7 @@ class Settings:
         option = self._mode_option()
         return option is not None and option.id == config_id
 
-    def _knows_booleans(self) -> bool:
+    def _supports_toggles(self) -> bool:
         capabilities = self.session.client.capabilities
         session = capabilities and capabilities.session
         options = session and session.config_options

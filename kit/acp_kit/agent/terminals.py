@@ -1,4 +1,4 @@
-"""A command in a terminal of the client: created, waited for, and always released."""
+"""Commands in terminals of the client."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from acp_kit.common.sequences import check_sequence
 from acp_kit.common.shielded_tasks import run_within
 from acp_runtime import ABSENT
 
-# How long the client may take, in seconds, to kill a command after a timeout; and at the end of a block to release the
-# terminal, or to create it first if the turn was cancelled meanwhile.
+# How long the client may take to kill a command after a timeout, or to release a terminal at the end of its block, in
+# seconds. If the block is cancelled while the terminal is created, this includes its creation.
 _DEADLINE = 5.0
 
 
@@ -25,14 +25,14 @@ Exited: TypeAlias = v1.WaitForTerminalExitResponse | v1.TerminalExitStatus
 
 @dataclass(frozen=True)
 class TerminalResult:
-    """The end of a command.
+    """How a command ended, and its output.
 
     Attributes:
-        exit_code: its exit code; None if a signal ended it, or if it is not known.
-        signal: the signal that ended it, such as `SIGKILL`; None if it exited by itself, or if it is not known.
-        output: what it wrote, or the end of it.
+        exit_code: its exit code; None if a signal ended it, or if it is unknown.
+        signal: the signal that ended it, such as `SIGKILL`; None if it exited by itself, or if it is unknown.
+        output: its output, or the end of it.
         truncated: whether the beginning of the output is missing.
-        timed_out: whether it was killed because the time was over.
+        timed_out: whether it was killed because of the timeout.
     """
 
     exit_code: int | None
@@ -43,7 +43,7 @@ class TerminalResult:
 
     @classmethod
     def of(cls, exited: Exited | None, output: v1.TerminalOutputResponse, *, timed_out: bool) -> TerminalResult:
-        """Return the end of a command from the client's answers."""
+        """Return the result of a command from the client's responses."""
         code, signal = (exited.exit_code, exited.signal) if exited else (None, None)
         return cls(code, signal, output.output, output.truncated, timed_out)
 
@@ -51,9 +51,9 @@ class TerminalResult:
 class Terminal:
     """A command in a terminal of the client. Use it as an async context manager.
 
-    The block releases the terminal in every case, which kills a command that still runs. It waits a few seconds for the
-    client's response, so that a turn ends even if the client doesn't answer. To keep its output in front of
-    the user, add the terminal to a tool call (`call.output(terminal.content)`) before the block ends.
+    The end of the block always releases the terminal, which kills a command that still runs. It waits at most 5 seconds
+    for the client's response. To keep the output visible to the user, add the terminal to a tool call
+    (`call.output(terminal.content)`) before the block ends.
 
     Attributes:
         terminal_id: its id. Set when the block is entered.
@@ -65,6 +65,7 @@ class Terminal:
         session_id: str,
         command: str,
         args: Sequence[str],
+        *,
         cwd: str,
         env: Mapping[str, str],
         output_byte_limit: int | None,
@@ -106,10 +107,13 @@ class Terminal:
     async def wait(self, timeout: float | None = None) -> TerminalResult:
         """Wait until the command has exited. Kill it on a timeout.
 
-        If the client doesn't report the exit of the killed command within a few seconds, the exit status is unknown.
+        If the client doesn't report the exit of the killed command within 5 seconds, the exit status is unknown.
 
         Args:
-            timeout: in seconds; without it, as long as it takes.
+            timeout: how long to wait, in seconds; None for no limit.
+
+        Raises:
+            RemoteError: if the client answers with an error.
         """
         exited = await self._wait_for_exit(timeout)
         timed_out = exited is None
@@ -122,16 +126,16 @@ class Terminal:
         return TerminalResult.of(exited, output, timed_out=timed_out)
 
     async def output(self) -> str:
-        """Return what the command has written so far, or the end of it."""
+        """Return the output so far, or the end of it."""
         response = await self._client.terminal_output(session_id=self._session_id, terminal_id=self.terminal_id)
         return response.output
 
     async def kill(self) -> None:
-        """Kill the command. Its output stays, and `wait` returns."""
+        """Kill the command. Its output can still be read, and `wait` returns."""
         await self._client.terminal_kill(session_id=self._session_id, terminal_id=self.terminal_id)
 
     async def _wait_for_exit(self, timeout: float | None) -> v1.WaitForTerminalExitResponse | None:
-        """Wait for the exit; return None if the time is over."""
+        """Wait for the exit. Return None on a timeout."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 return await self._client.terminal_wait_for_exit(

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from acp_bindings import v1
-from acp_kit.agent.errors import Rejected, TurnCancelled, is_only, reason_of
-from acp_kit.agent.permissions import decide
+from acp_kit.agent.errors import Rejected, TurnCancelled, all_errors, reason_of
+from acp_kit.agent.permissions import ask_with_lock
 from acp_kit.common.profiles import convert, like
 from acp_kit.common.sequences import check_sequence
 from acp_kit.common.shielded_tasks import run_to_end
@@ -38,8 +38,8 @@ class _Turn(Protocol):
 class ToolCall:
     """One tool call. Use it as an async context manager.
 
-    Its block ends it in every case: as `completed`, or as `failed` with the reason if the block raises or is cancelled.
-    `Rejected` of this tool call doesn't leave the block; every other exception does.
+    The end of the block always ends it: as `completed`, or as `failed` with the reason if the block raises or is
+    cancelled. The block suppresses `Rejected` of this tool call, and no other exception.
 
     Attributes:
         id: its id, on the wire and in the history. No other tool call of the session has it.
@@ -52,6 +52,7 @@ class ToolCall:
         self,
         turn: _Turn,
         title: str,
+        *,
         kind: v1.ToolKind,
         tool: str | None,
         locations: Sequence[str | Path | v1.ToolCallLocation],
@@ -66,21 +67,24 @@ class ToolCall:
         self._result: dict[str, Any] = {}
         self._has_begun = False
         self._has_ended = False
-        self.id: str = turn.session.tool_call_id(tool_call_id)
+        self.id: str = turn.session.new_tool_call_id(tool_call_id)
         self.given_id = tool_call_id
         self.title: str = title
         self.rejected: bool = False
-        self._about: dict[str, Any] = {
-            "title": title,
-            "kind": kind,
-            **({"locations": self._locate(locations)} if locations else {}),
-            **({} if raw_input is None else {"raw_input": raw_input}),
-            **({} if tool is None else {"name": tool}),
-        }
+        self._fields = _without_none(
+            title=title,
+            kind=kind,
+            locations=self._locations(locations) or None,
+            raw_input=raw_input,
+            name=tool,
+        )
         self.output(*check_sequence("content", content))
 
     async def start(self) -> ToolCall:
-        """Begin without a block, if the result comes as an event. `end` ends it, or else the turn does, as failed."""
+        """Begin without a block, if the result comes as an event. Call `end` then.
+
+        If nobody calls it, the turn ends the tool call as failed.
+        """
         await self.__aenter__()
         self._turn.unfinished.append(self)
         return self
@@ -94,7 +98,7 @@ class ToolCall:
             failed: whether the tool failed.
 
         Raises:
-            RuntimeError: The tool call has not begun, or has ended.
+            RuntimeError: if the tool call has not begun, or has ended.
         """
         self._refuse_before_start()
         self.output(*content, raw=raw)
@@ -104,10 +108,10 @@ class ToolCall:
         self._has_begun = True
         started = like(self._client, v1.SessionUpdateToolCall)
         try:
-            await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._shown_so_far()))
-        except asyncio.CancelledError as error:  # perhaps after it was sent
+            await self._turn.send(started(tool_call_id=self.id, status="in_progress", **self._fields_and_content()))
+        except asyncio.CancelledError as error:  # the start may have been sent
             self.output(reason_of(error))
-            await self._end("failed", **self._about)
+            await self._end("failed", **self._fields)
             raise
         return self
 
@@ -118,8 +122,7 @@ class ToolCall:
             await self._end("completed", **self._result)
             return False
         self.output(reason_of(error))
-        ids = None, self.id, self.given_id
-        if is_only(error, lambda raised: isinstance(raised, Rejected) and raised.tool_call_id in ids):
+        if all_errors(error, self._is_own_rejection):
             self.rejected = True
             await self._end("failed", **self._result)
             return True
@@ -135,26 +138,31 @@ class ToolCall:
         """Ask the user whether the tool may run. An answer for "always" holds for the tool in this session.
 
         Args:
-            options: what the user can choose from; without it, allow and reject, once and always.
+            options: what the user can choose from; by default allow and reject, once and always.
             remember: what an answer for "always" holds for, such as one exact command. By default it holds for the
                 `tool`, or without one for the title. With False, nothing is remembered.
 
         Returns:
-            The id of the chosen option; None if an earlier answer held.
+            The id of the chosen option; None if an earlier answer for "always" held.
 
         Raises:
-            Rejected: The user rejected it, or chose an option that was not offered. The block swallows this.
-            TurnCancelled: The user cancelled the turn. The block of the turn swallows this.
-            RuntimeError: The tool call has not begun, or has ended.
-            ValueError: Two options have the same id.
+            Rejected: if the user rejected it, or chose an option that was not offered. The block suppresses this.
+            TurnCancelled: if the user cancelled the turn. The block of the turn suppresses this.
+            RuntimeError: if the tool call has not begun, or has ended.
+            ValueError: if two options have the same id.
         """
         self._refuse_before_start()
-        session, tool = self._turn.session, self._memory_key(remember)
-        shown = like(self._client, v1.ToolCallUpdate)(tool_call_id=self.id, status="pending", **self._shown_so_far())
+        session = self._turn.session
+        tool = self._remembered_tool(remember)
+        pending = like(self._client, v1.ToolCallUpdate)(
+            tool_call_id=self.id, status="pending", **self._fields_and_content()
+        )
         async with session.permissions.lock_for(tool):
             self._check()
             try:
-                decision = await decide(self._client, session.id, shown, tool, session.permissions, options)
+                decision = await ask_with_lock(
+                    self._client, session.id, pending, tool=tool, memory=session.permissions, options=options
+                )
             except TurnCancelled:
                 self._turn.stop_reason = "cancelled"
                 raise
@@ -167,14 +175,14 @@ class ToolCall:
         return decision.option_id
 
     def output(self, *content: Output, raw: Any = None) -> None:
-        """Add to what the user sees of the result. It is sent when the tool call ends, or with the next `update`.
+        """Add output, which the user sees. It is sent when the tool call ends, or with the next `update`.
 
         Args:
             content: text, blocks of content, diffs, or `Terminal.content` of a command that the tool call runs.
             raw: the result as the tool gave it, any JSON value.
 
         Raises:
-            RuntimeError: The tool call has ended.
+            RuntimeError: if the tool call has ended.
         """
         self._refuse_after_end()
         self._content += [self._content_of(part) for part in content]
@@ -182,7 +190,7 @@ class ToolCall:
             self._result["raw_output"] = raw
 
     def diff(self, path: str | Path, *, old: str | None, new: str) -> None:
-        """Add a change of a file to what the user sees.
+        """Add a change of a file to the output.
 
         Args:
             path: the file, absolute or relative to the session's working directory.
@@ -192,17 +200,18 @@ class ToolCall:
         self.output(like(self._client, v1.ToolCallContentDiff)(path=self._absolute(path), old_text=old, new_text=new))
 
     async def change(self, path: str | Path, new: str) -> None:
-        """Add the change that the tool call will make to a file. Call it before the file is written, and before `ask`.
+        """Add the change that the tool call will make to a file. Call this before `ask`, and before writing the file.
 
-        If the client answers with an error, the change is shown from the text on the disk. If neither gives the text of
-        a file that exists, the reason is added in place of the change, so that the user can still be asked.
+        The old text is the client's, or after an error of the client the disk's. If neither can read a file that
+        exists, the reason is added instead of the change, so that the user can still be asked.
 
         Args:
             path: the file, absolute or relative to the session's working directory. It need not exist.
             new: its content after.
 
         Raises:
-            TurnCancelled: The turn was cancelled.
+            TurnCancelled: if the turn was cancelled.
+            RuntimeError: if the tool call has ended.
             OSError: if the client serves no files, and a root of the session is not an existing folder.
         """
         self._check()
@@ -221,23 +230,26 @@ class ToolCall:
         locations: Sequence[str | Path | v1.ToolCallLocation] | None = None,
         raw_input: Any = None,
     ) -> None:
-        """Send the output so far and changed fields at once. The arguments are those of `Turn.tool_call`.
+        """Send the output so far and the given fields now. The arguments are those of `Turn.tool_call`.
 
         Raises:
-            TurnCancelled: The turn was cancelled.
-            RuntimeError: The tool call has not begun, or has ended.
+            TurnCancelled: if the turn was cancelled.
+            RuntimeError: if the tool call has not begun, or has ended.
         """
         self._refuse_before_start()
         self._check()
-        located = None if locations is None else self._locate(locations)
-        given = {"title": title, "kind": kind, "locations": located, "raw_input": raw_input}
-        changes = {name: value for name, value in given.items() if value is not None}
-        self._about |= changes
-        self.title = self._about["title"]
+        changes = _without_none(
+            title=title,
+            kind=kind,
+            locations=None if locations is None else self._locations(locations),
+            raw_input=raw_input,
+        )
+        self._fields |= changes
+        self.title = self._fields["title"]
         await self._send(status="in_progress", **changes)
 
-    def _shown_so_far(self) -> dict[str, Any]:
-        return {**self._about, **({"content": [*self._content]} if self._content else {})}
+    def _fields_and_content(self) -> dict[str, Any]:
+        return {**self._fields, "content": [*self._content]} if self._content else self._fields
 
     def _check(self) -> None:
         self._refuse_after_end()
@@ -252,15 +264,18 @@ class ToolCall:
 
     def _refuse_after_end(self) -> None:
         if self._has_ended:
-            raise RuntimeError(f"The tool call {self.title!r} has ended. Use it inside of its block only.")
+            raise RuntimeError(f"The tool call {self.title!r} has ended. Use it inside its block only.")
 
-    def _memory_key(self, remember: str | bool) -> str | None:
+    def _is_own_rejection(self, error: BaseException) -> bool:
+        return isinstance(error, Rejected) and error.tool_call_id in (None, self.id, self.given_id)
+
+    def _remembered_tool(self, remember: str | bool) -> str | None:
         if isinstance(remember, str):
             return remember
         return (self._tool or self.title) if remember else None
 
     async def _end(self, status: v1.ToolCallStatus, **fields: Any) -> None:
-        """Record and send the end, also in a cancelled turn. A cancellation waits for it: nothing stays open."""
+        """Record and send the end, also in a cancelled turn. Cancelling this waits until that is done."""
         self._has_ended = True
         self._turn.unfinished[:] = [call for call in self._turn.unfinished if call is not self]
         await run_to_end(self._send_end(self._update(status=status, **fields)))
@@ -269,7 +284,7 @@ class ToolCall:
         session = self._turn.session
         try:
             await session.send(update)
-        except Exception as error:  # the history failed, or the output is not JSON or too large
+        except Exception as error:  # the history failed, or the output can't be sent
             self._content = [self._content_of(reason_of(error))]
             with suppress(Exception):
                 await self._client.session_update(session_id=session.id, update=self._update(status="failed"))
@@ -283,7 +298,7 @@ class ToolCall:
             fields["content"] = [*self._content]
         return like(self._client, v1.SessionUpdateToolCallUpdate)(tool_call_id=self.id, **fields)
 
-    def _locate(self, locations: Sequence[str | Path | v1.ToolCallLocation]) -> list[v1.ToolCallLocation]:
+    def _locations(self, locations: Sequence[str | Path | v1.ToolCallLocation]) -> list[v1.ToolCallLocation]:
         check_sequence("locations", locations)
         location = like(self._client, v1.ToolCallLocation)
         return [
@@ -303,3 +318,7 @@ class ToolCall:
         if content.type == "content" or content.type == "diff" or content.type == "terminal":  # noqa: PLR1714
             return content
         return like(self._client, v1.ToolCallContentContent)(content=content)
+
+
+def _without_none(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""One turn of a session, as an agent sees it: from the prompt to its response."""
+"""One turn of an agent, from the prompt to the response."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import uuid4
 
 from acp_bindings import v1
-from acp_kit.agent.errors import TurnCancelled, is_only
+from acp_kit.agent.errors import TurnCancelled, all_errors
 from acp_kit.agent.tool_calls import Output, ToolCall
 from acp_kit.common.profiles import convert, like
 from acp_runtime import current_request
@@ -28,15 +28,15 @@ M = TypeVar("M", bound="BaseModel")
 class Turn:
     """One turn. Use it as an async context manager, and return its `response` after the block.
 
-    When the user cancels, the handler's task is cancelled as usual: the block is left with `CancelledError`, and the
-    runtime answers `cancelled`. If the block suppresses the error, `response` still says `cancelled`. When the user
-    closes a permission dialog without an answer, the block ends, and `response` says `cancelled`.
+    When the user cancels the turn, the runtime cancels the handler's task, so the block is left with `CancelledError`,
+    and answers `cancelled`. If the block suppresses the error, `response` also says `cancelled`. When the user closes
+    a permission dialog without an answer, the block ends, and `response` says `cancelled`.
 
     Attributes:
         session: the session of the turn.
         stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` where that applies.
-        unfinished: the tool calls that `ToolCall.start` began and that have not ended. The end of the block ends them
-            as failed.
+        unfinished: the tool calls that `ToolCall.start` began and that have not ended. At the end of the block, they
+            fail.
     """
 
     def __init__(self, session: SessionBase, prompt: Sequence[v1.ContentBlock] = ()) -> None:
@@ -44,13 +44,13 @@ class Turn:
         self.stop_reason: v1.StopReason = "end_turn"
         self.unfinished: list[ToolCall] = []
         self._prompt = prompt
-        self._runs: set[asyncio.Task[TerminalResult]] = set()
+        self._commands: set[asyncio.Task[TerminalResult]] = set()
         self._has_ended = False
-        self._speaking: type[Any] | None = None
-        self._message_id = ""
-        self._text = like(session.client, v1.ContentBlockText)
-        self._message = like(session.client, v1.SessionUpdateAgentMessageChunk)
-        self._thought = like(session.client, v1.SessionUpdateAgentThoughtChunk)
+        # The class of the last chunk and the id of its message; None if another chunk begins a new message.
+        self._open_message: tuple[type[Any], str] | None = None
+        self._text_class = like(session.client, v1.ContentBlockText)
+        self._message_class = like(session.client, v1.SessionUpdateAgentMessageChunk)
+        self._thought_class = like(session.client, v1.SessionUpdateAgentThoughtChunk)
 
     @property
     def response(self) -> v1.PromptResponse:
@@ -59,9 +59,9 @@ class Turn:
 
     @property
     def open_calls(self) -> Mapping[str, ToolCall]:
-        """The tool calls of `unfinished` by the ids that were passed to `tool_call`, and by their own.
+        """The unfinished tool calls by their own ids and by the ids that were passed to `tool_call`.
 
-        If several have the same id, it is the first one, because results come in the order of the calls.
+        If several have the same id, this is the first one, because results come in the order of the calls.
         """
         return {id: call for call in reversed(self.unfinished) for id in (call.given_id, call.id) if id is not None}
 
@@ -80,13 +80,13 @@ class Turn:
             self.stop_reason = "cancelled"  # even if the block has suppressed the error
         self._has_ended = True
         try:
-            for command in self._runs:
+            for command in self._commands:
                 command.cancel()
-            if self._runs:
-                await asyncio.wait(self._runs)
+            if self._commands:
+                await asyncio.wait(self._commands)
         finally:
             await self._end_unfinished(error)
-        if is_only(error, lambda raised: isinstance(raised, TurnCancelled)):
+        if all_errors(error, lambda raised: isinstance(raised, TurnCancelled)):
             self.stop_reason = "cancelled"
             return True
         return False
@@ -109,15 +109,19 @@ class Turn:
         """Send a chunk of the agent's message.
 
         Args:
-            content: text, or a block of content. Nothing is sent for an empty text, such as the empty deltas of models.
-            message_id: the message that it belongs to, if the agent has ids of its own. Without it, chunks form one
-                message until something else is sent.
+            content: text, or a block of content. An empty text, such as the empty deltas of models, is not sent.
+            message_id: the id of its message, if the agent has ids of its own. By default, chunks form one message
+                until something else is sent.
+
+        Raises:
+            TurnCancelled: if the turn was cancelled.
+            RuntimeError: if its block was left.
         """
-        await self._chunk(self._message, content, message_id)
+        await self._send_chunk(self._message_class, content, message_id)
 
     async def think(self, content: str | v1.ContentBlock, *, message_id: str | None = None) -> None:
-        """Send a chunk of the agent's thoughts. The arguments are those of `say`."""
-        await self._chunk(self._thought, content, message_id)
+        """Send a chunk of the agent's thoughts. The arguments and errors are those of `say`."""
+        await self._send_chunk(self._thought_class, content, message_id)
 
     async def plan(self, *entries: v1.PlanEntry) -> None:
         """Send the plan. It replaces the earlier one, so pass all entries each time."""
@@ -125,27 +129,27 @@ class Turn:
         await self.send(like(client, v1.SessionUpdatePlan)(entries=[convert(client, entry) for entry in entries]))
 
     async def send(self, update: v1.SessionUpdate) -> None:
-        """Send any update. What the agent says afterwards is a new message.
+        """Send any update. The next chunk begins a new message.
 
         Raises:
-            TurnCancelled: The turn was cancelled.
-            RuntimeError: Its block was left.
+            TurnCancelled: if the turn was cancelled.
+            RuntimeError: if its block was left.
         """
         self.check()
-        self._speaking = None
+        self._open_message = None
         await self.session.send(convert(self.session.client, update))
 
     def check(self) -> None:
         """Raise if the turn is over. All methods that send something call this.
 
         Raises:
-            TurnCancelled: The turn was cancelled.
-            RuntimeError: Its block was left.
+            TurnCancelled: if the turn was cancelled.
+            RuntimeError: if its block was left.
         """
         if self.stop_reason == "cancelled":
             raise TurnCancelled
         if self._has_ended:
-            raise RuntimeError("The turn has ended. Use it inside of its block only.")
+            raise RuntimeError("The turn has ended. Use it inside its block only.")
 
     def tool_call(
         self,
@@ -162,16 +166,25 @@ class Turn:
 
         Args:
             title: what the user sees.
-            kind: what the tool does, by which clients choose an icon.
-            tool: the name of the tool. An answer for "always" is remembered for it; without it, for the title.
+            kind: what the tool does. Clients choose an icon by it.
+            tool: the name of the tool. An answer for "always" is remembered for it; by default, for the title.
             locations: the files that it works on, absolute or relative to the session's working directory.
             raw_input: the arguments of the tool.
-            content: what the user sees from the beginning, such as the diff that the tool call will make.
-            tool_call_id: the id that the model gave it, by which `open_calls` finds it. Models use ids again, so this
-                is `ToolCall.id` only if no other tool call of the session may have it. A session that was loaded or
-                resumed may have any.
+            content: output to show from the beginning, such as the diff that the tool call will make.
+            tool_call_id: the id that the model gave it, by which `open_calls` finds it. Models use ids again, so
+                `ToolCall.id` is another one if an earlier tool call of the session may have this id. Any may, if the
+                session was loaded or resumed.
         """
-        return ToolCall(self, title, kind, tool, locations, raw_input, content, tool_call_id)
+        return ToolCall(
+            self,
+            title,
+            kind=kind,
+            tool=tool,
+            locations=locations,
+            raw_input=raw_input,
+            content=content,
+            tool_call_id=tool_call_id,
+        )
 
     async def read_text_file(self, path: str | Path, *, line: int | None = None, limit: int | None = None) -> str:
         """Return the text of a file: through the client if it serves files, else from the disk.
@@ -202,7 +215,7 @@ class Turn:
         Args:
             command: the program.
             *args: its arguments.
-            cwd: its working directory, absolute or relative to the session's; without it, the session's.
+            cwd: its working directory, absolute or relative to the session's; by default the session's.
             env: environment variables in addition to the client's own.
             output_byte_limit: how many bytes of output to keep, from the end.
 
@@ -212,8 +225,15 @@ class Turn:
         from acp_kit.agent.terminals import Terminal
 
         self.check()
-        cwd = str(self.session.cwd / (cwd or ""))
-        return Terminal(self.session.client, self.session.id, command, args, cwd, env or {}, output_byte_limit)
+        return Terminal(
+            self.session.client,
+            self.session.id,
+            command,
+            args,
+            cwd=str(self.session.cwd / (cwd or "")),
+            env=env or {},
+            output_byte_limit=output_byte_limit,
+        )
 
     async def run(
         self,
@@ -228,34 +248,41 @@ class Turn:
     ) -> TerminalResult:
         """Run a command: in a terminal of the client if it offers terminals, otherwise as a process of the agent.
 
-        Nothing is left running: the command and its descendants end with the call and with the turn. A process of the
-        agent also ends if the agent is killed. Descendants that leave its process group, as with `setsid`, are not
-        ended.
+        The command and its descendants end with this call, and with the turn. A process of the agent also ends if the
+        agent is killed. Descendants that leave its process group, as with `setsid`, are not ended.
 
         Args:
-            command: the program; with `shell`, a line of shell. Models write such lines.
+            command: the program; with `shell`, a command line, such as models write.
             *args: its arguments. With `shell`, they are quoted.
-            shell: whether it runs in a shell (`/bin/sh`, or `%COMSPEC%` on Windows).
-            timeout: after how many seconds it is killed; without it, never.
-            cwd: its working directory, absolute or relative to the session's; without it, the session's.
-            env: environment variables in addition to those of the client or, as a process of the agent, the agent's.
+            shell: whether to run it in a shell (`/bin/sh`, or `%COMSPEC%` on Windows).
+            timeout: after how many seconds to kill it; None for no limit.
+            cwd: its working directory, absolute or relative to the session's; by default the session's.
+            env: environment variables in addition to those of the client or, for a process of the agent, the agent's.
             output_byte_limit: how many bytes of output to keep, from the end.
-            call: the tool call that shows it: a terminal at once, the output of a process of the agent at its end.
+            call: the tool call that shows the output: of a terminal live, of a process of the agent at its end.
 
         Raises:
             ResourceNotFound: if the program or its working directory doesn't exist.
             RequestError: if it can't be started for another reason.
+            TurnCancelled: if the turn was cancelled.
             RuntimeError: if the turn has ended.
         """
         from acp_kit.agent.running import CommandRun
 
         self.check()
-        cwd = str(self.session.cwd / (cwd or ""))
-        wanted = CommandRun(command, args, cwd, env or {}, shell, timeout, output_byte_limit)
-        running = asyncio.create_task(wanted.run(self.session, call))
-        self._runs.add(running)
-        running.add_done_callback(self._runs.discard)
-        return await running
+        run = CommandRun(
+            command=command,
+            args=args,
+            cwd=str(self.session.cwd / (cwd or "")),
+            env=env or {},
+            shell=shell,
+            timeout=timeout,
+            output_byte_limit=output_byte_limit,
+        )
+        task = asyncio.create_task(run.run(self.session, call))
+        self._commands.add(task)
+        task.add_done_callback(self._commands.discard)
+        return await task
 
     @overload
     async def elicit(self, message: str, form: type[M], *, call: ToolCall | None = None) -> ElicitationResult[M]: ...
@@ -267,16 +294,17 @@ class Turn:
         """Let the user fill in a form. The arguments and errors are those of `acp_kit.agent.elicit`.
 
         Args:
-            message: what the user is asked for, and why.
+            message: what the user should enter, and why.
             form: the fields.
-            call: the tool call that needs it, if there is one.
+            call: the tool call that needs the values, if there is one.
         """
         from acp_kit.agent.elicitation import elicit
 
         self.check()
-        client, id, call_id = self.session.client, self.session.id, call.id if call else None
-        answer: ElicitationResult[Any] = await elicit(client, id, message, form, tool_call_id=call_id)
-        return answer
+        result: ElicitationResult[Any] = await elicit(
+            self.session.client, self.session.id, message, form, tool_call_id=call.id if call else None
+        )
+        return result
 
     async def elicit_url(
         self, message: str, url: str, *, elicitation_id: str | None = None, call: ToolCall | None = None
@@ -286,25 +314,31 @@ class Turn:
         Args:
             message: what the user will do there, and why.
             url: the address.
-            elicitation_id: its id, if you tell the client later that the user is done there.
-            call: the tool call that needs it, if there is one.
+            elicitation_id: its id, if you will tell the client that the user has finished there.
+            call: the tool call that needs this, if there is one.
         """
         from acp_kit.agent.elicitation import elicit_url
 
         self.check()
-        ids = {"elicitation_id": elicitation_id, "tool_call_id": call.id if call else None}
-        return await elicit_url(self.session.client, self.session.id, message, url, **ids)
+        return await elicit_url(
+            self.session.client,
+            self.session.id,
+            message,
+            url,
+            elicitation_id=elicitation_id,
+            tool_call_id=call.id if call else None,
+        )
 
-    async def _chunk(self, kind: type[Any], content: str | v1.ContentBlock, message_id: str | None) -> None:
+    async def _send_chunk(self, chunk_class: type[Any], content: str | v1.ContentBlock, message_id: str | None) -> None:
         self.check()
         if content == "":
             return
         if message_id is not None:
-            self._speaking = None
-        elif self._speaking is kind:
-            message_id = self._message_id
+            self._open_message = None
+        elif self._open_message is not None and self._open_message[0] is chunk_class:
+            message_id = self._open_message[1]
         else:
             message_id = uuid4().hex
-            self._speaking, self._message_id = kind, message_id
-        block = self._text(text=content) if isinstance(content, str) else convert(self.session.client, content)
-        await self.session.send(kind(content=block, message_id=message_id))
+            self._open_message = (chunk_class, message_id)
+        block = self._text_class(text=content) if isinstance(content, str) else convert(self.session.client, content)
+        await self.session.send(chunk_class(content=block, message_id=message_id))

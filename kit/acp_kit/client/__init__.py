@@ -1,4 +1,4 @@
-"""The client's side: sessions and their state, files, terminals and permissions.
+"""For clients: sessions and their state, files, terminals, permissions and questions to the user.
 
 For example:
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def limited(seconds: float | None, explain: Callable[[], str]) -> AsyncGenerator[None]:
-    """Limit the time of a block. `explain` returns the message of the TimeoutError if it takes longer."""
+async def time_limit(seconds: float | None, explain: Callable[[], str]) -> AsyncGenerator[None]:
+    """Limit the time of a block. `explain` returns the message of the TimeoutError."""
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
@@ -29,17 +29,17 @@ async def limited(seconds: float | None, explain: Callable[[], str]) -> AsyncGen
 def answered_within(
     seconds: float | None, agent: RemoteAgent, method: str
 ) -> AbstractAsyncContextManager[None, bool | None]:
-    """Limit the time of a block that waits for an agent's answer to a method.
+    """Limit the time of a block that waits for an agent's response to a method.
 
-    The message of the TimeoutError names the command of the agent, and has the end of its stderr.
+    The message of the TimeoutError has the command of the agent and the end of its stderr.
     """
 
     def explain() -> str:
         process = agent.process
-        who = "The agent" if process is None else f"The agent {printable(process.command)!r}"
-        message = f"{who} did not answer `{method}` within {seconds:g} seconds."
+        name = "The agent" if process is None else f"The agent {printable(process.command)!r}"
+        message = f"{name} did not answer `{method}` within {seconds:g} seconds."
         if process is not None and (tail := process.stderr_tail.strip()):
             message += f" The end of its stderr:\n{printable_lines(tail)}"
         return message
 
-    return limited(seconds, explain)
+    return time_limit(seconds, explain)

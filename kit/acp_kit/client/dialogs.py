@@ -1,4 +1,4 @@
-"""Waiting for the user's answer to a request of the agent."""
+"""Waits for the user's answer to a request of the agent."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-Q = TypeVar("Q")
-A = TypeVar("A")
+Request = TypeVar("Request")
+Answer = TypeVar("Answer")
 
 
 class DialogCancelled(Exception):
-    """The callback was cancelled, but not the request."""
+    """Something else than a cancellation of the request cancelled the callback."""
 
 
-async def answer_of(ask: Callable[[Q], Awaitable[A]], request: Q) -> A:
-    """Return the user's answer, unless the request was cancelled meanwhile: then it doesn't count.
+async def wait_for_answer(ask: Callable[[Request], Awaitable[Answer]], request: Request) -> Answer:
+    """Call `ask` with a request, and return the user's answer.
 
     Raises:
-        CancelledError: if this task was cancelled.
+        CancelledError: if the request was cancelled meanwhile, even if `ask` has returned an answer.
         DialogCancelled: if something else cancelled the callback.
     """
     task = asyncio.current_task()
     assert task is not None
-    before = task.cancelling()
-    # A loop over the turn that waits for updates has been woken by those before this request: let it read them.
+    cancellations = task.cancelling()
+    # Lets a loop over the turn read the updates that came before this request.
     await asyncio.sleep(0)
     try:
         answer = await ask(request)
     except asyncio.CancelledError as error:
-        if task.cancelling() > before:
+        if task.cancelling() > cancellations:
             raise
         raise DialogCancelled from error
-    if task.cancelling() > before:
+    if task.cancelling() > cancellations:
         raise asyncio.CancelledError
     return answer

@@ -17,7 +17,7 @@ from logging import getLogger
 from typing import Any, Literal, TypeAlias, cast
 
 from acp_bindings import v1
-from acp_kit.client.dialogs import DialogCancelled, answer_of
+from acp_kit.client.dialogs import DialogCancelled, wait_for_answer
 from acp_kit.common.profiles import like
 from acp_runtime import ABSENT, InvalidParams
 from acp_runtime.escaping import printable
@@ -32,18 +32,17 @@ _logger = getLogger(__name__)
 class Elicitations:
     """Asks the user for the information that the agent wants.
 
-    Whatever the callbacks do, the agent gets an answer: if one raises, or is cancelled by something else than the
-    agent, this is logged and the agent is told `cancel`. If the agent cancels its request, which it does when the turn
-    is cancelled, the callback is cancelled.
+    If a callback raises, or something else than the agent cancels it, this is logged and the agent gets the answer
+    `cancel`. If the agent cancels its request, as it does when the turn is cancelled, the callback is cancelled.
 
     Args:
-        fill_in: shows a form to the user, and returns the values by the names of the fields, without or with None for
-            those that are left empty; `decline` if the user refuses, `cancel` if they close the form without a
-            decision. The user must see who asks, and must be able to change the values before they are sent. Without
-            it, forms are not advertised, and are refused.
-        open_url: shows an address to the user, and opens it if they agree. Returns `accept`, `decline` or `cancel`.
+        fill_in: shows a form to the user. It returns the values by the names of the fields; empty fields are missing or
+            None. It returns `decline` if the user refuses, and `cancel` if they close the form without a decision. The
+            user must see who asks, and must be able to change the values before they are sent. Without it, forms are
+            not advertised, and are refused.
+        open_url: shows an address to the user, and opens it if they agree. It returns `accept`, `decline` or `cancel`.
             Without it, addresses are not advertised, and are refused.
-        on_complete: called with the `elicitation_id` when the agent says that the user is done at an address.
+        on_complete: called with the `elicitation_id` when the agent says that the user has finished at an address.
     """
 
     def __init__(
@@ -68,16 +67,16 @@ class Elicitations:
         """Return what the user did.
 
         Raises:
-            InvalidParams: the request is for something that this client doesn't show.
+            InvalidParams: if there is no callback for this kind of request.
         """
         callbacks: dict[str, Callable[[Any], Awaitable[Any]] | None] = {"form": self._fill_in, "url": self._open_url}
         ask = callbacks.get(request.mode)
         if ask is None:
             raise InvalidParams(f"This client doesn't support the mode {printable(request.mode)!r}.")
         try:
-            return _response(request, await answer_of(ask, request))
+            return _response(request, await wait_for_answer(ask, request))
         except DialogCancelled:
-            _logger.warning("The question to the user was cancelled.")
+            _logger.warning("The question to the user was cancelled. The agent is told that the user cancelled.")
         except Exception:
             _logger.exception("Asking the user failed. The agent is told that the user cancelled.")
         return _response(request, "cancel")
@@ -97,7 +96,7 @@ def _response(request: v1.CreateElicitationRequest, answer: object) -> v1.Create
             return like(request, v1.CreateElicitationResponseCancel)()
         case Mapping() if request.mode == "form":
             values = cast("Mapping[str, Any]", answer).items()
-            given = {name: value for name, value in values if value is not None}
-            return like(request, v1.CreateElicitationResponseAccept)(content=given)
+            content = {name: value for name, value in values if value is not None}
+            return like(request, v1.CreateElicitationResponseAccept)(content=content)
         case _:
             raise TypeError(f"Return the values of the form, 'decline' or 'cancel', not {type(answer).__name__}.")

@@ -1,4 +1,4 @@
-"""Saves writing the handlers that only pass a message on to a session, `Workspace`, `Terminals` and so on.
+"""Handlers that only pass a message on: to a session, a `Workspace`, `Terminals` and so on.
 
     class MyClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, Client):
         def __init__(self, agent: RemoteAgent, terminals: Terminals) -> None:
@@ -9,7 +9,8 @@
 
     await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
 
-List them before `Client`. They are for `acp_bindings.v1`. Type checkers refuse them for a client of another profile.
+List these classes before `Client`. They are for `acp_bindings.v1`; type checkers refuse them for a client of another
+profile.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ class PermissionHandlers:
     async def session_request_permission(self, request: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
         """Return the decision.
 
-        If the class has `UpdateHandlers` and the session is open, its state gets the tool call, and the rules and the
-        user see everything known about it.
+        If the class has `UpdateHandlers` and the session is open, the tool call is merged into its state, and the rules
+        and the user get all its known fields.
         """
         agent: v1.RemoteAgent | None = getattr(self, "agent", None)
         if agent is not None and (session := sessions_of(agent).get(request.session_id)) is not None:
@@ -94,19 +95,19 @@ class ElicitationHandlers:
         return await self.elicitations.elicitation_create(request)
 
     async def elicitation_complete(self, notification: v1.CompleteElicitationNotification, /) -> None:
-        """Note that the user is done at an address."""
+        """Note that the user has finished at an address."""
         await self.elicitations.elicitation_complete(notification)
 
 
 def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:
     """Return what to advertise in `initialize` for a client that has classes of this module as bases.
 
-    It advertises the files that the workspace serves, terminals, and what `Elicitations` has callbacks for. What else
-    your client can do, add with `acp_runtime.replace`.
+    These are the files that the workspace serves, terminals, and the elicitations that there are callbacks for. Add
+    others with `acp_runtime.replace`.
 
     Args:
         handler: the client, such as `agent.handler` of the proxy.
-        meta: what to advertise of extensions, `_meta` on the wire. Without it, nothing.
+        meta: capabilities of extensions, `_meta` on the wire.
     """
     from acp_bindings.v1 import ClientCapabilities
     from acp_runtime import ABSENT

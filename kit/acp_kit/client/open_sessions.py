@@ -1,4 +1,4 @@
-"""The open sessions of an agent, which are kept on its proxy, and the handlers that pass updates to them."""
+"""The open sessions of an agent, which are attributes of its proxy, and the handler that passes updates to them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class OpenSessions(dict[str, OpenSession]):
     """The open sessions of an agent, by id.
 
     Attributes:
-        has_updates: whether the client has delivered an update to one of them.
+        is_delivery_known: whether the client has delivered an update, or a warning says that it hasn't.
     """
 
-    has_updates = False
+    is_delivery_known = False
 
 
 class UpdateHandlers:
@@ -52,13 +52,13 @@ def deliver_update(agent: v1.RemoteAgent, notification: v1.SessionNotification) 
         async def session_update(self, notification: SessionNotification) -> None:
             deliver_update(self.agent, notification)
 
-    It never waits, so a program that reads the updates slowly, or calls the agent while it reads, blocks nothing.
+    It never waits for the program that reads the updates.
 
     Returns:
         Whether there is such a session.
     """
     sessions = sessions_of(agent)
-    sessions.has_updates = True
+    sessions.is_delivery_known = True
     session = sessions.get(notification.session_id)
     if session is not None:
         session.apply(notification)
@@ -66,7 +66,7 @@ def deliver_update(agent: v1.RemoteAgent, notification: v1.SessionNotification) 
 
 
 def forget(session: OpenSession) -> None:
-    """Remove a session, unless its id belongs to another one by now."""
+    """Remove a session, unless another one has its id now."""
     sessions = sessions_of(session.agent)
     if sessions.get(session.id) is session:
         del sessions[session.id]

@@ -1,7 +1,7 @@
 """Rules that answer a permission request by the kind of the tool call and the paths that it names.
 
-Rules trust what the agent says about its tool call. They save the user questions, but aren't a sandbox: an agent that
-lies about its kinds or paths gets the permission of what it says.
+Rules trust the kind and the paths that the agent sends. They save the user questions, but aren't a sandbox: they allow
+the tool calls of an agent that sends false ones.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _KINDS: tuple[ToolKind, ...] = get_args(ToolKind)
 
 @dataclass(frozen=True)
 class Rule:
-    """Decides about the tool calls that it matches. Make it with `allow`, `reject` or `ask`.
+    """Decides about the tool calls that it matches. Made by `allow`, `reject` or `ask`.
 
     Attributes:
         decision: what it decides.
-        kinds: the kinds that it matches; None for all.
+        kinds: the kinds of tool calls that it matches; None for all.
         under: the folder whose files it matches; None for all tool calls, also those without files.
-        always: whether to choose the option that allows it always, if no rule could decide otherwise later.
+        always: whether to choose "allow always", unless a rule could decide otherwise later.
     """
 
     decision: Decision
@@ -42,8 +42,8 @@ class Rule:
     def matches(self, call: ToolCall | ToolCallUpdate) -> bool:
         """Return whether the rule decides about a tool call. It may read symbolic links from the disk.
 
-        What is unknown is never allowed: `allow` needs the kind to be known, and at least one path and all of them
-        inside of the folder. `reject` and `ask` also match an unknown kind, and need one path that is inside or isn't
+        `allow` only matches a known kind, and if it has a folder, at least one path with all paths inside the folder.
+        `reject` and `ask` also match an unknown kind, and one path inside the folder is enough, or one that isn't
         absolute.
         """
         return self._matches_kind(call) and (self.under is None or self._matches_paths(_paths(call), self.under))
@@ -55,7 +55,7 @@ class Rule:
 
     def _matches_paths(self, paths: Iterable[str], under: str) -> bool:
         root = Path(os.path.realpath(under))
-        inside = (_is_inside(path, root) for path in paths)  # no more than needed: an agent may name any number
+        inside = (_is_inside(path, root) for path in paths)  # lazy, because an agent may name many paths
         if self.decision == "allow":
             return next(inside, False) is True and all(inside)
         return any(verdict is not False for verdict in inside)
@@ -65,10 +65,10 @@ def allow(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = N
     """Allow tool calls without asking.
 
     Args:
-        kinds: only of these kinds.
-        under: only if all their files are inside of this folder.
-        always: whether to choose "allow always" where the agent offers it, so that it doesn't ask again. Not with
-            `under`, nor in a policy whose other rules reject or ask: an agent that doesn't ask gets round these.
+        kinds: the kinds to allow; by default all.
+        under: only allow tool calls whose files are all inside this folder.
+        always: whether to choose "allow always" if the agent offers it, so that it doesn't ask again. This has no
+            effect with `under`, or in a policy with rules that reject or ask: an agent that doesn't ask evades these.
 
     Raises:
         ValueError: if a kind is unknown, or the folder is not an absolute path.
@@ -81,8 +81,8 @@ def reject(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = 
     """Reject tool calls without asking.
 
     Args:
-        kinds: only of these kinds, and those whose kind is unknown.
-        under: only if one of their files is inside of this folder.
+        kinds: the kinds to reject; by default all. An unknown kind is rejected, too.
+        under: only reject tool calls with a file inside this folder.
 
     Raises:
         ValueError: if a kind is unknown, or the folder is not an absolute path.
@@ -95,8 +95,8 @@ def ask(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = Non
     """Ask the user about tool calls.
 
     Args:
-        kinds: only of these kinds, and those whose kind is unknown.
-        under: only if one of their files is inside of this folder.
+        kinds: the kinds to ask about; by default all. The user is asked about an unknown kind, too.
+        under: only ask about tool calls with a file inside this folder.
 
     Raises:
         ValueError: if a kind is unknown, or the folder is not an absolute path.
@@ -106,14 +106,14 @@ def ask(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = Non
 
 
 def _rule(decision: Decision, kinds: Collection[ToolKind] | None, under: Folder | None, always: bool = False) -> Rule:
-    only = None if kinds is None else frozenset(check_sequence("kinds", kinds))
-    for kind in only or ():
+    matched_kinds = None if kinds is None else frozenset(check_sequence("kinds", kinds))
+    for kind in matched_kinds or ():
         if kind not in _KINDS:
             raise ValueError(f"{kind!r} is not a kind of tool call. The kinds are {', '.join(_KINDS)}.")
     folder = None if under is None else os.fspath(under)
     if folder is not None:
         check_text(folder)
-    return Rule(decision, only, folder, always)
+    return Rule(decision, matched_kinds, folder, always)
 
 
 def _paths(call: ToolCall | ToolCallUpdate) -> Iterator[str]:

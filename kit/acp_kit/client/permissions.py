@@ -1,4 +1,4 @@
-"""Answers `session/request_permission` by rules, by asking the user, or by what the user decided before.
+"""Answers `session/request_permission` by rules, by asking the user, or by earlier decisions of the user.
 
 For example:
 
@@ -23,7 +23,7 @@ from typing import TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from acp_bindings import v1
-from acp_kit.client.dialogs import DialogCancelled, answer_of
+from acp_kit.client.dialogs import DialogCancelled, wait_for_answer
 from acp_kit.client.permission_rules import Rule, allow, ask, reject
 from acp_kit.common.profiles import like
 from acp_runtime.escaping import printable
@@ -37,8 +37,8 @@ _ALLOW_ALWAYS: Sequence[v1.PermissionOptionKind] = ("allow_always", "allow_once"
 _ALLOW_AGAIN: Sequence[v1.PermissionOptionKind] = ("allow_once", "allow_always")
 _REJECT: Sequence[v1.PermissionOptionKind] = ("reject_once", "reject_always")
 
-# An agent may send any text as a kind.
-_MAX_KINDS = 20
+# For how many kinds a rejection is logged. An agent may send any text as a kind.
+_MAX_LOGGED_KINDS = 20
 
 _logger = getLogger(__name__)
 
@@ -46,12 +46,12 @@ _logger = getLogger(__name__)
 def choose_option(
     request: v1.RequestPermissionRequest, *kinds: v1.PermissionOptionKind
 ) -> v1.RequestPermissionResponse:
-    """Return the answer to a permission request that chooses an option by its kind.
+    """Return the response to a permission request that chooses an option by its kind.
 
     Args:
         request: the request.
-        *kinds: such as `allow_once`. The first option of the first kind that is offered is chosen. If none is, the
-            answer is `cancelled`.
+        *kinds: such as `allow_once`. The first option of the first offered kind is chosen. If no kind is offered, the
+            outcome is `cancelled`.
     """
     for kind in kinds:
         for option in request.options:
@@ -61,30 +61,29 @@ def choose_option(
 
 
 class PermissionPolicy:
-    """Answers permission requests. What it can't answer otherwise, it rejects.
+    """Answers permission requests by rules and by asking the user, and rejects all other tool calls.
 
-    The first rule that matches a tool call decides. If none does, the user is asked; without `ask`, the tool call is
-    rejected, which is logged once for each kind of tool. An option that allows always is chosen only by the user, by a
-    rule with `always=True`, or where the user has chosen it before and no other one is offered. If the agent offers no
-    option for the decision, the tool call is rejected; if it offers none for that either, the outcome is `cancelled`.
+    The first rule that matches a tool call decides. If none does, the user is asked. Without `ask`, the tool call is
+    rejected, which is logged once for each kind of tool. "Allow always" is chosen only if the user or a rule with
+    `always=True` chooses it, or if the user has chosen it before and the agent offers nothing else that allows. If the
+    agent offers no option for the decision, the tool call is rejected. If it offers no option to reject, the outcome is
+    `cancelled`.
 
-    If the user chooses "always", this is remembered for the session and the tool: the next time, the user is not asked.
-    A tool is known by its name; if the agent doesn't send one, by kind and title together; without these, nothing is
-    remembered. Rules go first: what the user chose for tool calls that no rule matches doesn't hold for those that an
-    `ask` rule matches.
+    If the user chooses "always", the decision holds for the tool in this session, and the user is not asked again. A
+    tool is known by its name, otherwise by its kind and title together. Without these, nothing is remembered. Rules
+    have precedence: a decision about tool calls that no rule matches doesn't hold for those that an `ask` rule matches.
 
-    An agent that is told "always" no longer asks, and so gets round the rules. Therefore it is told so only if all
-    rules allow. Otherwise the policy chooses the option that allows once, and only remembers "always" itself. If there
-    isn't exactly one such option, this is logged and the tool call is rejected.
+    An agent that gets "always" asks no more, which evades the rules. So it gets "always" only if all rules allow.
+    Otherwise the policy remembers "always" itself, and chooses "allow once". If the agent doesn't offer exactly one
+    such option, this is logged and the tool call is rejected.
 
     Cancelling the turn (`agent.session_cancel`) cancels the callback, and the runtime answers `cancelled`.
 
     Args:
         rules: the rules, in their order.
-        ask: shows the request to the user, and returns the id of the option that the user chose; None if the user chose
-            none, which rejects the tool call. Questions about the same tool are asked one after the other. If it
-            raises, this is logged and the tool call is rejected (for EOFError, which `input` raises, without the
-            traceback); if its own CancelledError ends it, the outcome is `cancelled`.
+        ask: shows the request to the user, and returns the id of the chosen option; None rejects the tool call.
+            Questions about the same tool are asked one after the other. If it raises, this is logged and the tool call
+            is rejected. If something else than the agent cancels it, the outcome is `cancelled`.
 
     Raises:
         ValueError: if a rule asks, but there is no `ask`.
@@ -107,19 +106,19 @@ class PermissionPolicy:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def items(self, session_id: str) -> ItemsView[str, bool]:
-        """Return what the user decided always in a session, to show or to keep it: tools, and whether they are allowed.
+        """Return the decisions for the rest of a session, to show or store them: whether each tool is allowed.
 
-        A tool is a text such as "name shell". Where a rule asked, its place among the rules is added, because the
-        decision holds only where this rule asks again.
+        A tool is a text such as "name shell". If a rule asked, the text has its number among the rules, because the
+        decision holds only if this rule asks again.
         """
         return self._always.get(session_id, {}).items()
 
     def remember(self, session_id: str, tool: str, *, allowed: bool) -> None:
-        """Decide about a tool for the rest of a session, such as what `items` returned before the program ended."""
+        """Allow or reject a tool for the rest of a session. With what `items` returned, a new process can continue."""
         self._always.setdefault(session_id, {})[tool] = allowed
 
     def forget(self, session_id: str) -> None:
-        """Forget what the user decided always in a session. Call it when the session has ended."""
+        """Forget the decisions that hold for the rest of a session. Call it when the session has ended."""
         self._always.pop(session_id, None)
 
     async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
@@ -150,15 +149,15 @@ class PermissionPolicy:
             return choose_option(request, *_REJECT)
         key = request.session_id, tool or f"id {request.tool_call.tool_call_id}"
         async with self._locks.setdefault(key, asyncio.Lock()):
-            remembered = tool
+            remembered_tool = tool
             if tool is not None and rule is not None:
-                remembered = f"{tool}, asked by rule {self._rules.index(rule) + 1}"
-            allowed = self._always.get(request.session_id, {}).get(remembered or "")
+                remembered_tool = f"{tool}, asked by rule {self._rules.index(rule) + 1}"
+            allowed = self._always.get(request.session_id, {}).get(remembered_tool or "")
             if allowed is not None:
                 kinds = (_ALLOW_AGAIN if self._all_allow else _ALLOW) if allowed else _REJECT
                 return choose_option(request, *kinds, *_REJECT)
             try:
-                chosen = await answer_of(self._ask, request)
+                chosen = await wait_for_answer(self._ask, request)
             except DialogCancelled:
                 return like(request, v1.RequestPermissionResponse)(
                     outcome=like(request, v1.RequestPermissionOutcomeCancelled)()
@@ -169,17 +168,17 @@ class PermissionPolicy:
             except Exception:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
                 return choose_option(request, *_REJECT)
-            return self._answer(request, chosen, remembered)
+            return self._answer(request, chosen, remembered_tool)
 
     def _log_rejection(self, call: v1.ToolCallUpdate) -> None:
-        """Log, once for each kind of tool, that a tool call is rejected because nothing decides about it."""
-        if call.kind not in self._rejected_kinds and len(self._rejected_kinds) < _MAX_KINDS:
+        """Log, once for each kind of tool, that no rule decides about a tool call."""
+        if call.kind not in self._rejected_kinds and len(self._rejected_kinds) < _MAX_LOGGED_KINDS:
             self._rejected_kinds.add(call.kind)
             what = printable(f"{call.title} (kind {call.kind})")
             _logger.warning("Rejected %s: no rule of the PermissionPolicy matches it, and it has no `ask`", what)
 
     def _answer(
-        self, request: v1.RequestPermissionRequest, chosen: str | None, remembered: str | None
+        self, request: v1.RequestPermissionRequest, chosen: str | None, remembered_tool: str | None
     ) -> v1.RequestPermissionResponse:
         """Answer with the option that the user chose, and remember "always"."""
         option = next((option for option in request.options if option.option_id == chosen), None)
@@ -195,20 +194,20 @@ class PermissionPolicy:
                 option.name,
             )
             return choose_option(request, *_REJECT)
-        if remembered is not None and option.kind in ("allow_always", "reject_always"):
-            self.remember(request.session_id, remembered, allowed=option.kind == "allow_always")
+        if remembered_tool is not None and option.kind in ("allow_always", "reject_always"):
+            self.remember(request.session_id, remembered_tool, allowed=option.kind == "allow_always")
         return _select(request, answer)
 
 
 def _tool(call: v1.ToolCallUpdate) -> str | None:
-    """Return what an answer for "always" holds for; None if nothing is known of the tool."""
+    """Return the tool that an answer for "always" holds for; None if it is unknown."""
     if call.name:
         return f"name {call.name}"
     return f"kind {call.kind} {call.title}" if call.title else None
 
 
 def _once(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> v1.PermissionOption | None:
-    """Return an option that doesn't stop the agent from asking; None if it isn't clear which one is meant."""
+    """Return the option, but "allow once" instead of "allow always"; None if that isn't offered exactly once."""
     if option.kind != "allow_always":
         return option
     once = [option for option in request.options if option.kind == "allow_once"]

@@ -1,4 +1,4 @@
-"""Sessions with an agent: opened, prompted, and their updates merged into a state."""
+"""Sessions with an agent."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class ClientSession:
     """A session that `open_session` has opened.
 
     Attributes:
-        agent: the proxy of the agent. Of a `Supervised` agent, that of the last process in which the session was open.
+        agent: the proxy of the agent. For a `Supervised` agent, the proxy of the last process that had the session.
         id: its id.
-        state: what its updates say: messages, tool calls, plan, modes and so on.
-        supervisor: what starts the agent again, such as `Supervised`; None without.
+        state: its messages, tool calls, plan, modes and so on.
+        supervisor: starts the agent again, such as `Supervised`; None if nothing does.
         opening: the keywords that the session was opened with, to open it again.
-        is_closed: whether the block of `open_session` has been left, after which there are no further turns.
+        is_closed: whether the block of `open_session` was left. Then it accepts no prompts.
     """
 
     def __init__(self, agent: v1.RemoteAgent, session_id: str, opening: Mapping[str, Any]) -> None:
@@ -69,13 +69,14 @@ class ClientSession:
     def prompt(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> Turn:
         """Send a prompt: `async with session.prompt("hello") as turn`.
 
-        The updates of the turn are read with `async for`. Leaving the block before the turn has ended cancels it, and
+        Read the updates of the turn with `async for`. Leaving the block before the turn has ended cancels the turn and
         waits for its end.
 
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
-            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
+            settle: how long the turn receives updates after the agent's response, in seconds. Some agents send text
+                after it.
 
         Raises:
             RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
@@ -90,7 +91,8 @@ class ClientSession:
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
-            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
+            settle: how long the turn receives updates after the agent's response, in seconds. Some agents send text
+                after it.
 
         Raises:
             UnfinishedTurn: if the turn ended with another stop reason than `end_turn`, or was cancelled. It has the
@@ -139,14 +141,14 @@ class ClientSession:
         For example: `await session.choose("model", "opus")`.
 
         Args:
-            setting: the id of an option, or its category if no other option has that; "mode" is the session's mode if
-                no option is called so.
+            setting: the id of an option, or its category if only one option has it; "mode" is the session's mode if no
+                option has this id or category.
             value: the id of the value; for a toggle, whether it is on.
 
         Raises:
-            ValueError: if the agent doesn't offer this, with what it offers.
+            ValueError: if the agent doesn't offer the setting or the value. The message lists what it offers.
             RemoteError: if the agent refuses.
-            RuntimeError: if the agent has not refused, but its answer says another value.
+            RuntimeError: if the option has another value in the agent's response.
         """
         await self.ready()
         options, modes = self.state.config_options, self.state.available_modes
@@ -156,7 +158,7 @@ class ClientSession:
             answered = find_option(await self.set_config_option(option.id, value), option.id)
             if answered is None or answered.current_value != value:
                 now = "missing" if answered is None else repr(answered.current_value)
-                raise RuntimeError(f"The agent was to set {option.id!r} to {value!r}, but now it is {now}.")
+                raise RuntimeError(f"The agent was asked to set {option.id!r} to {value!r}, but now it is {now}.")
         elif setting == "mode" and modes:
             check_mode(modes, value)
             await self.set_mode(str(value))
@@ -164,7 +166,7 @@ class ClientSession:
             raise not_offered(setting, options, modes)
 
     async def ready(self) -> None:
-        """Wait until the session can be used: at once, unless its agent is being started again."""
+        """Wait until the session can be used. Only waits while its agent is being started again."""
         if self.supervisor is not None and not self.is_closed:
             await self.supervisor.ready(self)
 
@@ -203,19 +205,19 @@ class ClientSession:
             self.forget()
 
     def _warn_of_no_updates(self) -> None:
-        """Log a warning if the agent's first turn has ended without an update: maybe the client keeps them."""
+        """Log a warning if the first turn has ended without an update: the client may not deliver them."""
         client: Any = type(self.agent.handler)
         sessions = sessions_of(self.agent)
-        if not sessions.has_updates and client.session_update is not UpdateHandlers.session_update:
+        if not sessions.is_delivery_known and client.session_update is not UpdateHandlers.session_update:
             _logger.warning(
                 "A turn has ended without an update. If the agent has sent some, %s.session_update doesn't call "
                 "`deliver_update`, so the turns and the states of sessions stay empty.",
                 client.__qualname__,
             )
-        sessions.has_updates = True
+        sessions.is_delivery_known = True
 
     def forget(self) -> None:
-        """Receive no more updates, unless a turn still runs in another task: then at its end."""
+        """Stop receiving updates: now, or at the end of a turn that still runs in another task."""
         if self._turn is None:
             forget(self)
 
@@ -238,8 +240,8 @@ async def open_session(
 ) -> AsyncGenerator[ClientSession]:
     """Open a session with an agent, and close it at the end of the block if the agent can close sessions.
 
-    `Client.session_update` has to call `deliver_update`, as that of `UpdateHandlers` does. Otherwise the state stays
-    empty, and turns have no updates.
+    `Client.session_update` must call `deliver_update`, as in `UpdateHandlers`. Otherwise the state stays empty, and
+    turns have no updates.
 
     Args:
         agent: the proxy of the agent, after `initialize`.
@@ -248,12 +250,12 @@ async def open_session(
         additional_directories: further directories that the session may use.
         load: the id of an earlier session. The agent sends its history again, which fills the state.
         resume: the id of an earlier session. The agent sends no history.
-        timeout: how long the agent may take to open the session, in seconds; None for as long as it wants.
+        timeout: how long the agent may take to open the session, in seconds; None for no limit.
 
     Raises:
-        ValueError: if `load` and `resume` are given.
+        ValueError: if both `load` and `resume` are given, or the session is open already.
         TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
-        CapabilityError: if the agent can't do what was asked for.
+        CapabilityError: if the agent doesn't advertise what an argument needs.
         RemoteError: if the agent refuses, for example because the user has to authenticate first.
         InvalidResponse: if the agent answers with the id of a session that is open already.
     """
@@ -263,20 +265,27 @@ async def open_session(
     sessions = sessions_of(agent)
     if known_id is not None and known_id in sessions:
         raise ValueError(f"The session {known_id!r} is open already.")
-    opening: dict[str, Any] = {"cwd": str(cwd), "mcp_servers": [*mcp_servers]}
-    opening["additional_directories"] = [
-        *map(str, check_sequence("additional_directories", additional_directories))
-    ] or ABSENT
+    directories = [str(directory) for directory in check_sequence("additional_directories", additional_directories)]
+    opening: dict[str, Any] = {
+        "cwd": str(cwd),
+        "mcp_servers": [*mcp_servers],
+        "additional_directories": directories or ABSENT,
+    }
     # The history of a loaded session is received before the response.
     session = ClientSession(agent, known_id or "", opening)
     if known_id is not None:
         sessions[known_id] = session
     try:
-        method = "session/new" if known_id is None else "session/resume" if load is None else "session/load"
+        if load is not None:
+            method = "session/load"
+        elif resume is not None:
+            method = "session/resume"
+        else:
+            method = "session/new"
         async with answered_within(timeout, agent, method):
-            response = await _finish_opening(session, method)
+            response = await _request_opening(session, method)
         if isinstance(response, like(agent, v1.NewSessionResponse)):
-            # Without an await since the response, so before the first update is handled.
+            # There is no await since the response, so the session is known before its first update is handled.
             if response.session_id in sessions:
                 raise InvalidResponse("session/new", "its session id is that of a session that is open already")
             session.id = response.session_id
@@ -295,43 +304,43 @@ async def open_session(
 def find_session(agent: v1.RemoteAgent, session_id: str) -> ClientSession | None:
     """Return a session that `open_session` has opened; None if there is none with this id.
 
-    For handlers of a client, which only get the id: to show a dialog in the right window, for example.
+    For handlers of a client, which get only the id, for example to show a dialog in the right window.
     """
     return cast("ClientSession | None", sessions_of(agent).get(session_id))
 
 
 async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout: float) -> None:
-    """Load a session with another agent, such as one that was started again, or resume it if the agent can't load.
+    """Load a session with the proxy of an agent that was started again, or resume it if the agent can't load sessions.
 
-    If it is loaded, the history that the agent sends is merged into its state. If this raises, the session is as
-    before.
+    The history that the agent sends while loading is merged into the state. If this raises, the session is unchanged.
 
     Raises:
         TimeoutError: if the agent doesn't answer within `timeout` seconds.
         CapabilityError: if the agent can neither load nor resume sessions.
         RemoteError: if the agent refuses.
     """
-    again = ClientSession(agent, session.id, session.opening)
-    again.state = session.state
+    reopened = ClientSession(agent, session.id, session.opening)
+    reopened.state = session.state
     is_loaded = agent.supports("session/load")
     sessions = sessions_of(agent)
-    sessions[session.id] = again
+    sessions[session.id] = reopened
     try:
         with session.state.replayed() if is_loaded else nullcontext():
             method = "session/load" if is_loaded else "session/resume"
             async with answered_within(timeout, agent, method):
-                response = await _finish_opening(again, method)
+                response = await _request_opening(reopened, method)
         session.state.opened(response)
         session.state.end_message()
         if session.is_closed:
-            await _close(again)
+            await _close(reopened)
         else:
-            session.agent, sessions[session.id] = agent, session
+            session.agent = agent
+            sessions[session.id] = session
     finally:
-        forget(again)
+        forget(reopened)
 
 
-async def _finish_opening(
+async def _request_opening(
     session: ClientSession, method: str
 ) -> v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse:
     if method == "session/load":

@@ -1,15 +1,16 @@
-"""Merges the updates of a session into what a client can show."""
+"""The state of a session, which its updates change."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from acp_kit.client.snapshots import Shown, Snapshot
+from acp_kit.client.snapshots import Entry, Snapshot
 from acp_kit.common.profiles import like
 from acp_kit.updates.merging import given_fields, values_of
+from acp_kit.updates.messages import Message
 from acp_kit.updates.table import TABLE, tag_of
 from acp_kit.updates.timeline import Timeline, Update
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _ToolCalls(Mapping[str, Any]):
-    """The tool calls by id at one moment. The state copies them when they change, if somebody still has this."""
+    """The tool calls by id at one moment. While somebody uses it, the state changes a copy of the dict instead."""
 
     def __init__(self, calls: Mapping[str, Any]) -> None:
         self._calls = calls
@@ -27,7 +28,7 @@ class _ToolCalls(Mapping[str, Any]):
         return self._calls[tool_call_id]
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._calls  # which keeps `self` until the end
+        yield from self._calls  # a generator, which keeps `self` alive until its end
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -36,19 +37,19 @@ class _ToolCalls(Mapping[str, Any]):
         return repr(self._calls)
 
 
-class SessionState(Shown):
-    """A session as its updates describe it. Feed it with `apply`; read it here, or take a `snapshot`.
+class SessionState:
+    """A session as its updates describe it. Call `apply` with each update; read it here, or take a `snapshot`.
 
     For example:
 
         async def session_update(self, notification: SessionNotification) -> None:
             self.states[notification.session_id].apply(notification.update)
 
-    Applying an update takes time proportional to the size of the update, however long the session is. All attributes
-    that a `Snapshot` has can also be read here.
+    Applying an update takes time proportional to the size of the update, however long the session is. The attributes
+    are those of a `Snapshot` of the current state.
 
-    A tool call that is started while it runs gets what the new start says. One that is started after its end is
-    another tool call, and later updates with its id are for that: models use ids again, and so do agents.
+    A start of a tool call that runs changes it. A start of a tool call that has ended is another tool call, which later
+    updates with this id change: models and agents use ids again.
     """
 
     def __init__(self) -> None:
@@ -71,7 +72,7 @@ class SessionState(Shown):
         """Merge the tool call of a permission request, as `PermissionHandlers` does. It may come before its start.
 
         Returns:
-            The tool call with everything known about it. Many agents send only its id with the request.
+            The tool call with all known fields. Many agents send only its id with the request.
         """
         self.apply(update)
         known = given_fields(self.tool_calls[update.tool_call_id]).items()
@@ -79,7 +80,7 @@ class SessionState(Shown):
         return update.model_copy(update={name: value for name, value in known if name in fields and value != ""})
 
     def opened(self, response: v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse) -> None:
-        """Take the modes and the options from the response that created, loaded or resumed the session."""
+        """Apply the modes and options of the response that created, loaded or resumed the session."""
         from acp_bindings import v1
 
         if response.modes is not None:
@@ -92,13 +93,13 @@ class SessionState(Shown):
 
     @contextmanager
     def replayed(self) -> Generator[None]:
-        """Merge the history that the agent sends during the block, which this state has already, at least in part:
+        """Merge the history that the agent sends again during the block:
 
             with state.replayed():
                 await agent.session_load(session_id=id, cwd=cwd, mcp_servers=[])
 
-        Nothing is shown twice, and nothing is lost if the agent sends less than was shown. In the block, the state has
-        only what the agent has sent so far. If the block raises, the state is as before.
+        Entries that the state has already are not added again, and those that the agent doesn't send stay. During the
+        block, the state has only what the agent has sent so far. If the block raises, the state is as before.
         """
         self._before_change()
         kept, self._timeline = self._timeline, Timeline()
@@ -110,57 +111,101 @@ class SessionState(Shown):
             self._timeline = kept
 
     def end_message(self) -> None:
-        """Let the next chunk start a new message, though it may have the role and the id of the last one.
+        """Let the next chunk start a new message, even if it has the role and the id of the last one.
 
-        Call it at the end of a turn: without it, the messages of two turns are one if the agent gives them no ids and
-        nothing comes between them. Tool calls that only permission requests have named are removed, because some agents
-        ask under another id than that of the tool call.
+        Call this at the end of a turn: otherwise, adjacent messages of two turns are one message if they have no ids.
+        It also removes tool calls that only permission requests have named, because some agents use another id for the
+        request than for the tool call.
         """
         self._before_change()
         self._timeline.end_message()
         self._timeline.drop_unreported_calls()
 
     def snapshot(self) -> Snapshot:
-        """Return what can be shown now. It is immutable, and the same object until the next change."""
+        """Return the current state. It is immutable, and the same object until the next change."""
         if self._snapshot is None:
             timeline = self._timeline
             timeline.refresh()
             self._snapshot = Snapshot(
-                {
-                    "timeline": tuple(timeline.entries.values()),
-                    "tool_calls": self.tool_calls,
-                    "notices": tuple(timeline.notices),
-                    "available_modes": self._available_modes,
-                    **values_of(timeline.settings),
-                }
+                timeline=tuple(timeline.entries.values()),
+                tool_calls=self.tool_calls,
+                notices=tuple(timeline.notices),
+                available_modes=self._available_modes,
+                **values_of(timeline.settings),
             )
         return self._snapshot
 
-    if not TYPE_CHECKING:  # for type checkers, `Shown` has it
+    @property
+    def timeline(self) -> Sequence[Entry]:
+        """See `Snapshot`."""
+        return self.snapshot().timeline
 
-        @property
-        def tool_calls(self):
-            """The tool calls by id, with all updates merged."""
-            calls = None if self._tool_calls is None else self._tool_calls()
-            if calls is None:
-                calls = _ToolCalls(self._timeline.tool_calls)
-                self._tool_calls = ref(calls)
-            return calls
+    @property
+    def messages(self) -> Sequence[Message]:
+        """See `Snapshot`."""
+        return self.snapshot().messages
+
+    @property
+    def text(self) -> str:
+        """See `Snapshot`."""
+        return self.snapshot().text
+
+    @property
+    def tool_calls(self) -> Mapping[str, v1.ToolCall]:
+        """See `Snapshot`."""
+        calls = None if self._tool_calls is None else self._tool_calls()
+        if calls is None:
+            calls = _ToolCalls(self._timeline.tool_calls)
+            self._tool_calls = ref(calls)
+        return calls
+
+    @property
+    def plan(self) -> Sequence[v1.PlanEntry]:
+        """See `Snapshot`."""
+        return self.snapshot().plan
+
+    @property
+    def available_modes(self) -> Sequence[v1.SessionMode]:
+        """See `Snapshot`."""
+        return self.snapshot().available_modes
+
+    @property
+    def current_mode_id(self) -> str | None:
+        """See `Snapshot`."""
+        return self.snapshot().current_mode_id
+
+    @property
+    def config_options(self) -> Sequence[v1.SessionConfigOption]:
+        """See `Snapshot`."""
+        return self.snapshot().config_options
+
+    @property
+    def available_commands(self) -> Sequence[v1.AvailableCommand]:
+        """See `Snapshot`."""
+        return self.snapshot().available_commands
+
+    @property
+    def usage(self) -> v1.UsageUpdate | None:
+        """See `Snapshot`."""
+        return self.snapshot().usage
+
+    @property
+    def title(self) -> str | None:
+        """See `Snapshot`."""
+        return self.snapshot().title
+
+    @property
+    def updated_at(self) -> str | None:
+        """See `Snapshot`."""
+        return self.snapshot().updated_at
+
+    @property
+    def notices(self) -> Sequence[v1.Notice]:
+        """See `Snapshot`."""
+        return self.snapshot().notices
 
     def _before_change(self) -> None:
         self._snapshot = None
         if self._tool_calls is not None and self._tool_calls() is not None:
             self._timeline.tool_calls = self._timeline.tool_calls.copy()
         self._tool_calls = None
-
-
-def _current(name: str) -> property:
-    def current(state: SessionState) -> Any:
-        return getattr(state.snapshot(), name)
-
-    return property(current)
-
-
-# Not `__getattr__`, with which Python finds every attribute more slowly.
-for _name in Shown.__annotations__.keys() - vars(SessionState).keys():
-    setattr(SessionState, _name, _current(_name))

@@ -1,4 +1,4 @@
-"""An agent that is started again when it ends, and its sessions opened again."""
+"""Starts an agent again when it ends, and opens its sessions again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from logging import getLogger
-from math import inf
 from pathlib import Path
 from typing import Literal
 
 from acp_bindings.v1 import McpServer, RemoteAgent
-from acp_kit.client.deadlines import limited
+from acp_kit.client.deadlines import time_limit
 from acp_kit.client.sessions import ClientSession, open_session, reopen_session
 from acp_kit.common.shielded_tasks import run_to_end
 from acp_runtime import ConnectionClosed
@@ -22,14 +21,14 @@ _logger = getLogger(__name__)
 
 @dataclass(frozen=True)
 class AgentChange:
-    """What has become of a `Supervised` agent.
+    """A change of the status of a `Supervised` agent.
 
     Attributes:
         status: `restarting` if it ended, or could not be started again; `running` once it runs again and its sessions
-            have been opened again; `failed` if there will be no further attempt.
+            are open again; `failed` if there will be no further attempt.
         error: why it ended or could not be started; None if it runs.
-        delay: how many seconds pass before the next attempt; None unless it is `restarting`.
-        lost: the sessions that could not be opened again, by id, and why. Empty unless it is `running`.
+        delay: the seconds until the next attempt; None unless the status is `restarting`.
+        lost: why sessions could not be opened again, by session id. Empty unless the status is `running`.
     """
 
     status: Literal["restarting", "running", "failed"]
@@ -60,23 +59,22 @@ class Supervised:
                 ...
 
     If the first start fails, the block raises its error. When the agent ends later, it is started again after the first
-    of `delays`, after the second one if that fails, and so on. After as many attempts in a row as there are delays, it
-    is not started again.
+    of `delays`. If that attempt fails, the next one follows after the second delay, and so on. After the attempt of the
+    last delay, the agent is not started again.
 
-    A turn in which the agent ends raises `ConnectionClosed`, and its prompt is not sent again. The sessions of
-    `open_session` are loaded when the agent runs again, or resumed if it can't load. Meanwhile, `session.prompt` and
-    the other methods of a session wait. They raise `SessionLost` if the session could not be opened again, and
-    `AgentFailed` if the agent is not started again.
+    If the agent ends during a turn, the turn raises `ConnectionClosed`, and its prompt is not sent again. The sessions
+    of `open_session` are loaded when the agent runs again, or resumed if it can't load sessions. Meanwhile,
+    `session.prompt` and the other methods of a session wait. They raise `SessionLost` if the session could not be
+    opened again, and `AgentFailed` if the agent is not started again.
 
     Args:
-        start: returns a context manager that starts an agent and yields its proxy when it can be used, that is after
-            `initialize`. It is called for each process, and so is the factory of the client that it passes to
-            `spawn_agent`.
-        delays: how many seconds to wait before each attempt.
+        start: returns a context manager that starts an agent, calls `initialize`, and yields the proxy. It is called
+            for each process. So is the client's factory that it passes to `spawn_agent`.
+        delays: the seconds to wait before each attempt.
         stable_after: the uptime in seconds after which the count of attempts begins again.
         start_deadline: how long the agent may take to become usable, in seconds; None for no limit.
         reopen_deadline: how long the agent may take to open a session again, in seconds, before the session is lost.
-        on_change: called with each change. What it raises is logged.
+        on_change: called with each change. Its exceptions are logged.
     """
 
     def __init__(
@@ -95,7 +93,7 @@ class Supervised:
         self._start_deadline = start_deadline
         self._reopen_deadline = reopen_deadline
         self._on_change = on_change
-        self._sessions: dict[ClientSession, Exception | None] = {}  # with the reason if one is lost
+        self._sessions: dict[ClientSession, Exception | None] = {}  # with the error if one is lost
         self._agent: RemoteAgent | None = None
         self._changed = asyncio.Event()
         self._end: ConnectionClosed | None = None
@@ -103,7 +101,7 @@ class Supervised:
 
     async def __aenter__(self) -> Supervised:
         if self._task is not None:
-            raise RuntimeError("A Supervised can be used for one block. Make another one.")
+            raise RuntimeError("A Supervised can be used for one block only. Make another one.")
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._supervise(ready), name="acp-supervised")
         try:
@@ -116,7 +114,7 @@ class Supervised:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        task = self._begun()
+        task = self._started_task()
         await self._stop(task)
         if not task.cancelled():
             task.result()
@@ -124,7 +122,7 @@ class Supervised:
     async def _stop(self, task: asyncio.Task[None]) -> None:
         if self._end is None:
             self._end = ConnectionClosed("The agent was ended by this side.")
-            self._notify()
+            self._wake_waiting()
         task.cancel()
         await run_to_end(asyncio.wait({task}), task.cancel)
 
@@ -135,10 +133,10 @@ class Supervised:
             AgentFailed: if the agent is not started again.
             ConnectionClosed: if the block has been left.
         """
-        self._begun()
-        await asyncio.sleep(0)  # otherwise, a loop that tries again at once would keep the end from being noticed
+        self._started_task()
+        await asyncio.sleep(0)  # otherwise, a loop that retries without a pause would block the event loop
         while self._agent is None:
-            await self._change()
+            await self._wait_for_change()
         return self._agent
 
     @asynccontextmanager
@@ -152,7 +150,7 @@ class Supervised:
         resume: str | None = None,
         timeout: float | None = 60.0,
     ) -> AsyncGenerator[ClientSession]:
-        """Open a session that is opened again whenever the agent was started again.
+        """Open a session. When the agent is started again, so is the session.
 
         The arguments and errors are those of the function `open_session`, and the errors of `agent`.
         """
@@ -172,7 +170,7 @@ class Supervised:
                 yield session
             finally:
                 del self._sessions[session]
-                self._notify()
+                self._wake_waiting()
 
     async def ready(self, session: ClientSession) -> None:
         """Wait until a session can be used. Its methods call this.
@@ -186,46 +184,48 @@ class Supervised:
         while session in self._sessions and session.agent is not self._agent:
             if (error := self._sessions[session]) is not None:
                 raise SessionLost(f"The session {session.id!r} could not be opened again: {error}") from error
-            await self._change()
+            await self._wait_for_change()
 
     def lost(self, agent: RemoteAgent) -> None:
-        """Note that an agent has ended. A session calls this, because a turn can fail before the process has ended."""
+        """Note that an agent has ended. A session calls this, because a turn may fail before the process has ended."""
         if self._agent is agent:
             self._agent = None
 
     async def _supervise(self, ready: asyncio.Future[None]) -> None:
         """Start the agent until it fails too often, or this is cancelled. Raise the error of the first start."""
-        delays, attempts = iter(self._delays), 0
+        failures = 0
         try:
             while True:
-                ran, error = await self._run(ready)
+                uptime, error = await self._run(ready)
                 if self._end is not None:
                     return
-                if ran >= self._stable_after:
-                    delays, attempts = iter(self._delays), 0
-                delay, attempts = next(delays, None), attempts + 1
-                if delay is None:
-                    self._fail(error, attempts)
+                if uptime is not None and uptime >= self._stable_after:
+                    failures = 0
+                if failures == len(self._delays):
+                    self._fail(error, failures + 1)
                     return
+                delay = self._delays[failures]
+                failures += 1
                 _logger.warning("The agent is started again in %s seconds: %s", delay, error)
-                self._tell(AgentChange("restarting", error, delay))
+                self._report(AgentChange("restarting", error, delay))
                 await asyncio.sleep(delay)
         finally:
             self._end = self._end or ConnectionClosed("The agent is not started again, because of an error.")
-            self._notify()
+            self._wake_waiting()
 
-    async def _run(self, ready: asyncio.Future[None]) -> tuple[float, Exception]:
-        """Start the agent, and open its sessions again. Return for how many seconds it ran, and why it ended.
+    async def _run(self, ready: asyncio.Future[None]) -> tuple[float | None, Exception]:
+        """Start the agent, and open its sessions again. Return its uptime in seconds, and why it ended.
 
-        If it could not be started, the time is negative. The error of the first start is raised.
+        The uptime is None if the agent could not be started. The error of the first start is raised.
         """
-        loop, began = asyncio.get_running_loop(), inf
+        loop = asyncio.get_running_loop()
+        started_at: float | None = None
         try:
             async with AsyncExitStack() as stack:
-                late = f"The agent could not be used after {self._start_deadline} seconds (Supervised.start_deadline)."
-                async with limited(self._start_deadline, lambda: late):
+                late = f"The agent could not be used within {self._start_deadline} seconds (Supervised.start_deadline)."
+                async with time_limit(self._start_deadline, lambda: late):
                     agent = await stack.enter_async_context(self._start())
-                began = loop.time()
+                started_at = loop.time()
                 self._agent = agent
                 await self._open_again(agent, ready)
                 error: Exception = await agent.wait_closed()
@@ -236,18 +236,18 @@ class Supervised:
             error = raised
         finally:
             self._agent = None
-        return loop.time() - began, error
+        return None if started_at is None else loop.time() - started_at, error
 
     async def _open_again(self, agent: RemoteAgent, ready: asyncio.Future[None]) -> None:
-        self._notify()
+        self._wake_waiting()
         if not ready.done():
             ready.set_result(None)
             return
-        kept = [session for session, error in self._sessions.items() if error is None]
-        await asyncio.gather(*(self._reopen(session, agent) for session in kept))
+        sessions = [session for session, error in self._sessions.items() if error is None]
+        await asyncio.gather(*(self._reopen(session, agent) for session in sessions))
         if self._agent is agent:
-            lost = {session.id: error for session in kept if (error := self._sessions.get(session)) is not None}
-            self._tell(AgentChange("running", lost=lost))
+            lost = {session.id: error for session in sessions if (error := self._sessions.get(session)) is not None}
+            self._report(AgentChange("running", lost=lost))
 
     async def _reopen(self, session: ClientSession, agent: RemoteAgent) -> None:
         failure: Exception | None = None
@@ -259,31 +259,31 @@ class Supervised:
             failure = error
         if session in self._sessions:
             self._sessions[session] = failure
-        self._notify()
+        self._wake_waiting()
 
     def _fail(self, error: Exception, attempts: int) -> None:
         self._end = AgentFailed(f"The agent failed {attempts} times in a row, and is not started again: {error}")
         self._end.__cause__ = error
         _logger.error("%s", self._end)
-        self._tell(AgentChange("failed", error))
-        self._notify()
+        self._report(AgentChange("failed", error))
+        self._wake_waiting()
 
-    def _begun(self) -> asyncio.Task[None]:
+    def _started_task(self) -> asyncio.Task[None]:
         if self._task is None:
             raise RuntimeError("The agent was not started. Use Supervised in a block: `async with Supervised(...)`.")
         return self._task
 
-    def _tell(self, change: AgentChange) -> None:
+    def _report(self, change: AgentChange) -> None:
         try:
             self._on_change(change)
         except Exception:
             _logger.exception("on_change of a Supervised agent raised an error")
 
-    def _notify(self) -> None:
+    def _wake_waiting(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _change(self) -> None:
+    async def _wait_for_change(self) -> None:
         """Wait for the next change.
 
         Raises:

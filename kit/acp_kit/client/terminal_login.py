@@ -1,4 +1,4 @@
-"""Runs the login of an agent in the user's terminal, for login methods of the type `terminal`."""
+"""Runs the login command of an agent in the user's terminal."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ async def log_in_from_terminal(
         if await log_in_from_terminal(method, "my-agent", "--acp") == 0:
             session = await agent.session_new(cwd=cwd, mcp_servers=[])
 
-    It is the agent's command with the arguments and the environment variables of the login method. It has the stdin,
-    stdout and stderr of this process, so nothing else may read or draw in the terminal meanwhile. Don't call
-    `authenticate` for such a method, before or after it.
+    The login is the agent's command with the arguments and the environment variables of the login method. It uses the
+    stdin, stdout and stderr of this process, so nothing else may use the terminal meanwhile. Don't call `authenticate`
+    for such a method.
 
     If this is cancelled, the login is ended.
 
     Args:
         method: one of `auth_methods` in the response to `initialize`. Agents offer it only to clients that advertise
             `auth.terminal`.
-        command: the program, as for `spawn_agent`; so are the other arguments.
+        command: the agent's program, as for `spawn_agent`.
         args: its arguments. Those of the method are added.
         cwd: the folder to run it in; by default this process's.
         env: environment variables to set. Those of the method have precedence.
         inherit_env: the environment variables of this process to inherit, as for `spawn_agent`.
 
     Returns:
-        The exit code, negative for a signal. 0 means that the user is logged in, and anything else that they are not.
+        The exit code, negative for a signal. 0 means that the user is logged in.
 
     Raises:
         ValueError: if the method is of another type.

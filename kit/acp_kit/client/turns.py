@@ -1,4 +1,4 @@
-"""One turn, as a client sees it: the updates, and the stop reason."""
+"""One turn of a client's session: its updates and its stop reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Session(Protocol):
 
 
 class UnfinishedTurn(Exception):
-    """A turn ended for another reason than `end_turn`, so that the agent's reply may be incomplete.
+    """A turn ended with another stop reason than `end_turn`, so the agent's reply may be incomplete.
 
     Attributes:
         stop_reason: why the turn ended, such as `max_tokens`, `refusal` or `cancelled`.
@@ -50,14 +50,14 @@ class UnfinishedTurn(Exception):
 class Turn:
     """One turn. Use it as an async context manager, and read its updates with `async for`.
 
-    Adjacent chunks of text that are read late come as one chunk.
+    Adjacent chunks of text that were not read yet are merged.
 
-    The loop runs beside the handlers of the client. A `PermissionPolicy` asks the user after the loop has read the
-    updates that came before the question, but only if the body of the loop awaits nothing. If it does, or for the order
-    with other handlers, show updates in `Client.session_update`.
+    The loop runs concurrently with the handlers of the client. A `PermissionPolicy` asks the user after the loop has
+    read the updates before the question, but only if the body of the loop awaits nothing. If it does, or if updates
+    must be in order with other handlers, show updates in `Client.session_update`.
 
-    If the agent answers with an error or goes away, `wait` and the loop raise it. If neither was used, the end of the
-    block does.
+    If the agent answers with an error or ends, `wait` and the loop raise it. If neither is used, the end of the block
+    raises it.
 
     Attributes:
         blocks: the prompt.
@@ -73,14 +73,13 @@ class Turn:
         self._cancel_deadline = cancel_deadline
         self._settle = settle
         self._unread = Unread()
-        self._said = Chunks()
+        self._message_chunks = Chunks()
         self._prompt: asyncio.Task[PromptResponse] | None = None
-        self._is_waiting = False
-        self._is_withdrawn = False
+        self._is_queued = False  # the connection waits for the response to a cancelled prompt first
+        self._is_withdrawn = False  # it was cancelled while it was queued
         self._is_answered = False
-        self._has_ended = False
-        self._was_cancelled = False
-        self._raised = False
+        self._was_cancelled: bool | None = None  # None until the turn has ended
+        self._was_error_raised = False
 
     @property
     def stop_reason(self) -> StopReason | None:
@@ -89,8 +88,8 @@ class Turn:
 
     @property
     def cancelled(self) -> bool:
-        """Whether this side has cancelled the turn, regardless of what the agent has answered."""
-        if self._has_ended:
+        """Whether this side has cancelled the turn, regardless of the agent's response."""
+        if self._was_cancelled is not None:
             return self._was_cancelled
         return self._is_withdrawn or (self._is_sent() and self._session.agent.has_cancelled_turn(self._session.id))
 
@@ -98,13 +97,13 @@ class Turn:
     def text(self) -> str:
         """All text of the agent's messages in this turn, without thoughts, as it was sent.
 
-        While the turn runs, it is what the client has received so far, also if it was not read yet.
+        While the turn runs, this is the text that the client has received so far, whether or not it was read.
         """
-        return self._said.text(len(self._said))
+        return self._message_chunks.text(len(self._message_chunks))
 
     @property
     def ended(self) -> bool:
-        """Whether the agent has answered. There may be updates that were not read yet."""
+        """Whether the agent has answered. Some updates may not have been read yet."""
         return self._prompt is not None and self._prompt.done()
 
     async def __aenter__(self) -> Turn:
@@ -113,7 +112,7 @@ class Turn:
         await self._session.ready()
         self._session.begin(self)
         agent = self._session.agent
-        self._is_waiting = agent.has_cancelled_turn(self._session.id)
+        self._is_queued = agent.has_cancelled_turn(self._session.id)
         self._prompt = asyncio.create_task(self._run(agent))
         self._prompt.add_done_callback(lambda prompt: self._on_end(prompt, agent))
         return self
@@ -121,20 +120,20 @@ class Turn:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        prompt = self._begun()
+        prompt = self._started_prompt()
         try:
             if not prompt.done():
                 await self._cancel_and_wait(prompt)
         finally:
             self._session.end()
-        if error is None and not self._raised and not prompt.cancelled():
-            prompt.result()  # an error that nobody has seen
+        if error is None and not self._was_error_raised and not prompt.cancelled():
+            prompt.result()  # raises an error that nobody has seen
 
     def __aiter__(self) -> Turn:
         return self
 
     async def __anext__(self) -> SessionUpdate:
-        prompt = self._begun()
+        prompt = self._started_prompt()
         update = await self._unread.get()
         if update is None:
             if not prompt.cancelled():
@@ -147,23 +146,24 @@ class Turn:
 
         Raises:
             RemoteError: if the agent answered with an error.
-            ConnectionClosed: if the agent has gone.
+            ConnectionClosed: if the agent has ended.
             RuntimeError: if the block was left before the agent answered.
         """
-        prompt = self._begun()
+        prompt = self._started_prompt()
         await asyncio.wait({prompt})
         if prompt.cancelled():
             raise RuntimeError("The turn has no response: its block was left, and the agent didn't answer in time.")
-        self._raised = prompt.exception() is not None
+        self._was_error_raised = prompt.exception() is not None
         return prompt.result()
 
     async def cancel(self) -> None:
         """Ask the agent to end the turn. It may still send updates before its response.
 
-        A prompt that still waits for the response to a cancelled one is not sent. Does nothing if the turn has ended.
+        If the prompt still waits for the response to a cancelled one, it is not sent. Does nothing if the turn has
+        ended.
         """
-        prompt = self._begun()
-        await asyncio.sleep(0)  # in which a turn that has just begun sends its prompt
+        prompt = self._started_prompt()
+        await asyncio.sleep(0)  # lets a turn that has just begun send its prompt
         if self._is_answered or prompt.done():
             return
         if self._is_sent():
@@ -174,22 +174,22 @@ class Turn:
 
     def put(self, update: SessionUpdate) -> None:
         """Add an update, if the turn has not ended. The session calls this."""
-        if self._has_ended or not self._is_sent():
+        if self._was_cancelled is not None or not self._is_sent():
             return
         self._unread.put(update)
         if update.session_update == "agent_message_chunk":
-            self._said.add(update)
+            self._message_chunks.add(update)
 
-    def _begun(self) -> asyncio.Task[PromptResponse]:
+    def _started_prompt(self) -> asyncio.Task[PromptResponse]:
         if self._prompt is None:
             raise RuntimeError("The turn has not begun. Use it in a block: `async with session.prompt(...) as turn`.")
         return self._prompt
 
     def _is_sent(self) -> bool:
-        """Whether the prompt was sent. First, the connection waits for the response to a cancelled one."""
-        # What it knows of cancellations is about the newest prompt that was sent.
-        self._is_waiting = self._is_waiting and self._session.agent.has_cancelled_turn(self._session.id)
-        return not self._is_waiting
+        """Whether the prompt was sent."""
+        # Until then, `has_cancelled_turn` is about the prompt before it.
+        self._is_queued = self._is_queued and self._session.agent.has_cancelled_turn(self._session.id)
+        return not self._is_queued
 
     async def _run(self, agent: RemoteAgent) -> PromptResponse:
         try:
@@ -203,35 +203,34 @@ class Turn:
                 raise
             response = like(agent, PromptResponse)(stop_reason="cancelled")
         finally:
-            self._was_cancelled, self._has_ended = self.cancelled, True
+            self._was_cancelled = self.cancelled
         self.response = response
         return response
 
     def _on_end(self, prompt: asyncio.Task[PromptResponse], agent: RemoteAgent) -> None:
         self._unread.close()
-        # Asking for the exception also keeps asyncio from warning if the block is left with another error.
+        # Getting the exception also marks it as retrieved.
         if not prompt.cancelled() and isinstance(prompt.exception(), ConnectionClosed):
             self._session.lost(agent)
 
     async def _cancel_and_wait(self, prompt: asyncio.Task[PromptResponse]) -> None:
         try:
             with suppress(TimeoutError):
-                # Sending can also take long, if the agent doesn't read.
                 async with asyncio.timeout(self._cancel_deadline):
-                    await asyncio.sleep(0)  # in which a turn that has just begun sends its prompt
+                    await asyncio.sleep(0)  # lets a turn that has just begun send its prompt
                     if not self.cancelled:
-                        with suppress(ConnectionClosed):  # the prompt fails with it as well
-                            await self.cancel()
+                        with suppress(ConnectionClosed):  # the prompt raises it as well
+                            await self.cancel()  # sending takes long if the agent doesn't read
                     if not self._is_answered:
                         await asyncio.wait({prompt})
         finally:
-            # Without an answer in time, or if this task is cancelled itself. A late answer is ignored.
+            # If the agent didn't answer in time, or this task is cancelled. A late response is ignored.
             if prompt.cancel():
                 await asyncio.wait({prompt})
 
 
 def require_text(turn: Turn) -> str:
-    """Return the text of a turn, which the agent must have ended by itself.
+    """Return the text of a turn, if the agent has ended it by itself.
 
     Raises:
         UnfinishedTurn: if the stop reason isn't `end_turn`, or this side has cancelled the turn.

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 class Unread:
-    """A queue of updates that never makes the sender wait. Adjacent chunks of text become one chunk when they are read.
+    """An unbounded queue of updates, in which adjacent chunks of plain text are one chunk.
 
-    So a reader that is slow, or doesn't read at all, keeps little more than the text itself.
+    So the updates of a slow reader take little more memory than their text.
     """
 
     def __init__(self) -> None:
+        # Each with the texts of the chunks that are merged into it, if it is plain text.
         self._updates: deque[tuple[Any, list[str]]] = deque()
         self._changed = asyncio.Event()
         self._closed = False

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 def dump(update: Any) -> str:
-    """Return an update as JSON. Escapes are the same as on the wire, so any text can be stored."""
+    """Return an update as JSON. Characters are escaped as on the wire, so any text can be stored."""
     from acp_runtime import jsonrpc
 
     return jsonrpc.dump(update).decode()
 
 
-class Bodies:
+class BodyReader:
     """Reads updates from JSON.
 
     Args:
         profile: the profile whose classes the updates have, such as `acp_bindings.v1`.
-        history: which history it is, for error messages.
+        history: the history, for error messages.
     """
 
     def __init__(self, profile: ModuleType, history: str) -> None:
@@ -33,10 +33,10 @@ class Bodies:
         self._history = history
 
     def load(self, body: str) -> SessionUpdate | None:
-        """Return an update, or None if it is valid JSON but no update of the profile.
+        """Return an update, or None if it is valid JSON but not an update of the profile.
 
         Raises:
-            HistoryDamaged: it is not JSON.
+            HistoryDamaged: if it is not JSON.
         """
         from acp_runtime.jsonrpc import parse, read
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a history."""
+"""The errors of histories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from acp_runtime import ResourceNotFound
 class HistoryError(Exception):
     """A history could not be read or written. The message says why; the cause is the database's error.
 
-    If the connection to the database was lost, what was being written may have been written or not.
+    If the connection to the database was lost during a change, the change may have been made or not.
     """
 
 
@@ -17,11 +17,11 @@ class HistoryDamaged(HistoryError):
 
 
 class HistoryTooNew(HistoryError):
-    """A history was written by a newer version of this package. Nothing was written to it."""
+    """A newer version of this package has written a history. Nothing was written to it."""
 
 
 class SessionExists(HistoryError):
-    """A session can't be created because there is one with its id.
+    """A session can't be created because its id is taken.
 
     Attributes:
         session_id: the id.
@@ -33,7 +33,7 @@ class SessionExists(HistoryError):
 
 
 class UnknownSession(HistoryError, ResourceNotFound):
-    """No session has the given id. If a handler lets it propagate, the request is answered with -32002.
+    """No session has the given id. If a handler raises this, the request is answered with -32002.
 
     Attributes:
         session_id: the id.

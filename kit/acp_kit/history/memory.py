@@ -1,4 +1,4 @@
-"""Histories in memory, for agents that need none after their end, and for tests."""
+"""Histories in memory: for tests, and for agents whose sessions end with the process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from acp_kit.common.sequences import check_sequence
 from acp_kit.history.errors import SessionExists, UnknownSession
-from acp_kit.history.listing import check_limit, check_new_id, cursor_after, now, read_cursor
+from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
+from acp_kit.history.session_ids import check_new_id
 from acp_kit.history.store import HistoryStore
 from acp_kit.updates.timeline import Timeline
 from acp_runtime import ABSENT
@@ -55,12 +56,12 @@ class MemoryHistory(HistoryStore):
         from acp_bindings.v1 import SessionInfo
 
         history = self._session(session_id)
-        known = history.timeline.settings.get("session_info_update")
+        info = history.timeline.settings.get("session_info_update")
         return SessionInfo(
             session_id=session_id,
             cwd=history.cwd,
             additional_directories=[*history.additional_directories],
-            title=None if known is None else known.title,
+            title=None if info is None else info.title,
             updated_at=history.updated_at,
         )
 
@@ -70,8 +71,8 @@ class MemoryHistory(HistoryStore):
 
         limit = check_limit(limit)
         before = None if cursor is None else read_cursor(cursor)
-        every = ((session.updated_at, name) for name, session in self._sessions.items() if cwd in (None, session.cwd))
-        keys = sorted((key for key in every if before is None or key < before), reverse=True)
+        keys = [(session.updated_at, id) for id, session in self._sessions.items() if cwd in (None, session.cwd)]
+        keys = sorted((key for key in keys if before is None or key < before), reverse=True)
         sessions = [await self.info(session_id) for _, session_id in keys[:limit]]
         next_cursor = cursor_after(*keys[limit - 1]) if len(keys) > limit else ABSENT
         return ListSessionsResponse(sessions=sessions, next_cursor=next_cursor)

@@ -1,4 +1,4 @@
-"""Histories as messages for the endpoints of language models."""
+"""Converts histories to messages for language models."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate
 
 _ROLES: Final[dict[str, Literal["user", "assistant"]]] = {"user": "user", "agent": "assistant"}
-_IMAGES = frozenset(("image/gif", "image/jpeg", "image/png", "image/webp"))
-# What all endpoints take as the id and the name of a tool call.
+_IMAGE_TYPES = frozenset(("image/gif", "image/jpeg", "image/png", "image/webp"))
+# Ids and names of tool calls that all endpoints accept.
 _ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
@@ -27,49 +27,49 @@ _WITHOUT_OUTPUT = {"completed": "Done.", "failed": "This failed."}
 
 
 def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
-    """Return a history as messages for Chat Completions of OpenAI, and of endpoints that are compatible with it.
+    """Convert a history to messages for Chat Completions, OpenAI's or another endpoint's.
 
     For example:
 
         messages = to_openai([update async for update in history.read(session_id)])
 
-    The user's and the agent's messages are in it, and the tool calls, each followed by its result. A tool call that did
-    not finish has a result that says so. Left out are thoughts, plans, settings and messages without text.
+    These are the user's and the agent's messages, and the tool calls, each followed by its result. The result of a tool
+    call that did not finish says so. Thoughts, plans, settings and messages without text are left out.
 
-    A tool call has the `name`, `raw_input` and `raw_output` that the agent has given it. Without them, its kind, no
-    arguments and the text of its content take their place. Ids and names that an endpoint refuses are changed.
+    A tool call has the `name`, `raw_input` and `raw_output` that the agent has given it. By default, these are its
+    kind, no arguments, and the text of its content. Ids and names that an endpoint refuses are changed.
 
     Args:
-        updates: what `HistoryStore.read` gives.
-        images: whether the model takes images in the user's messages. Otherwise, and for content that the endpoint
-            doesn't take, there is the text that `to_text` makes of it.
+        updates: the updates that `HistoryStore.read` yields.
+        images: whether the model accepts images in the user's messages. Images that it doesn't accept, and content that
+            the endpoint doesn't, become the text that `to_text` returns.
 
     Returns:
-        Dicts of plain JSON. A system prompt and the next message of the user are for you to add.
+        Dicts of plain JSON. Add a system prompt and the next message of the user.
     """
-    return [message for part in _messages(updates, images) for message in _openai(part)]
+    return [message for part in _messages(updates, images) for message in _openai_messages(part)]
 
 
 def to_anthropic(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
-    """Return a history as messages for Anthropic's Messages API.
+    """Convert a history to messages for Anthropic's Messages API.
 
     For example:
 
         messages = to_anthropic([update async for update in history.read(session_id)])
 
-    It has what `to_openai` has, and the images of tool calls. The roles alternate, and the first message is the user's:
-    a short one is added if the agent spoke first.
+    These are the messages of `to_openai`, with the images of tool calls. The roles alternate, and the first message is
+    the user's: a short one is added if the agent spoke first.
 
     Args:
-        updates: what `HistoryStore.read` gives.
-        images: whether the model takes images. Otherwise, and for content that the endpoint doesn't take, there is the
-            text that `to_text` makes of it.
+        updates: the updates that `HistoryStore.read` yields.
+        images: whether the model accepts images. Images that it doesn't accept, and content that the endpoint doesn't,
+            become the text that `to_text` returns.
 
     Returns:
-        Dicts of plain JSON. The next message of the user is for you to add.
+        Dicts of plain JSON. Add the next message of the user.
     """
     merged: list[Any] = []
-    for message in chain.from_iterable(_anthropic(part, images) for part in _messages(updates, images)):
+    for message in chain.from_iterable(_anthropic_messages(part, images) for part in _messages(updates, images)):
         if merged and merged[-1]["role"] == message["role"]:
             merged[-1]["content"] += message["content"]
         else:
@@ -84,9 +84,9 @@ class _Message:
     """A message of a conversation.
 
     Attributes:
-        parts: texts and blocks of images. No two texts follow each other, and none is empty.
-        call: the tool call at its end; None if there is none. Only the assistant's have one.
-        call_id: its id, for the endpoint.
+        parts: texts and blocks of images. No two texts are adjacent, and none is empty.
+        call: the tool call at its end; None if there is none. Only messages of the assistant have one.
+        call_id: the id of the tool call for the endpoint.
     """
 
     role: Literal["user", "assistant"]
@@ -104,7 +104,7 @@ def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
     for entry in timeline.entries.values():
         role = _ROLES.get(entry.role) if isinstance(entry, Message) else None
         if role is not None:
-            _say(messages, role, _parts(entry.content, images=images and role == "user"))
+            _add_parts(messages, role, _parts(entry.content, images=images and role == "user"))
         elif not isinstance(entry, Message) and entry.session_update == "tool_call":
             if not messages or messages[-1].role == "user" or messages[-1].call is not None:
                 messages.append(_Message("assistant", []))
@@ -112,7 +112,7 @@ def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
     return messages
 
 
-def _say(messages: list[_Message], role: Literal["user", "assistant"], parts: list[Any]) -> None:
+def _add_parts(messages: list[_Message], role: Literal["user", "assistant"], parts: list[Any]) -> None:
     if parts and messages and messages[-1].role == role and messages[-1].call is None:
         messages[-1].parts = _join([*messages[-1].parts, *parts])
     elif parts:
@@ -120,7 +120,7 @@ def _say(messages: list[_Message], role: Literal["user", "assistant"], parts: li
 
 
 def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:
-    """Return blocks as texts and images. Adjacent blocks of text are pieces of one text."""
+    """Return blocks as texts and images. Adjacent blocks of text are one text."""
     from acp_kit.content import to_text
 
     parts: list[Any] = []
@@ -128,18 +128,18 @@ def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:
         if is_text:
             parts.append("".join(block.text for block in group))
         else:
-            parts += [block if images and _is_taken(block) else to_text([block]) for block in group]
+            parts += [block if images and _is_accepted_image(block) else to_text([block]) for block in group]
     return _join(parts)
 
 
-def _is_taken(block: Any) -> bool:
-    return block.type == "image" and block.mime_type in _IMAGES and bool(block.data)
+def _is_accepted_image(block: Any) -> bool:
+    return block.type == "image" and block.mime_type in _IMAGE_TYPES and bool(block.data)
 
 
 def _join(parts: Iterable[Any]) -> list[Any]:
-    """Join adjacent texts as lines. Drop texts of white space only, which endpoints refuse."""
+    """Join adjacent texts with newlines. Drop texts of white space, which endpoints refuse."""
     joined: list[Any] = []
-    for part in map(_in_utf8, parts):
+    for part in map(_without_surrogates, parts):
         if not isinstance(part, str):
             joined.append(part)
         elif part.strip() and joined and isinstance(joined[-1], str):
@@ -149,22 +149,22 @@ def _join(parts: Iterable[Any]) -> list[Any]:
     return joined
 
 
-def _in_utf8(value: Any) -> Any:
-    """Return a copy of plain JSON without half characters, which JSON can escape and a request can't be encoded with.
-
-    Blocks of content are returned as they are.
-    """
+def _without_surrogates(value: Any) -> Any:
+    """Return a copy of plain JSON without lone surrogates, which UTF-8 can't encode. Blocks stay as they are."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, dict):
-        return {_in_utf8(name): _in_utf8(member) for name, member in cast("dict[str, Any]", value).items()}
+        return {
+            _without_surrogates(name): _without_surrogates(member)
+            for name, member in cast("dict[str, Any]", value).items()
+        }
     if isinstance(value, list):
-        return [_in_utf8(item) for item in cast("list[object]", value)]
+        return [_without_surrogates(item) for item in cast("list[object]", value)]
     return value
 
 
 def _new_id(wanted: str, ids: set[str]) -> str:
-    """Return the id of a tool call if endpoints accept it, otherwise a new one, and remember it."""
+    """Return the id of a tool call, or a new one if endpoints refuse it or it is in `ids`. Add it to `ids`."""
     if not _ID.fullmatch(wanted) or wanted in ids:
         wanted = next(id for number in count(1) if (id := f"call-{number}") not in ids)
     ids.add(wanted)
@@ -176,14 +176,16 @@ def _name(call: Any) -> str:
 
 
 def _arguments(call: Any) -> dict[str, Any]:
-    given = call.raw_input
-    if given is None:
+    arguments = call.raw_input
+    if arguments is None:
         return {}
-    return cast("dict[str, Any]", _in_utf8(given if isinstance(given, dict) else {"input": given}))
+    if not isinstance(arguments, dict):
+        arguments = {"input": arguments}
+    return cast("dict[str, Any]", _without_surrogates(arguments))
 
 
 def _result(call: Any, *, images: bool) -> list[Any]:
-    """Return the result of a tool call as texts and images. There is at least one."""
+    """Return the result of a tool call as at least one text or image."""
     blocks = [block.content for block in call.content if block.type == "content"]
     parts = [part for block in blocks for part in _parts([block], images=images)]
     output = call.raw_output
@@ -197,7 +199,7 @@ def _result(call: Any, *, images: bool) -> list[Any]:
     return _join(parts) or [_WITHOUT_OUTPUT[call.status]]
 
 
-def _openai(message: _Message) -> Iterator[Any]:
+def _openai_messages(message: _Message) -> Iterator[Any]:
     if message.role == "user":
         texts = [part for part in message.parts if isinstance(part, str)]
         yield {"role": "user", "content": texts[0] if texts == message.parts else [*map(_openai_part, message.parts)]}
@@ -221,7 +223,7 @@ def _openai_part(part: Any) -> Any:
     return {"type": "image_url", "image_url": {"url": f"data:{part.mime_type};base64,{part.data}"}}
 
 
-def _anthropic(message: _Message, images: bool) -> Iterator[Any]:
+def _anthropic_messages(message: _Message, images: bool) -> Iterator[Any]:
     content = [_anthropic_part(part) for part in message.parts]
     if message.role == "user":
         yield {"role": "user", "content": content}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> None:
     """Send the history of a session to a client: merged messages and finished tool calls, in order.
 
-    Each update is read when the client has taken the previous one, so a long history needs no more memory than a short
-    one. A tool call or a compaction that was never finished is sent as failed, because nothing will finish it.
+    Updates are read one at a time, each when the previous one was sent, so long histories take no more memory. A tool
+    call or a compaction that never ended is sent as failed.
 
     For example:
 
@@ -24,14 +24,14 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
             return LoadSessionResponse()
 
     Raises:
-        UnknownSession: there is no such session.
+        UnknownSession: if there is no such session.
     """
     async with aclosing(store.read(session_id)) as updates:
         async for update in updates:
-            await client.session_update(session_id=session_id, update=_finish(update))
+            await client.session_update(session_id=session_id, update=_as_ended(update))
 
 
-def _finish(update: Any) -> Any:
+def _as_ended(update: Any) -> Any:
     if update.session_update not in ("tool_call", "compaction_update") or has_ended(update):
         return update
     return update.model_copy(update={"status": "failed"})

@@ -1,4 +1,4 @@
-"""Histories in a database: an SQLite file, or any other that SQLAlchemy has an asynchronous driver for."""
+"""Histories in a database: an SQLite file, or any database that SQLAlchemy has an asynchronous driver for."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from acp_kit.common.sequences import check_sequence
 from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.history import sqlite
-from acp_kit.history.bodies import Bodies
+from acp_kit.history.bodies import BodyReader
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
-from acp_kit.history.listing import check_limit, check_new_id, cursor_after, now, read_cursor
+from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
+from acp_kit.history.session_ids import check_known_id, check_new_id
 from acp_kit.history.store import HistoryStore
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS, create_tables
-from acp_kit.history.writer import SessionWriter, check_id, lock_session
+from acp_kit.history.writer import SessionWriter, lock_session
 from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
@@ -39,31 +40,31 @@ _BATCH = 500
 class SqlHistory(HistoryStore):
     """A `HistoryStore` in a database.
 
-    It opens the database on first use. Several processes may use one, also for the same session: nothing is kept in
-    memory between two calls. What `append` returned for survives the end of the process, even by SIGKILL. After a power
-    failure, an SQLite file may lack the last changes.
+    It opens the database on first use. Several processes may use the same database and the same session, because
+    nothing is kept in memory between two calls. Once `append` returns, the updates survive the end of the process, even
+    by SIGKILL. After a power failure, an SQLite file may lack the last changes.
 
     Use it as an async context manager, or call `close` at the end.
 
     Args:
         url_or_path: the path of an SQLite file, which is created if it doesn't exist, or the URL of a database, such as
             `postgresql+asyncpg://host/name`.
-        profile: the profile whose classes `read` returns; `acp_bindings.v1` unless given. Updates that the profile
+        profile: the profile whose classes `read` returns; by default `acp_bindings.v1`. Updates that the profile
             doesn't know are left out.
 
     Every method raises:
-        HistoryDamaged: the database is damaged.
-        HistoryTooNew: a newer version of this package wrote it.
-        HistoryError: it can't be read or written.
+        HistoryDamaged: if the database is damaged.
+        HistoryTooNew: if a newer version of this package has written it.
+        HistoryError: if it can't be read or written.
     """
 
     def __init__(self, url_or_path: str | Path, *, profile: ModuleType | None = None) -> None:
         self._place = _path_or_url(url_or_path)
         self._name = f"The history {self._place}" if isinstance(self._place, Path) else "The history"
-        self._bodies = Bodies(profile or import_module("acp_bindings.v1"), self._name)
+        self._bodies = BodyReader(profile or import_module("acp_bindings.v1"), self._name)
         self._engine: AsyncEngine | None = None
         self._opening = asyncio.Lock()
-        # Within this process, writers queue here. SQLite would let them poll.
+        # Writers of this process queue here. In SQLite they would poll.
         self._writing = asyncio.Lock()
 
     async def __aenter__(self) -> SqlHistory:
@@ -104,8 +105,8 @@ class SqlHistory(HistoryStore):
         columns = select(ENTRIES.c.position, ENTRIES.c.body).order_by(ENTRIES.c.position).limit(_PAGE)
         last = -1
         while True:
-            this = (ENTRIES.c.session_id == session_id, ENTRIES.c.position > last, ENTRIES.c.position < end)
-            page = await self._fetch(columns.where(*this))
+            conditions = (ENTRIES.c.session_id == session_id, ENTRIES.c.position > last, ENTRIES.c.position < end)
+            page = await self._fetch(columns.where(*conditions))
             for row in page:
                 last = row["position"]
                 if (update := self._bodies.load(row["body"])) is not None:
@@ -139,7 +140,7 @@ class SqlHistory(HistoryStore):
     async def delete(self, session_id: str) -> None:
         """See `HistoryStore.delete`."""
         with suppress(UnknownSession):
-            check_id(session_id)
+            check_known_id(session_id)
             await run_to_end(self._delete(session_id))
 
     async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
@@ -156,7 +157,7 @@ class SqlHistory(HistoryStore):
 
     async def _append(self, session_id: str, updates: Sequence[SessionUpdate]) -> None:
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
-        rows = len(updates) + len(batches)  # each may take a place more for the message that it continues
+        rows = len(updates) + len(batches)  # each batch may take one more place, for the message that it continues
         async with self._write() as connection:
             session = await lock_session(connection, session_id, rows)
             writer = SessionWriter(connection, session, self._bodies, session["next_position"] - rows)
@@ -165,7 +166,7 @@ class SqlHistory(HistoryStore):
             await writer.save()
 
     async def _merge_message(self, session_id: str) -> None:
-        """Merge the chunks of the last message, so that rows before the session's next position stay as they are."""
+        """Merge the chunks of the last message, so that rows before the session's next position don't change."""
         if (await self._session(session_id))["open_key"] is None:
             return
         async with self._write() as connection:
@@ -192,7 +193,7 @@ class SqlHistory(HistoryStore):
                 await connection.execute(insert(table).from_select(["session_id", *names], copied))
 
     async def _session(self, session_id: str) -> RowMapping:
-        check_id(session_id)
+        check_known_id(session_id)
         rows = await self._fetch(select(SESSIONS).where(SESSIONS.c.session_id == session_id))
         if not rows:
             raise UnknownSession(session_id)
@@ -220,7 +221,7 @@ class SqlHistory(HistoryStore):
 
     @asynccontextmanager
     async def _write(self) -> AsyncGenerator[AsyncConnection, None]:
-        """Return a connection in a transaction that ends with the block, when it is this task's turn to write."""
+        """Wait for other writers of this process, and yield a connection in a transaction that ends with the block."""
         async with self._writing:
             engine = await self._get_engine()
             with self._explain_errors():
@@ -249,7 +250,7 @@ class SqlHistory(HistoryStore):
             await asyncio.to_thread(sqlite.prepare_file, self._place)
             engine = sqlite.engine_for(self._place)
         else:
-            # Connections that the server has closed meanwhile, such as by a restart, are replaced.
+            # Replaces connections that the server has closed, for example by a restart.
             engine = create_async_engine(self._place, pool_pre_ping=True)
         try:
             with self._explain_errors():
@@ -260,7 +261,7 @@ class SqlHistory(HistoryStore):
         except BaseException:
             await engine.dispose()
             raise
-        self._engine = engine  # here, so that it can be closed even if who waits for it is cancelled
+        self._engine = engine  # set here, because the caller may be cancelled and `close` must find it
         return engine
 
     async def _create_tables(self, engine: AsyncEngine) -> None:

@@ -1,6 +1,6 @@
-"""What is special about SQLite: how a file is opened safely, and how transactions start.
+"""How an SQLite file is opened safely, and how its transactions start.
 
-Everything else in `SqlHistory` works with any database that SQLAlchemy knows.
+Everything else in `SqlHistory` works with any database that SQLAlchemy supports.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from acp_kit.history.errors import HistoryDamaged, HistoryError
 
-# How long to wait for another process that is writing, in seconds.
-_PATIENCE: Final = 60
+# How long to wait while another process writes, in seconds.
+_LOCK_TIMEOUT: Final = 60
 
 
 def engine_for(path: Path) -> AsyncEngine:
     """Return an engine for a file.
 
-    Its connections start a transaction before the first statement that writes, and lock the file at once: later, they
-    might not be allowed to. They are returned to the pool without a transaction, so nothing has to be rolled back.
+    Its connections start a transaction before the first statement that writes, and lock the file immediately, because
+    locking it later may fail. They are returned to the pool without a transaction, so nothing has to be rolled back.
     """
     url = URL.create("sqlite+aiosqlite", database=str(path))
-    options = {"timeout": _PATIENCE, "isolation_level": "IMMEDIATE"}
+    options = {"timeout": _LOCK_TIMEOUT, "isolation_level": "IMMEDIATE"}
     engine = create_async_engine(url, connect_args=options, pool_reset_on_return=None)
     event.listen(engine.sync_engine, "connect", _set_up)
     return engine
@@ -40,18 +40,20 @@ def lock(connection: Connection) -> None:
 
 
 def prepare_file(path: Path) -> None:
-    """Check a file without writing to it, create one that only its owner can read, and let it be read while written.
+    """Check an existing file without writing to it, or create one for its owner only. Then set it to WAL mode.
+
+    WAL mode lets others read while one writes.
 
     Raises:
-        HistoryDamaged: it is damaged, or no database. It is unchanged.
-        HistoryError: it can't be read, created or written.
+        HistoryDamaged: if it is damaged, or isn't a database. It is unchanged.
+        HistoryError: if it can't be read, created or written.
     """
     try:
         if path.is_file() and path.stat().st_size:
             _check(f"{path.absolute().as_uri()}?mode=ro", path)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
+        with closing(sqlite3.connect(path, timeout=_LOCK_TIMEOUT)) as file:
             file.execute("PRAGMA journal_mode=WAL").fetchone()
     except sqlite3.Error as error:
         raise explain(path, error) from error
@@ -60,7 +62,7 @@ def prepare_file(path: Path) -> None:
 
 
 def _check(uri: str, path: Path) -> None:
-    with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as file:
+    with closing(sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT)) as file:
         (result,) = file.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":
         raise HistoryDamaged(f"The history {path} is damaged: {' '.join(result.split())}")
@@ -75,7 +77,7 @@ def explain(path: Path, error: BaseException) -> HistoryError:
 
 
 def _set_up(connection: Any, _record: Any) -> None:
-    """Prepare a connection. A commit is with the system when it returns, so it survives the end of the process."""
+    """Prepare a connection. A commit hands its data to the system, so it survives the end of the process."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()

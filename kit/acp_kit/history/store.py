@@ -1,4 +1,4 @@
-"""What every store of histories can do."""
+"""The interface of all stores of histories."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class HistoryStore(Protocol):
     """The histories of an agent's sessions.
 
-    Reading a session gives what shows the same as all updates that were appended: the chunks of a message are merged,
-    each tool call is one update with its last state, and of settings, such as the plan or the mode, the last one is
-    given at the end. Notices are not kept, because they aren't part of a session's history.
+    Reading a session yields fewer updates than were appended, which show the same: the chunks of a message are merged,
+    each tool call is one update with its last state, and the last plan, mode and other settings come at the end.
+    Notices are not stored, because they aren't part of a session's history.
     """
 
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
@@ -27,20 +27,19 @@ class HistoryStore(Protocol):
             additional_directories: its further directories, absolute paths.
 
         Raises:
-            SessionExists: there is a session with this id.
-            ValueError: no database can store the id: it has a lone surrogate or U+0000.
+            SessionExists: if there is a session with this id.
+            ValueError: if the id has a lone surrogate or U+0000, which no database can store.
         """
         ...
 
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:
-        """Append updates to a session: all of them, or none if it raises. If the connection to a database server is
-        lost meanwhile, it raises although they may have been appended.
+        """Append updates to a session: all of them, or none if this raises.
 
-        What this returned for is in the history. If that is stored outside of the process, it stays there even if the
-        process is killed.
+        Once this returns, the updates are in the history. In a database, they stay there even if the process is killed.
+        If the connection to a database server is lost meanwhile, this raises, but they may have been appended.
 
         Raises:
-            UnknownSession: there is no such session.
+            UnknownSession: if there is no such session.
         """
         ...
 
@@ -50,15 +49,15 @@ class HistoryStore(Protocol):
         Updates that are appended meanwhile are not read, unless they change an earlier one.
 
         Raises:
-            UnknownSession: there is no such session.
+            UnknownSession: if there is no such session.
         """
         ...
 
     async def info(self, session_id: str) -> SessionInfo:
-        """Return a session's directories, its title and when it was last changed.
+        """Return a session's directories, its title and the time of its last change.
 
         Raises:
-            UnknownSession: there is no such session.
+            UnknownSession: if there is no such session.
         """
         ...
 
@@ -68,22 +67,23 @@ class HistoryStore(Protocol):
         Args:
             cwd: only sessions with this working directory.
             cursor: the `next_cursor` of the previous part.
-            limit: how many sessions to return at most, at least 1.
+            limit: the largest number of sessions to return, at least 1.
 
         Raises:
-            TypeError: the limit is not an int.
-            ValueError: it is less than 1.
-            InvalidParams: the cursor is not one of this store.
+            TypeError: if the limit is not an int.
+            ValueError: if it is less than 1.
+            InvalidParams: if the cursor is not one of this store.
         """
         ...
 
     async def rename(self, session_id: str, title: str | None) -> None:
         """Change the title of a session in the history. None removes it.
 
-        The client isn't told. For an open session, `Session.send` with a `SessionUpdateSessionInfoUpdate` does both.
+        The client isn't told. For an open session, call `Session.send` with a `SessionUpdateSessionInfoUpdate`, which
+        does both.
 
         Raises:
-            UnknownSession: there is no such session.
+            UnknownSession: if there is no such session.
         """
         from acp_bindings.v1 import SessionUpdateSessionInfoUpdate
 
@@ -102,14 +102,15 @@ class HistoryStore(Protocol):
             cwd: the working directory of the copy, if it differs.
 
         Raises:
-            UnknownSession: there is no session to copy.
-            SessionExists: there is a session with the new id.
+            UnknownSession: if there is no session to copy.
+            SessionExists: if there is a session with the new id.
+            ValueError: if no database can store the new id.
         """
         ...
 
 
 class SendsUpdates(Protocol):
-    """A client that can be sent updates, such as `RemoteClient`."""
+    """A client that updates can be sent to, such as `RemoteClient`."""
 
     async def session_update(self, *, session_id: str, update: Any) -> None:
         """Send an update."""

@@ -1,4 +1,4 @@
-"""The tables of `SqlHistory`. Texts that a peer chose are stored as JSON, since a database can't store any text."""
+"""The tables of `SqlHistory`. Texts of a peer are stored as JSON, because databases can't store every text."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def create_tables(connection: Connection, name: str) -> None:
     """Create the tables that don't exist yet.
 
     Raises:
-        HistoryDamaged: their version is missing.
-        HistoryTooNew: they have a newer version.
+        HistoryDamaged: if their version is missing.
+        HistoryTooNew: if they have a newer version.
     """
     sqlite.lock(connection)
     if inspect(connection).has_table(SCHEMA.name):
@@ -82,6 +82,6 @@ def create_tables(connection: Connection, name: str) -> None:
                 "Upgrade acp-bindings, or use another history."
             )
         return
-    # Without another look at what exists, so that of two processes in this place one fails, and then uses these tables.
+    # If two processes come here at the same time, one of them must fail, so existing tables are not skipped.
     METADATA.create_all(connection, checkfirst=False)
     connection.execute(insert(SCHEMA).values(version=VERSION))

@@ -10,9 +10,10 @@ from typing import Any, Final
 from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from acp_kit.history.bodies import Bodies, dump
+from acp_kit.history.bodies import BodyReader, dump
 from acp_kit.history.errors import UnknownSession
-from acp_kit.history.listing import is_storable, now
+from acp_kit.history.listing import now
+from acp_kit.history.session_ids import check_known_id
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS
 from acp_kit.updates.entries import key_of, updates_of
 from acp_kit.updates.messages import Chunks
@@ -26,8 +27,8 @@ _LONGEST_KEY: Final = 1000
 class SessionWriter:
     """Changes one session in a transaction. Other processes can't change that session until the transaction ends.
 
-    The chunks of a message are rows of their own until the message ends, so that appending one takes the same time
-    however long the message is.
+    Until a message ends, each of its chunks is a row, so appending a chunk takes the same time however long the message
+    is.
 
     Args:
         connection: the connection, in a transaction.
@@ -36,7 +37,9 @@ class SessionWriter:
         next_position: the position of the next entry.
     """
 
-    def __init__(self, connection: AsyncConnection, session: RowMapping, bodies: Bodies, next_position: int) -> None:
+    def __init__(
+        self, connection: AsyncConnection, session: RowMapping, bodies: BodyReader, next_position: int
+    ) -> None:
         self._connection = connection
         self._bodies = bodies
         self._session_id: str = session["session_id"]
@@ -70,7 +73,7 @@ class SessionWriter:
         await self._save_settings(settings, timeline.settings)
 
     async def merge_message(self) -> None:
-        """Merge the chunks of the last message into few rows. Further ones may follow."""
+        """Merge the rows of the last message into as few as possible. Further chunks may follow."""
         if self._open_from is None or self._next - self._open_from < 2:
             return
         await self._insert_new_rows()
@@ -79,17 +82,17 @@ class SessionWriter:
         chunks = [self._bodies.load(row["body"]) for row in stored]
         if None in chunks:
             return
-        few = Chunks(chunks).merged(len(chunks))
-        if len(few) == len(chunks):
+        merged = Chunks(chunks).merged(len(chunks))
+        if len(merged) == len(chunks):
             return
         await self._connection.execute(
             delete(ENTRIES).where(ENTRIES.c.session_id == self._session_id, ENTRIES.c.position >= self._open_from)
         )
-        for position, change in enumerate(few, self._open_from):
+        for position, change in enumerate(merged, self._open_from):
             self._add_row(change, position)
 
     async def save(self) -> None:
-        """Write what is left to write. Call it at the end of the transaction."""
+        """Write the remaining changes. Call it at the end of the transaction."""
         await self._insert_new_rows()
         if self._changed:
             changed = update(SESSIONS).where(SESSIONS.c.session_id == self._session_id)
@@ -114,7 +117,7 @@ class SessionWriter:
         self._changed |= {"open_from": self._open_from, "open_key": self._open_key}
 
     async def _load_entries(self, updates: Sequence[Any]) -> dict[int, Any]:
-        """Return the newest entries with the ids in updates, by position."""
+        """Return the newest entries with the ids of updates, by position."""
         ids = {_stored_key(key) for change in updates if (key := key_of(change)) is not None}
         if not ids:
             return {}
@@ -127,7 +130,7 @@ class SessionWriter:
         return {position: entry for position, entry in entries.items() if entry is not None}
 
     async def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
-        """Return the last updates of the kinds that set values and are in updates, by tag."""
+        """Return the stored settings that updates may change, by tag."""
         tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), SetsValues)}
         if not tags:
             return {}
@@ -141,8 +144,8 @@ class SessionWriter:
                 continue
             if tag == "session_info_update":
                 self._changed["title"] = None if value.title is None else json.dumps(value.title)
-            this = (SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag == tag)
-            await self._connection.execute(delete(SETTINGS).where(*this))
+            row_of_tag = (SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag == tag)
+            await self._connection.execute(delete(SETTINGS).where(*row_of_tag))
             row = {"session_id": self._session_id, "tag": tag, "body": dump(value)}
             await self._connection.execute(insert(SETTINGS), [row])
 
@@ -161,24 +164,14 @@ class SessionWriter:
 
 
 def _stored_key(key: tuple[str, str]) -> str:
-    """Return what tells an entry from others. A long id would not fit into the index of every database."""
+    """Return the key to store for an entry. A long one is hashed, to fit into the index of every database."""
     field, entry_id = key
     text = json.dumps(entry_id if field == "tool_call_id" else key)
     return text if len(text) <= _LONGEST_KEY else sha256(text.encode()).hexdigest()
 
 
-def check_id(session_id: str) -> None:
-    """Refuse an id that no database can store.
-
-    Raises:
-        UnknownSession: it has a lone surrogate or U+0000.
-    """
-    if not is_storable(session_id):
-        raise UnknownSession(session_id)
-
-
 async def lock_session(connection: AsyncConnection, session_id: str, new_rows: int = 0) -> RowMapping:
-    """Change the row of a session so that nobody else can until the transaction ends, and return it.
+    """Lock a session until the transaction ends, by changing its row. Return the row.
 
     Args:
         connection: a connection without changes.
@@ -186,14 +179,14 @@ async def lock_session(connection: AsyncConnection, session_id: str, new_rows: i
         new_rows: how many positions to reserve. Reserved positions may stay free.
 
     Raises:
-        UnknownSession: there is no such session.
+        UnknownSession: if there is no such session.
     """
-    check_id(session_id)
+    check_known_id(session_id)
     changes: dict[str, Any] = {"next_position": SESSIONS.c.next_position + new_rows}
     if new_rows:
         changes["updated_at"] = now()
-    this = update(SESSIONS).where(SESSIONS.c.session_id == session_id)
-    row = (await connection.execute(this.values(changes).returning(*SESSIONS.c))).mappings().one_or_none()
+    statement = update(SESSIONS).where(SESSIONS.c.session_id == session_id).values(changes).returning(*SESSIONS.c)
+    row = (await connection.execute(statement)).mappings().one_or_none()
     if row is None:
         raise UnknownSession(session_id)
     return row

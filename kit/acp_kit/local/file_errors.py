@@ -1,4 +1,4 @@
-"""Turns the errors of files into the errors that requests are answered with."""
+"""Converts the errors of files to the errors of the protocol."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MAX_PATH = 4096
 
 @contextmanager
 def answering_file_errors(path: str) -> Generator[None]:
-    """Raise the protocol's error in place of those that using the path of a request can have.
+    """Convert the errors that the path of a request can cause.
 
     Raises:
-        ResourceNotFound: the file doesn't exist.
-        InvalidParams: the path is not absolute or leads outside of the roots, what is there is not a text file, or the
-            file is too large.
-        InternalError: the system refuses, for example because of permissions.
+        ResourceNotFound: if the file doesn't exist.
+        InvalidParams: if the path is not absolute or leads outside the roots, or if the file is not a text file or is
+            too large.
+        InternalError: if the system refuses, for example because of permissions.
     """
     data: dict[str, object] = {"path": path[:_MAX_PATH]}
     try:
@@ -33,7 +33,7 @@ def answering_file_errors(path: str) -> Generator[None]:
     except NotText as error:
         raise InvalidParams(f"{printable(path)!r} {error}.", data) from error
     except (FileNotFoundError, NotADirectoryError) as error:
-        # Agents that know no code of a missing file look for these words, which are those of Node.js and of Python.
+        # Some agents recognise a missing file only by these words, which Node.js and Python use.
         raise ResourceNotFound(
             f"{printable(path)!r} doesn't exist (ENOENT: No such file or directory).", data
         ) from error

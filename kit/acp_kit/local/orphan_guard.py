@@ -1,4 +1,4 @@
-"""Kills the process group of a command if this process is killed and can't do it."""
+"""Kills the process group of a command if this process is killed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from subprocess import DEVNULL, PIPE
 
 from acp_runtime.processes import ProcessGroup, environment, start
 
-# The system closes the other end of stdin when this process ends, however it ends.
+# The second `read` returns when this process ends, however it ends, because the system closes its end of the pipe.
 _SCRIPT = 'read -r group; read -r _; kill -s KILL -- "-$group"'
 
 
 class OrphanGuard:
     """A shell that waits for the end of this process, and then kills a process group.
 
-    Without it, the group would outlive this process after a SIGKILL. Make it before the group, so that the group is
-    unguarded for a moment only. Does nothing where there is no `/bin/sh`, or on Windows, where a job does the same.
+    Otherwise the group would outlive this process after SIGKILL. Create it before the group, so that the group is
+    unguarded only for a moment. Does nothing if there is no `/bin/sh`, or on Windows, where a job does the same.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class OrphanGuard:
                 self._shell.popen.stdin.write(f"{group}\n".encode())
 
     def close(self) -> None:
-        """Stop guarding. Call it when the group has gone, because the system may use its id for others then."""
+        """Stop guarding. Call it when the group has ended, because the system may use its id again."""
         shell, self._shell = self._shell, None
         if shell is None:
             return

@@ -6,14 +6,14 @@ import codecs
 
 
 class OutputTail:
-    """Keeps the end of an output. Its memory doesn't grow with the output.
+    """Keeps the end of an output, in constant memory.
 
-    Bytes that are not UTF-8 become U+FFFD, which counts with its three bytes. Half of a character at the end waits for
-    the other half.
+    Bytes that are not UTF-8 become U+FFFD, which counts as three bytes. An incomplete character at the end is added
+    when its other bytes come.
 
     Args:
-        limit: how many bytes of UTF-8 are kept, at most. It cuts between characters, so that it may be up to three
-            bytes less.
+        limit: the largest number of bytes to keep, as UTF-8. The output is cut between characters, so up to three bytes
+            fewer may be kept.
 
     Attributes:
         truncated: whether anything was dropped.
@@ -30,12 +30,12 @@ class OutputTail:
         self._add(self._decoder.decode(data))
 
     def end(self) -> None:
-        """Note that the output has ended, so that half of a character stays half."""
+        """Note that the output has ended. An incomplete character becomes U+FFFD."""
         self._add(self._decoder.decode(b"", final=True))
 
     @property
     def text(self) -> str:
-        """What is kept."""
+        """The end of the output."""
         return self._kept.decode()
 
     def _add(self, text: str) -> None:
@@ -43,6 +43,6 @@ class OutputTail:
         surplus = len(self._kept) - self._limit
         if surplus > 0:
             self.truncated = True
-            while surplus < len(self._kept) and self._kept[surplus] & 0xC0 == 0x80:  # inside of a character
+            while surplus < len(self._kept) and self._kept[surplus] & 0xC0 == 0x80:  # inside a character
                 surplus += 1
             del self._kept[:surplus]

@@ -1,4 +1,4 @@
-"""A command that runs for the agent, in a process group of its own, with the end of its output."""
+"""A command that runs in a process group of its own, with the end of its output."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from acp_runtime.transports import open_reader
 _KILL_DEADLINE = 2.0
 # Seconds to wait until the event loop notices that a process has exited; on Windows, also for its last output.
 _READ_DEADLINE = 0.1
-# Seconds between two looks whether processes have ended.
-_PAUSE = 0.02
+# Seconds between two checks whether processes have ended.
+_POLL_INTERVAL = 0.02
 
 
 @dataclass(frozen=True)
@@ -39,23 +39,23 @@ class ExitStatus:
 
 
 class RunningCommand:
-    """A command that was started. Its stdin is empty, and its stdout and stderr are read together.
+    """A command that was started. Its stdin is empty, and its stdout and stderr are one output.
 
-    Descendants that keep running after the command has exited can still write output. If this process is killed, the
-    command and its descendants are killed as well.
+    Descendants that still run after the command has exited can add output. If this process is killed, the command and
+    its descendants are killed, too.
 
     Args:
         command: the program.
         args: its arguments.
         cwd: its working folder; None for this process's.
         env: its environment.
-        limit: how many bytes of output are kept.
+        limit: how many bytes of output to keep.
 
     Attributes:
-        output: the end of its output, as far as it was read.
+        output: the end of the output that was read so far.
 
     Raises:
-        OSError: if it can't be started; the message names the command and the reason.
+        OSError: if it can't be started. The message has the command and the reason.
     """
 
     def __init__(
@@ -88,28 +88,30 @@ class RunningCommand:
         return ExitStatus(code, None) if code >= 0 else ExitStatus(None, _signal_name(-code))
 
     async def read_available(self) -> None:
-        """Read the output that is there, without waiting for more."""
+        """Read the available output, without waiting for more."""
         if not self._reader.read_now() and self._group.exited.done():
             await asyncio.wait({self._output_ended}, timeout=_READ_DEADLINE)
 
     async def wait(self) -> None:
-        """Wait until the command has exited, and its output was read."""
+        """Wait until the command has exited and its output was read."""
         await asyncio.wait({self._group.exited})
         await self.read_available()
 
     @staticmethod
     async def end(commands: Collection[RunningCommand], grace: float) -> None:
-        """End commands and their descendants, first with SIGTERM, then with SIGKILL. A cancellation only hurries it.
+        """End commands and their descendants, first with SIGTERM, then with SIGKILL.
+
+        If this is cancelled, SIGKILL follows immediately.
 
         Args:
-            commands: the commands. Those that have exited may have left descendants.
-            grace: how many seconds they have between the two signals.
+            commands: the commands. Exited ones may have left descendants.
+            grace: the seconds between the two signals.
         """
-        hurry = asyncio.Event()
-        await run_to_end(_end([command._group for command in commands], grace, hurry), on_cancel=hurry.set)
+        cancelled = asyncio.Event()
+        await run_to_end(_end([command._group for command in commands], grace, cancelled), on_cancel=cancelled.set)
 
     def close(self) -> None:
-        """Release its pipe, and let those that wait continue, after `end`."""
+        """Release its pipe, and let pending calls of `wait` return. Call this after `end`."""
         self._guard.close()
         self._reader.read_now()
         self._reader.close()
@@ -131,29 +133,29 @@ class RunningCommand:
             self._guard.close()
 
 
-async def _end(groups: Collection[ProcessGroup], grace: float, hurry: asyncio.Event) -> None:
+async def _end(groups: Collection[ProcessGroup], grace: float, cancelled: asyncio.Event) -> None:
     for group in groups:
         group.signal("SIGTERM")
-    if not await _until(lambda: all(group.is_gone() for group in groups), grace, hurry):
-        await _until(lambda: _kill(groups), _KILL_DEADLINE)
+    if not await _wait_until(lambda: all(group.is_gone() for group in groups), grace, cancelled):
+        await _wait_until(lambda: _kill(groups), _KILL_DEADLINE)
     for group in groups:
         group.end_now()  # returns at once, unless the system couldn't end a process in time
         await asyncio.wait({group.exited}, timeout=_READ_DEADLINE)
 
 
-async def _until(condition: Callable[[], bool], deadline: float, hurry: asyncio.Event | None = None) -> bool:
-    """Wait at most `deadline` seconds, and only until `hurry` is set. Return whether the condition holds."""
+async def _wait_until(condition: Callable[[], bool], deadline: float, cancelled: asyncio.Event | None = None) -> bool:
+    """Wait until a condition holds, the deadline passes or `cancelled` is set. Return whether the condition holds."""
     loop = asyncio.get_running_loop()
     end = loop.time() + deadline
     while not condition():
-        if loop.time() >= end or (hurry is not None and hurry.is_set()):
+        if loop.time() >= end or (cancelled is not None and cancelled.is_set()):
             return False
-        await asyncio.sleep(_PAUSE)
+        await asyncio.sleep(_POLL_INTERVAL)
     return True
 
 
 def _kill(groups: Iterable[ProcessGroup]) -> bool:
-    """Kill all processes that are left, and return whether none was. Some may have been started since the last time."""
+    """Kill all remaining processes, and return whether there were none. Groups may have started new ones."""
     are_gone = True
     for group in groups:
         group.signal("SIGKILL")

@@ -48,22 +48,22 @@ S = TypeVar("S", v1.TerminalExitStatus, v1.WaitForTerminalExitResponse)
 
 
 class Terminals:
-    """The commands that run for the agent. All sessions share it, but each reaches only its own terminals.
+    """The commands that run for the agent. All sessions share it, but each can use only its own terminals.
 
-    A command runs without a terminal of the system, so that programs see a pipe. Its stdin is empty. It leads a process
-    group, or on Windows a job, which is ended with it, also if this process is killed.
+    The stdin of a command is empty, and its output is a pipe, not a terminal of the system. Each command has a process
+    group of its own, or on Windows a job, which ends with the command, and if this process is killed.
 
     Args:
-        roots: absolute paths of existing folders. A command starts in the first one, or in a folder inside of them that
-            the agent chooses; this doesn't keep it from using files elsewhere. Without roots, it starts in this
-            process's working folder, or in any other one.
+        roots: absolute paths of existing folders. A command starts in the first one, or in a folder inside a root that
+            the agent chooses. The command can still use files elsewhere. Without roots, it starts in this process's
+            working folder, or in any folder that the agent chooses.
         inherit_env: the environment variables of this process that commands get, besides those of the request: all
             (True), the few that every program needs, such as PATH and HOME (False), or those with the given names.
         shell: whether all commands run in a shell (`/bin/sh`, or `%COMSPEC%` on Windows). By default, only a command
-            without arguments that isn't the name of a program and looks like a line of shell: some agents send that.
-        max_output_bytes: how much output of a command is kept, even if the agent allows for more.
-        keep_released: how many terminals keep their output for `output` after they were released.
-        grace: how many seconds a command and its descendants have to end after SIGTERM, before they are killed.
+            without arguments does that isn't a program and looks like a command line, because some agents send these.
+        max_output_bytes: how many bytes of a command's output to keep, even if the agent allows more.
+        keep_released: how many released terminals keep their output for `output`.
+        grace: the seconds between SIGTERM and SIGKILL when a command and its descendants are ended.
 
     Raises:
         ValueError: if a root is not an absolute path, or `keep_released` is negative.
@@ -79,7 +79,7 @@ class Terminals:
         keep_released: int = 100,
         grace: float = 0.5,
     ) -> None:
-        environment(None, inherit_env)  # says if its type is wrong
+        environment(None, inherit_env)  # raises TypeError for a wrong type
         if keep_released < 0:
             raise ValueError(f"keep_released must be at least 0, not {keep_released}.")
         self._files = ConfinedFiles(*roots) if roots else None
@@ -92,7 +92,7 @@ class Terminals:
         self._ending: dict[str, tuple[str, RunningCommand]] = {}
         self._released: dict[str, tuple[str, v1.TerminalOutputResponse]] = {}  # the oldest first
         self._is_closed = False
-        self._has_logged_line = False
+        self._has_logged_command_line = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -101,13 +101,13 @@ class Terminals:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """End all commands and their descendants, and refuse new ones. A cancellation only hurries it."""
+        """End all commands and their descendants, and refuse new ones. If this is cancelled, they are killed."""
         self._is_closed = True
-        # Also those that are being released by another task: nothing is left when this returns.
+        # Including those that another task is releasing, so that none runs when this returns.
         await self._release(list(self._commands), also=[command for _, command in self._ending.values()])
 
     async def release_session(self, session_id: str) -> None:
-        """End the commands of a session, for example because it was closed, and forget their terminals and outputs."""
+        """End the commands of a session, for example when it was closed, and forget their terminals and outputs."""
         try:
             await self._release([id for id, (session, _) in self._commands.items() if session == session_id])
         finally:
@@ -115,30 +115,32 @@ class Terminals:
                 del self._released[id]
 
     def output(self, terminal_id: str) -> v1.TerminalOutputResponse | None:
-        """Return what to show of a terminal: the end of its output so far, and the exit status of an exited command.
+        """Return the end of a terminal's output, and the exit status if the command has exited, to show them.
 
-        A tool call goes on showing its terminals after the agent has released them, so their outputs are kept, also
-        after `aclose`. To show a command that runs, call this again from time to time.
+        A tool call shows its terminals after the agent has released them, so their outputs are kept, even after
+        `aclose`. To show a command that runs, call this again from time to time.
 
         Returns:
-            None if there is no such terminal, or `keep_released` others were released after it, or its session was.
+            None if there is no such terminal, `keep_released` others were released later, or its session was released.
         """
-        known = self._commands.get(terminal_id) or self._ending.get(terminal_id)
-        if known is not None:
-            return _output(known[1])
-        return self._released.get(terminal_id, (None, None))[1]
+        running = self._commands.get(terminal_id) or self._ending.get(terminal_id)
+        if running is not None:
+            _, command = running
+            return _output(command)
+        _, output = self._released.get(terminal_id, (None, None))
+        return output
 
     async def terminal_create(self, request: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
         """Start a command, and return the id of its terminal.
 
         Raises:
-            ResourceNotFound: the command or its working folder doesn't exist.
-            InvalidParams: the working folder is not absolute, not a folder or outside of the roots, or the command or
-                a variable can't be passed to a process.
-            InternalError: the system refuses to start it, or `aclose` was called.
+            ResourceNotFound: if the command or its working folder doesn't exist.
+            InvalidParams: if the working folder is not absolute, not a folder or outside the roots, or if the command
+                or a variable can't be passed to a process.
+            InternalError: if the system refuses to start it, or `aclose` was called.
         """
         cwd = await asyncio.to_thread(self._folder, request.cwd)
-        # From here on nothing is awaited, so that no cancellation can come between the start and the response.
+        # There is no await from here on, so that no cancellation can come between the start and the response.
         if self._is_closed:
             raise InternalError("No terminals can be created any more, because the client is closing.")
         command, args = request.command, tuple(request.args)
@@ -152,12 +154,12 @@ class Terminals:
             try:
                 started = RunningCommand(command, args, cwd, env, limit)
             except OSError as error:
-                if self._shell or not _is_line_of_shell(error, request):
+                if self._shell or not _is_command_line(error, request):
                     raise
                 started = RunningCommand(*in_shell(command, args), cwd, env, limit)
-                if not self._has_logged_line:
-                    self._has_logged_line = True
-                    _logger.info("The agent sends lines as commands, which run in a shell: %s", printable(command))
+                if not self._has_logged_command_line:
+                    self._has_logged_command_line = True
+                    _logger.info("The agent sends command lines, which run in a shell: %s", printable(command))
         except OSError as error:
             raise _refusal(error, request.command) from error
         terminal_id = f"terminal-{secrets.token_hex(8)}"
@@ -168,19 +170,19 @@ class Terminals:
         """Return the end of the output so far, and the exit status if the command has exited.
 
         Raises:
-            ResourceNotFound: there is no such terminal, or it was released.
-            InvalidParams: it belongs to another session.
+            ResourceNotFound: if there is no such terminal, or it was released.
+            InvalidParams: if it belongs to another session.
         """
         command = self._command(request.session_id, request.terminal_id)
         await command.read_available()
         return _output(command, request)
 
     async def terminal_wait_for_exit(self, request: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
-        """Wait until the command has exited. Its output is complete then, except for that of its descendants.
+        """Wait until the command has exited. Its own output is complete then; its descendants may add more.
 
         Raises:
-            ResourceNotFound: there is no such terminal, or it was released.
-            InvalidParams: it belongs to another session.
+            ResourceNotFound: if there is no such terminal, or it was released.
+            InvalidParams: if it belongs to another session.
         """
         command = self._command(request.session_id, request.terminal_id)
         await command.wait()
@@ -190,21 +192,21 @@ class Terminals:
         return _status(like(request, v1.WaitForTerminalExitResponse), status)
 
     async def terminal_kill(self, request: v1.KillTerminalRequest) -> v1.KillTerminalResponse:
-        """End the command and its descendants. The terminal stays, with its output and exit status.
+        """End the command and its descendants. The terminal keeps its output and exit status.
 
         Raises:
-            ResourceNotFound: there is no such terminal, or it was released.
-            InvalidParams: it belongs to another session.
+            ResourceNotFound: if there is no such terminal, or it was released.
+            InvalidParams: if it belongs to another session.
         """
         await RunningCommand.end([self._command(request.session_id, request.terminal_id)], self._grace)
         return like(request, v1.KillTerminalResponse)()
 
     async def terminal_release(self, request: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
-        """End the command and its descendants, and forget the terminal. `output` still has its output.
+        """End the command and its descendants, and release the terminal. `output` still returns its output.
 
         Raises:
-            ResourceNotFound: there is no such terminal, or it was released.
-            InvalidParams: it belongs to another session.
+            ResourceNotFound: if there is no such terminal, or it was released.
+            InvalidParams: if it belongs to another session.
         """
         self._command(request.session_id, request.terminal_id)
         await self._release([request.terminal_id])
@@ -247,8 +249,8 @@ class Terminals:
         return folder
 
 
-def _is_line_of_shell(error: OSError, request: v1.CreateTerminalRequest) -> bool:
-    """Whether a command can't be started because it is a whole line, whose program a shell finds."""
+def _is_command_line(error: OSError, request: v1.CreateTerminalRequest) -> bool:
+    """Whether a command can't be started because it is a whole command line for a shell."""
     if request.args or error.errno not in (ENOENT, ENAMETOOLONG):
         return False
     return re.search(r"^~|[\s;&|<>$`'\"(]", request.command.strip()) is not None
@@ -262,7 +264,9 @@ def _refusal(error: OSError, command: str) -> RequestError:
 
 
 def _output(command: RunningCommand, request: v1.TerminalOutputRequest | None = None) -> v1.TerminalOutputResponse:
-    cls, output, status = like(request, v1.TerminalOutputResponse), command.output, command.exit_status
+    cls = like(request, v1.TerminalOutputResponse)
+    output = command.output
+    status = command.exit_status
     if status is None:
         return cls(output=output.text, truncated=output.truncated)
     exit_status = _status(like(request, v1.TerminalExitStatus), status)
@@ -274,7 +278,7 @@ def _status(cls: type[S], status: ExitStatus) -> S:
 
 
 def in_shell(command: str, args: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the command that runs the given one in a shell. Arguments are quoted, the command itself is not."""
+    """Return the command that runs a command line in a shell. Arguments are quoted, the command itself is not."""
     if sys.platform == "win32":
         from subprocess import list2cmdline
 

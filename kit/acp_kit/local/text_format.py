@@ -1,10 +1,10 @@
-"""How the text of a file is stored as bytes: its encoding, and the byte order mark that it begins with, if any."""
+"""How a text is stored in a file: its encoding, and its byte order mark, if any."""
 
 from __future__ import annotations
 
 import codecs
 
-# UTF-32 first: its mark begins with that of UTF-16.
+# UTF-32 comes first, because its mark begins with that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -16,7 +16,7 @@ MARK_BYTES = 4
 
 
 def decode(data: bytes, default: str) -> str:
-    """Return the text of a file without its byte order mark. Without one, it has the default encoding.
+    """Return the text of a file without its byte order mark. A file without one has the default encoding.
 
     Raises:
         NotText: if the bytes are not valid in the encoding.
@@ -30,7 +30,7 @@ def decode(data: bytes, default: str) -> str:
 
 
 def encode(text: str, start: bytes, default: str) -> bytes:
-    """Return the bytes of a text, with the byte order mark and the encoding of a file that begins with `start`.
+    """Return the bytes of a text, with the encoding and the byte order mark of a file that begins with `start`.
 
     Raises:
         NotText: if the encoding lacks a character of the text.

@@ -1,4 +1,4 @@
-"""Serves `fs/read_text_file` and `fs/write_text_file` from folders on the disk, and nothing outside of them.
+"""Serves `fs/read_text_file` and `fs/write_text_file` for files inside given folders.
 
     class MyClient(Client):
         def __init__(self, agent: RemoteAgent) -> None:
@@ -40,19 +40,20 @@ OnWrite: TypeAlias = Callable[[Path, str], Awaitable[None] | None]
 class Workspace:
     """The text files that the agent may read and write. All sessions share it.
 
-    Requests for the same path are handled one after the other, in the order in which they came. A write that has begun
-    is finished even if the agent cancels it.
+    Requests for the same path are handled in order, one after the other. A write that has begun is finished even if the
+    agent cancels it.
 
     Args:
-        roots: absolute paths of existing folders. What is in them can be reached, and symbolic links between them work.
+        roots: absolute paths of existing folders. Only files inside them can be reached. Symbolic links may lead from
+            one root to another.
         read_only: whether to refuse writes and not to advertise them.
         write_only: whether to refuse reads and not to advertise them; agents then read from the disk themselves.
         encoding: the encoding of files that have no byte order mark.
-        max_bytes: the size of the largest file that is read or written, in bytes, even if only a part of it is wanted.
-        read_buffer: returns the text that an editor has for a file and has not saved, or None to read the file. It
-            gets the path with symbolic links resolved, and may be a coroutine function.
+        max_bytes: the size of the largest file that is read or written, in bytes, even if only some lines are read.
+        read_buffer: called with the path, in which symbolic links are resolved. Returns the unsaved text of an editor,
+            or None to read the file. It may be a coroutine function.
         on_write: called with the resolved path and the text after a file was written. It may be a coroutine function.
-            If it raises, the request is answered with an error, although the file is written.
+            If it raises, the request is answered with an error, although the file was written.
 
     Raises:
         ValueError: if there is no root, one is not an absolute path, or both `read_only` and `write_only` are true.
@@ -82,29 +83,29 @@ class Workspace:
 
     @property
     def roots(self) -> tuple[Path, ...]:
-        """The roots with symbolic links resolved, without those that are inside of others."""
+        """The roots with symbolic links resolved, without those that are inside others."""
         return self._files.roots
 
     def capabilities(self, agent: object = None) -> v1.FileSystemCapabilities:
         """Return what to advertise in `initialize`, as `client_capabilities.fs`.
 
         Args:
-            agent: the proxy of the agent. Only needed if its profile is not `acp_bindings.v1`.
+            agent: the proxy of the agent. Needed only if its profile is not `acp_bindings.v1`.
         """
         return like(agent, v1.FileSystemCapabilities)(read_text_file=self._can_read, write_text_file=self._can_write)
 
     async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         """Return the text of a file, or some lines of it, without its byte order mark.
 
-        Lines end with LF, CRLF or CR, and keep these ends. Line 0, which some agents ask for, means the
-        first line. Beyond the last line, the text is empty.
+        Lines end with LF, CRLF or CR, and keep these ends. Line 0, which some agents send, means the first line. Beyond
+        the last line, the text is empty.
 
         Raises:
-            MethodNotFound: the workspace is write-only.
-            ResourceNotFound: the file doesn't exist.
-            InvalidParams: the path is not absolute or leads outside of the roots, what is there is not a text file, or
-                it is too large.
-            InternalError: the system refuses to read it.
+            MethodNotFound: if the workspace is write-only.
+            ResourceNotFound: if the file doesn't exist.
+            InvalidParams: if the path is not absolute or leads outside the roots, or if the file is not a text file or
+                is too large.
+            InternalError: if the system refuses to read it.
         """
         if not self._can_read:
             raise MethodNotFound("fs/read_text_file")
@@ -121,16 +122,15 @@ class Workspace:
         return like(request, v1.ReadTextFileResponse)(content=content)
 
     async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
-        """Replace the text of a file, or create it and the folders that it is in.
+        """Replace the text of a file, or create the file and its missing folders.
 
-        The file keeps its permissions, and its encoding and byte order mark if it has one. Line ends are written as
-        they are.
+        A file keeps its permissions, and its encoding and byte order mark if it has one. Line ends are not changed.
 
         Raises:
-            MethodNotFound: the workspace is read-only.
-            InvalidParams: the path is not absolute or leads outside of the roots, what is there is not a file, the text
-                is too large, or the encoding lacks one of its characters.
-            InternalError: the system refuses to write it. Then it is unchanged.
+            MethodNotFound: if the workspace is read-only.
+            InvalidParams: if the path is not absolute, leads outside the roots or isn't a file's, or if the text is too
+                large or has a character that the encoding lacks.
+            InternalError: if the system refuses to write it. The file is unchanged then.
         """
         if not self._can_write:
             raise MethodNotFound("fs/write_text_file")
@@ -145,24 +145,26 @@ class Workspace:
         if self._read_buffer is None:
             return None
         with answering_file_errors(path):
-            real = await asyncio.to_thread(self._files.resolve, path)
-        text = self._read_buffer(real)
+            resolved = await asyncio.to_thread(self._files.resolve, path)
+        text = self._read_buffer(resolved)
         return await text if isawaitable(text) else text
 
     async def _write(self, path: str, text: str) -> None:
         with answering_file_errors(path):
-            real = await asyncio.to_thread(self._replace, path, text)
-        if self._on_write is not None and isawaitable(told := self._on_write(real, text)):
-            await told
+            resolved = await asyncio.to_thread(self._replace, path, text)
+        if self._on_write is not None:
+            result = self._on_write(resolved, text)
+            if isawaitable(result):
+                await result
 
     def _replace(self, path: str, text: str) -> Path:
-        real = self._files.resolve(path)
+        resolved = self._files.resolve(path)
         try:
             start = self._files.read(path, first=MARK_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             start = b""
         self._files.write(path, encode(text, start, self._encoding))
-        return real
+        return resolved
 
 
 def _lines(text: str, line: int | None, limit: int | None) -> str:
@@ -170,5 +172,5 @@ def _lines(text: str, line: int | None, limit: int | None) -> str:
         return text
     first = max((line or 1) - 1, 0)
     last = None if limit is None else first + limit
-    # Not `splitlines`, for which a form feed and other characters also end a line.
+    # `splitlines` would also split at a form feed and other characters.
     return "".join(islice(StringIO(text, newline=""), first, last))

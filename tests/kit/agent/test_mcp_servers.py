@@ -96,7 +96,7 @@ async def test_a_command_that_does_not_exist_is_named() -> None:
 
 async def test_a_server_that_does_not_answer_is_not_waited_for_too_long() -> None:
     async with agent.McpServers(connect_deadline=0) as servers:
-        with pytest.raises(InternalError, match="The MCP server 'a' has not answered for 0 seconds"):
+        with pytest.raises(InternalError, match="The MCP server 'a' did not answer within 0 seconds"):
             await servers.connect([stdio("a", "silent")])
 
 
@@ -154,7 +154,7 @@ async def test_two_servers_with_one_name_are_refused() -> None:
 async def test_a_kind_of_server_that_was_not_advertised_is_refused(server: Any, kind: str) -> None:
     servers = agent.McpServers(http=kind != "http", sse=kind != "sse")
     assert (servers.capabilities.http, servers.capabilities.sse) == (kind != "http", kind != "sse")
-    with pytest.raises(InvalidParams, match=f"because it is reached by {kind}"):
+    with pytest.raises(InvalidParams, match=f"because its transport is {kind}"):
         await servers.connect([server])
 
 

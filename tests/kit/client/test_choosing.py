@@ -100,5 +100,5 @@ async def test_what_is_not_offered_is_an_error_with_what_is(
 
 async def test_an_agent_that_ignores_the_choice_is_an_error() -> None:
     async with session_with(obeys=False, configOptions=[MODEL]) as session:
-        with pytest.raises(RuntimeError, match="was to set 'm2' to 'opus', but now it is 'mini'"):
+        with pytest.raises(RuntimeError, match="was asked to set 'm2' to 'opus', but now it is 'mini'"):
             await session.choose("model", "opus")

@@ -61,7 +61,7 @@ async def test_an_agent_that_never_starts_fails_the_start_of_a_supervised_one() 
         finally:
             left.append("start")
 
-    with pytest.raises(TimeoutError, match=r"could not be used after 0\.1 seconds \(Supervised\.start_deadline\)"):
+    with pytest.raises(TimeoutError, match=r"could not be used within 0\.1 seconds \(Supervised\.start_deadline\)"):
         async with Supervised(start, start_deadline=0.1):
             pass
     assert left == ["start"]

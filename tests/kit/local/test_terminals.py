@@ -225,7 +225,7 @@ async def test_a_whole_line_as_the_command_runs_in_a_shell_and_is_logged_once(
                 assert (await _wait(terminals, id)).exit_code == 0
                 assert (await _output(terminals, id)).output == output
     first = "echo one two && echo three | tr a-z A-Z"
-    assert caplog.messages == [f"The agent sends lines as commands, which run in a shell: {first}"]
+    assert caplog.messages == [f"The agent sends command lines, which run in a shell: {first}"]
 
 
 async def test_a_killed_command_keeps_its_terminal() -> None:

@@ -1,4 +1,4 @@
-"""Reads and writes files inside of given folders, and nothing outside, whatever path the peer sends."""
+"""Reads and writes files inside given folders only, whatever path the peer sends."""
 
 from acp_kit.local.confined.errors import FileTooLarge, InvalidPath, NotARegularFile, OutsideRoots
 from acp_kit.local.confined.files import ConfinedFiles

@@ -1,4 +1,4 @@
-"""Why a path is refused, or what is in its place."""
+"""The errors of paths and files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _KINDS = {
 
 
 class InvalidPath(ValueError):
-    """The text can't be the path of a file here: it is relative, or has NUL in it, for example.
+    """The text can't be the path of a file here. For example, it is relative or contains NUL.
 
     Args:
         path: the text.
-        problem: what is wrong with it, as the end of a sentence that starts with the path.
+        problem: what is wrong, as the end of a sentence that begins with the path.
     """
 
     def __init__(self, path: str, problem: str) -> None:
@@ -37,17 +37,17 @@ class InvalidPath(ValueError):
 
 
 class OutsideRoots(InvalidPath):
-    """The path leads to a place outside of the roots, perhaps through a symbolic link.
+    """The path leads outside the roots, perhaps through a symbolic link.
 
     Args:
-        path: the path as it was given.
-        roots: the folders that contain everything that may be reached.
+        path: the path.
+        roots: the folders whose files may be reached.
     """
 
     def __init__(self, path: str, roots: Iterable[Path]) -> None:
         self.roots: tuple[Path, ...] = tuple(roots)
         super().__init__(path, f"is outside of {', '.join(map(str, self.roots))}")
-        self.args: tuple[object, ...] = (path, self.roots)  # a copy is made of them
+        self.args: tuple[object, ...] = (path, self.roots)  # for copying and pickling
 
 
 class _Unusable(OSError):
@@ -56,15 +56,15 @@ class _Unusable(OSError):
 
 
 class NotARegularFile(_Unusable):
-    """A folder, a FIFO, a device or a socket is where a file is expected. It was not opened."""
+    """The path leads to a folder, a FIFO, a device or a socket instead of a file. It was not opened."""
 
 
 class FileTooLarge(_Unusable):
-    """A file, or what should be written to it, is larger than the limit."""
+    """A file, or the content to write to it, is larger than the limit."""
 
 
 def not_regular(path: str, mode: int) -> NotARegularFile:
-    """Return the error for something that isn't a file. The mode is its `st_mode`."""
+    """Return the error for a path that doesn't lead to a file. The mode is the `st_mode` of what it leads to."""
     return NotARegularFile(EINVAL, f"is {_KINDS.get(stat.S_IFMT(mode), 'no regular file')}, not a file", path)
 
 

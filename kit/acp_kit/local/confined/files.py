@@ -1,4 +1,4 @@
-"""Reads and writes regular files inside roots. All calls block, so call them in a thread."""
+"""Reads and writes regular files inside roots. All methods block, so call them in a thread."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from acp_kit.local.confined.paths import check_file, locate, resolve_roots
 
 T = TypeVar("T")
 
-# How often a path is resolved again if something on its way has become a symbolic link meanwhile.
+# How often a path is resolved again if a part of it has become a symbolic link meanwhile.
 _ATTEMPTS = 8
-_CHUNK = 1024 * 1024
+_CHUNK_BYTES = 1024 * 1024
 
 
 class ConfinedFiles:
-    """The files inside of some folders, the roots. Symbolic links may lead from one root to another, but not outside.
+    """The files inside some folders, the roots. Symbolic links may lead from one root to another, but not outside.
 
     Args:
         roots: absolute paths of existing folders.
         max_bytes: the size of the largest file that is read or written, in bytes.
 
     Attributes:
-        roots: the roots with symbolic links resolved, without those that are inside of others.
+        roots: the roots with symbolic links resolved, without those that are inside others.
 
     Raises:
         ValueError: if there is no root, or one is not an absolute path.
@@ -47,10 +47,10 @@ class ConfinedFiles:
     def resolve(self, path: str) -> Path:
         """Return the path of a file with its symbolic links resolved. The file need not exist.
 
-        By the time that it is used, it may lead elsewhere. `read` and `write` check again.
+        Later, the path may lead elsewhere, so `read` and `write` check it again.
 
         Raises:
-            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside the roots.
             NotARegularFile: if it is a root.
         """
         root, names = self._locate(path)
@@ -60,7 +60,7 @@ class ConfinedFiles:
         """Return the path of a folder with its symbolic links resolved. The folder need not exist.
 
         Raises:
-            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside the roots.
         """
         root, names = locate(path, self.roots)
         return root.joinpath(*names)
@@ -70,10 +70,10 @@ class ConfinedFiles:
 
         Args:
             path: the absolute path.
-            first: how many bytes to return from the start. With it, files may have any size.
+            first: how many bytes to return from the start. Then the file may have any size.
 
         Raises:
-            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside the roots.
             NotARegularFile: if it is a folder, a FIFO, a device or a socket.
             FileTooLarge: if it has more than `max_bytes`.
             OSError: if it doesn't exist or can't be read.
@@ -81,13 +81,13 @@ class ConfinedFiles:
         return self._in_folder(path, lambda folder, name: self._read(folder, name, path, first), create=False)
 
     def write(self, path: str, data: bytes) -> None:
-        """Replace the content of a file, or create it and the folders that it is in.
+        """Replace the content of a file, or create the file and its missing folders.
 
         At every moment the file has its old content or the new one. A hard link to it elsewhere keeps the old content.
-        Permissions stay as they are, and the owner where the system permits it.
+        Permissions don't change, nor does the owner if the system permits that.
 
         Raises:
-            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside of the roots.
+            InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside the roots.
             NotARegularFile: if it is a folder, a FIFO, a device or a socket.
             FileTooLarge: if `data` has more than `max_bytes`.
             OSError: if it can't be written, for example because it is read-only. The file is unchanged then.
@@ -105,9 +105,9 @@ class ConfinedFiles:
         return root, names
 
     def _in_folder(self, path: str, act: Callable[[Folder, str], T], *, create: bool) -> T:
-        left = _ATTEMPTS
+        attempts = 0
         while True:
-            left -= 1
+            attempts += 1
             root, names = self._locate(path)
             try:
                 with open_folder(root, names[:-1], create=create, descriptors=self._descriptors) as folder:
@@ -115,11 +115,11 @@ class ConfinedFiles:
             except (NotARegularFile, FileTooLarge):
                 raise
             except OSError as error:
-                if error.errno not in (ELOOP, ENOTDIR) or not left:
+                if error.errno not in (ELOOP, ENOTDIR) or attempts == _ATTEMPTS:
                     raise OSError(error.errno, error.strerror, path) from error
 
     def _read(self, folder: Folder, name: str, path: str, first: int | None) -> bytes:
-        # Opening a device can have effects, so check before. What replaces the file meanwhile is checked once open.
+        # Opening a device can have effects, so check before. The file may be replaced, so check again once it is open.
         _check_regular(folder.status(name), path)
         fd = folder.open(name, os.O_RDONLY)
         try:
@@ -131,13 +131,13 @@ class ConfinedFiles:
             data = _read_up_to(fd, limit + (first is None))
         finally:
             os.close(fd)
-        if len(data) > limit:  # it grew, or it is one of /proc, which have no size
+        if len(data) > limit:  # it has grown, or it is a file of /proc, which has no size
             raise too_large(path, limit)
         return data
 
 
 def _check_regular(status: os.stat_result, path: str) -> None:
-    if stat.S_ISLNK(status.st_mode):  # it was none when the path was resolved
+    if stat.S_ISLNK(status.st_mode):  # it has become one since the path was resolved
         raise OSError(ELOOP, os.strerror(ELOOP), path)
     if not stat.S_ISREG(status.st_mode):
         raise not_regular(path, status.st_mode)
@@ -145,7 +145,7 @@ def _check_regular(status: os.stat_result, path: str) -> None:
 
 def _read_up_to(fd: int, limit: int) -> bytes:
     data = bytearray()
-    while len(data) < limit and (chunk := os.read(fd, min(_CHUNK, limit - len(data)))):
+    while len(data) < limit and (chunk := os.read(fd, min(_CHUNK_BYTES, limit - len(data)))):
         data += chunk
     return bytes(data)
 
@@ -153,14 +153,14 @@ def _read_up_to(fd: int, limit: int) -> bytes:
 def _replace(folder: Folder, name: str, path: str, data: bytes) -> None:
     old = _writable(folder, name, path)
     temporary = f".acp-{secrets.token_hex(8)}.tmp"
-    # Until the permissions of the old file are set, nobody else may read the new content.
+    # Nobody else may read the new content until it has the permissions of the old file.
     mode = 0o666 if old is None else 0o600
     fd = folder.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         try:
             _write_all(fd, data)
             if old is not None:
-                _take_over(fd, old)
+                _copy_owner_and_mode(fd, old)
             os.fsync(fd)
         finally:
             os.close(fd)
@@ -172,14 +172,14 @@ def _replace(folder: Folder, name: str, path: str, data: bytes) -> None:
 
 
 def _writable(folder: Folder, name: str, path: str) -> os.stat_result | None:
-    """Return what the existing file is, or None if there is none. A file that can't be written can't be replaced."""
+    """Return the status of an existing file, or None if there is none. Raise OSError if it can't be written."""
     try:
         _check_regular(folder.status(name), path)
         fd = folder.open(name, os.O_WRONLY)
     except FileNotFoundError:
         return None
     except OSError as error:
-        if error.errno == ETXTBSY:  # a program that runs keeps the old file
+        if error.errno == ETXTBSY:  # a running program, which keeps the old file
             return folder.status(name)
         raise
     try:
@@ -196,7 +196,7 @@ def _write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def _take_over(fd: int, old: os.stat_result) -> None:
+def _copy_owner_and_mode(fd: int, old: os.stat_result) -> None:
     """Give a new file the owner and the permissions of an old one."""
     if not hasattr(os, "fchmod"):
         return
@@ -206,6 +206,6 @@ def _take_over(fd: int, old: os.stat_result) -> None:
         try:
             os.fchown(fd, old.st_uid, old.st_gid)
         except OSError:
-            # It belongs to another group now, which gets no more than everybody had.
+            # The group is another one now, so it gets only the permissions of others.
             mode = mode & 0o707 | (mode & 0o007) << 3
     os.fchmod(fd, mode)

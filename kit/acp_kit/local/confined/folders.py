@@ -1,9 +1,9 @@
-"""Reaches a folder below a root name by name, so that no symbolic link can be put in between.
+"""Opens a folder below a root name by name, so that no symbolic link can get in between.
 
 On POSIX, each folder is opened through the descriptor of the one that contains it, and a symbolic link is refused by
-the system. Moving or replacing a folder meanwhile changes nothing for those already open. Windows offers no
-such calls: there, each path is resolved again after its use, and what was opened elsewhere is refused. A program that
-swaps folders at the right moment can then still make an empty temporary file appear outside.
+the system. Moving or replacing a folder meanwhile doesn't affect those that are open. Windows has no such calls: there,
+each path is resolved again after its use, and a file that was opened elsewhere is refused. A program that swaps folders
+at the right moment can still make an empty temporary file appear outside.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from errno import ELOOP, ENOTDIR
 from pathlib import Path
 
-# Constants that some systems don't have. With O_PATH, the permission to enter a folder is enough.
+# Some systems lack these constants. O_PATH needs only the permission to enter a folder.
 _PATH: int = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER: int = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 # A FIFO or a device that appears after the check must neither block nor become the terminal of this process.
@@ -26,13 +26,13 @@ HAS_DESCRIPTORS: bool = {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os
 
 @contextmanager
 def open_folder(root: Path, names: Sequence[str], *, create: bool, descriptors: bool) -> Generator[Folder]:
-    """Open the folder that is reached from a root by names.
+    """Open a folder below a root.
 
     Args:
         root: a resolved path.
-        names: names without symbolic links. If one turns out to be one, the error is ELOOP or ENOTDIR.
-        create: whether to create folders that are missing. They stay, even if writing fails.
-        descriptors: whether to open each folder through the one before.
+        names: the names of the folders below it. If one is a symbolic link, the error is ELOOP or ENOTDIR.
+        create: whether to create missing folders. They stay, even if writing fails.
+        descriptors: whether to open each folder through the descriptor of the one before.
     """
     folder = Folder(root, os.open(root, _PATH | _FOLDER) if descriptors else None)
     try:
@@ -57,11 +57,11 @@ def _enter(folder: Folder, name: str, create: bool) -> Folder:
 
 
 class Folder:
-    """A folder below a root. All names are those of its members.
+    """A folder below a root. Its methods take the names of its members.
 
     Args:
         path: its resolved path.
-        fd: its descriptor; None if its members are reached by its path.
+        fd: its descriptor; None to use its path.
     """
 
     def __init__(self, path: Path, fd: int | None) -> None:
@@ -85,7 +85,7 @@ class Folder:
         self._check()
 
     def status(self, name: str) -> os.stat_result:
-        """Return what a member is. Symbolic links are not followed."""
+        """Return the status of a member. Symbolic links are not followed."""
         status = os.stat(self._member(name), dir_fd=self._fd, follow_symlinks=False)
         self._check()
         return status

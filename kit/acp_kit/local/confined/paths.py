@@ -1,4 +1,4 @@
-"""Decides from its text, and then from the symbolic links on its way, whether a path leads into one of the roots."""
+"""Decides whether a path leads into a root: by its text, then by resolving its symbolic links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from acp_kit.local.confined.errors import InvalidPath, OutsideRoots
 
-# Names that are devices in every folder of Windows, whatever their extension.
+# Names of devices in every folder of Windows, with any extension.
 _DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} | {
     f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"
 }
@@ -23,11 +23,11 @@ _WINDOWS_LIMITS = {"PC_PATH_MAX": 32768, "PC_NAME_MAX": 255}
 
 
 def check_text(path: str, *, windows: bool = _IS_WINDOWS) -> None:
-    """Refuse a text that can't be an absolute path, or that the system would read as something else than it says.
+    """Refuse a text that isn't an absolute path, or that the system would change.
 
     Args:
         path: the text.
-        windows: whether the rules of Windows hold.
+        windows: whether to apply the rules of Windows.
 
     Raises:
         InvalidPath: if it is refused.
@@ -46,11 +46,11 @@ def check_text(path: str, *, windows: bool = _IS_WINDOWS) -> None:
 
 
 def check_file(path: str, root: Path, names: Sequence[str]) -> None:
-    """Refuse a path that no file can have, before folders are created for it.
+    """Refuse a path that no file can have, before its folders are created.
 
     Args:
-        path: the path as the peer sent it.
-        root: the root that it leads into. It exists.
+        path: the path that the peer sent.
+        root: the root that it leads into.
         names: the names below the root.
 
     Raises:
@@ -59,14 +59,14 @@ def check_file(path: str, root: Path, names: Sequence[str]) -> None:
     if os.path.basename(path) in ("", ".", ".."):
         raise InvalidPath(path, "is the path of a folder, not of a file")
     _check_length(path, root.joinpath(*names), root)
-    # In characters, because not all file systems count bytes. The system refuses what is still too long.
+    # Counted in characters, because some file systems don't count bytes. The system refuses names that are too long.
     limit = _limit("PC_NAME_MAX", root)
     if any(len(name) > limit for name in names):
         raise InvalidPath(path, f"has a name of more than {limit} characters")
 
 
 def _check_length(path: str, real: str | Path, folder: str | Path) -> None:
-    limit = _limit("PC_PATH_MAX", folder) - 1  # PATH_MAX counts the NUL at the end, too
+    limit = _limit("PC_PATH_MAX", folder) - 1  # PATH_MAX includes the NUL at the end
     if len(os.fsencode(real)) > limit:
         raise InvalidPath(path, f"has more than {limit} bytes")
 
@@ -75,7 +75,7 @@ def _limit(name: str, folder: str | Path) -> int:
     if sys.platform == "win32":
         return _WINDOWS_LIMITS[name]
     limit = os.pathconf(folder, name)
-    return limit if limit > 0 else sys.maxsize  # a file system need not have one
+    return limit if limit > 0 else sys.maxsize  # some file systems have no limit
 
 
 def _check_windows(path: str) -> None:
@@ -98,15 +98,15 @@ def locate(path: str, roots: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     """Return the root that a path leads into, and the names of the folders and the file below it.
 
     Args:
-        path: the path as the peer sent it. Its symbolic links are resolved; the file need not exist.
+        path: the path that the peer sent. Its symbolic links are resolved; the file need not exist.
         roots: the roots, from `resolve_roots`.
 
     Raises:
-        InvalidPath: if it can't be a path.
+        InvalidPath: if it isn't an absolute path.
         OutsideRoots: if it leads elsewhere.
     """
     check_text(path)
-    # On Windows, touching a path of a network share already sends the user's password hash to its server.
+    # On Windows, resolving a path of a network share sends the user's password hash to its server.
     if _drive(path) not in {_drive(str(root)) for root in roots}:
         raise OutsideRoots(path, roots)
     real = Path(os.path.realpath(path))
@@ -114,13 +114,13 @@ def locate(path: str, roots: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
         if real.is_relative_to(root):
             return root, real.relative_to(root).parts
     for folder in (real, *real.parents):
-        if (same := _same(folder, roots)) is not None:
-            return same, real.relative_to(folder).parts
+        if (same_root := _same_folder(folder, roots)) is not None:
+            return same_root, real.relative_to(folder).parts
     raise OutsideRoots(path, roots)
 
 
 def resolve_roots(roots: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
-    """Return the resolved paths of roots, without those that are inside of others.
+    """Return the resolved paths of roots, without those that are inside others.
 
     Raises:
         InvalidPath: if one is not an absolute path.
@@ -141,8 +141,8 @@ def _drive(path: str) -> str:
     return os.path.normcase(os.path.splitdrive(path)[0])
 
 
-def _same(folder: Path, roots: Sequence[Path]) -> Path | None:
-    """Return the root that a folder is, by another spelling: file systems may ignore case, or the form of accents."""
+def _same_folder(folder: Path, roots: Sequence[Path]) -> Path | None:
+    """Return the root that is this folder in another spelling: file systems may ignore case, or the form of accents."""
     with suppress(OSError):
         status = os.lstat(folder)
         for root in roots:
