@@ -27,8 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        0 on success; 1 if `check` found a difference, `diff` found what `--fail-on` names, or the schema has something
-        that the generator has no rule for; 2 for wrong usage and for files and sources that are missing or invalid.
+        0 on success. 1 if `check` found a difference, a finding of `diff` reaches `--fail-on`, or the generator has no
+        rule for something in the schema. 2 for wrong usage, and for missing or invalid files and sources.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -39,10 +39,10 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail(f"Stopped. Some files may have been replaced. {RESTORE}", 130)
     except OSError as error:
-        where = error.filename2 or error.filename
-        place = f"{os.fsdecode(where)}: " if isinstance(where, (str, bytes)) else ""
+        path = error.filename2 or error.filename
+        prefix = f"{os.fsdecode(path)}: " if isinstance(path, (str, bytes)) else ""
         reason = error.strerror or str(error) or type(error).__name__
-        return _fail(f"{place}{reason}. Nothing was changed. Correct this, then run the command again.", 2)
+        return _fail(f"{prefix}{reason}. Nothing was changed. Correct this, then run the command again.", 2)
     except Exception:
         traceback.print_exc()
         return _fail("This is a bug in codegen. Nothing was changed. Please report it with the lines above.", 2)
@@ -90,8 +90,8 @@ def _reference(options: argparse.Namespace) -> int:
     return 0
 
 
-def _imported(module: str) -> Command:
-    """Return the command that a module runs. The module is imported when the command is run."""
+def _import_later(module: str) -> Command:
+    """Return a module's command. The module is imported when the command runs."""
 
     def run(options: argparse.Namespace) -> int:
         code: int = import_module(module).run(options)
@@ -101,7 +101,7 @@ def _imported(module: str) -> Command:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports wrong usage in one sentence, as other errors are reported."""
+    """Reports wrong usage in one sentence, like other errors."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"codegen: {message[:1].upper()}{message[1:]}. Run `{self.prog} --help` for the options.\n")
@@ -129,27 +129,47 @@ def _parser() -> argparse.ArgumentParser:
         )
     fetch.add_argument("source", help=SOURCES)
     text = "compare two sets of schemas: what changed, who is affected, and whether it breaks them"
-    diff, where = add("diff", _imported("codegen.diff_command"), text), "a git ref or a folder of schemas"
-    diff.add_argument("--base", required=True, metavar="WHERE", help=f"the old side: {where}")
-    text = f"the new side: {where} (default: schema/ as it is)"
-    diff.add_argument("--head", default=str(SCHEMA), metavar="WHERE", help=text)
-    text = "the report's format (default: markdown)"
-    diff.add_argument("--format", choices=("markdown", "json", "github"), default="markdown", help=text)
-    text = (
-        "exit with 1 if the stable profile has a finding this bad (wire: it breaks messages), or if a failure of user "
-    )
-    text += "code is predicted by no finding (default: never)"
-    diff.add_argument("--fail-on", choices=("wire", "breaking", "risky", "never"), default="never", help=text)
-    text = "type-check the code that this folder has at the base, a git ref, against the head's package"
-    diff.add_argument("--user-code", metavar="FOLDER", help=text)
+    _add_diff_options(add("diff", _import_later("codegen.diff_command"), text))
     text = "write the protocol reference: Markdown pages about every method and every type"
     reference = add("reference", _reference, text)
-    reference.add_argument("folder", type=Path, help="folder to write the pages to; it is replaced as a whole")
+    reference.add_argument("folder", type=Path, help="folder to write the pages to; all its files are replaced")
     text = "adopt another release of the schema: fetch, regen, report, changelog entry and version, without a commit"
-    upgrade = add("upgrade", _imported("codegen.upgrade.command"), text)
+    upgrade = add("upgrade", _import_later("codegen.upgrade.command"), text)
     upgrade.add_argument("source", help=SOURCES)
-    upgrade.add_argument("--report", type=Path, metavar="FOLDER", help="also write the report there, in two formats")
+    text = "also write the report to this folder, as Markdown and as JSON"
+    upgrade.add_argument("--report", type=Path, metavar="FOLDER", help=text)
     return parser
+
+
+def _add_diff_options(diff: argparse.ArgumentParser) -> None:
+    side = "a git ref or a folder of schemas"
+    diff.add_argument("--base", required=True, metavar="SIDE", help=f"the old side: {side}")
+    diff.add_argument(
+        "--head",
+        default=str(SCHEMA),
+        metavar="SIDE",
+        help=f"the new side: {side} (default: schema/ as it is)",
+    )
+    diff.add_argument(
+        "--format",
+        choices=("markdown", "json", "github"),
+        default="markdown",
+        help="the report's format (default: markdown)",
+    )
+    diff.add_argument(
+        "--fail-on",
+        choices=("wire", "breaking", "risky", "never"),
+        default="never",
+        help=(
+            "exit with 1 if the stable profile has a finding this bad (wire: it breaks messages), or if user code "
+            "fails and no finding predicts it (default: never)"
+        ),
+    )
+    diff.add_argument(
+        "--user-code",
+        metavar="FOLDER",
+        help="type-check this folder's code at the base, which must be a git ref, against the head's package",
+    )
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ _THRESHOLDS = {"wire": Severity.WIRE, "breaking": Severity.PYTHON, "risky": Seve
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare two sides and print the report.
+    """Compare two sides, and print the report.
 
     Returns:
-        The exit code: 2 if an acceptance is stale; otherwise 1 if a finding reaches the `--fail-on` threshold, or if
-        user code fails and no finding predicts it (unless the threshold is `never`); otherwise 0.
+        The exit code. 2 if an accepted finding no longer exists. 1 if a finding reaches the `--fail-on` threshold, or
+        user code fails and no finding predicts it. Otherwise, and with `--fail-on never`, 0.
 
     Raises:
         SourceError: a side can't be read.
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     if options.user_code:
         report = check_user_code(options.user_code, report, base, head, REPOSITORY)
     reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
-    if reconfigure:  # in the terminal's encoding, or in UTF-8 if it goes to a file
+    if reconfigure:  # the terminal's encoding, or UTF-8 in a file
         reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
     write_output(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))
     if report.stale:

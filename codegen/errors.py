@@ -6,23 +6,23 @@ import traceback
 from pathlib import Path
 
 _CODEGEN = Path(__file__).parent
-# Raises errors for all readers, so it is never the file that lacks a rule.
+# Raises errors on behalf of the readers, so it is never the file that lacks a rule.
 _NODES = _CODEGEN / "nodes.py"
 
 
 class SchemaError(Exception):
-    """The schema has something that the generator has no rule for. Nothing was written.
+    """The generator has no rule for something in the schema. Nothing was written.
 
     Args:
-        pointer: JSON pointer to the place, within the file that `source` names.
+        pointer: JSON pointer into the file.
         message: a sentence that says what is wrong.
-        source: the file.
-        next_step: a sentence that says what to do; by default, to add a rule to the module that raised the error,
-            or to report a mistake upstream.
+        source: the file's name.
+        next_step: a sentence that says what to do. By default: add a rule to the module that raised the error, or
+            report the mistake upstream.
 
     Attributes:
         exit_code: the command's exit code.
-        profile: the profile whose schema it is about; empty if it isn't about a single one.
+        profile: the profile of the schema; empty if the error isn't about a single profile.
     """
 
     exit_code = 1
@@ -36,21 +36,21 @@ class SchemaError(Exception):
         self.profile = ""
 
     def name_source(self, source: str) -> None:
-        """Set the file that the error is about, unless it is known already."""
+        """Set the file's name, unless it is known."""
         self.source = self.source or source
 
     def __str__(self) -> str:
-        return f"{self._place}{self.message} {self.next_step or self._add_a_rule()}"
+        return f"{self._place}{self.message} {self.next_step or self._default_next_step()}"
 
     @property
     def _place(self) -> str:
         return f"{self.source}#{self.pointer}: " if self.source or self.pointer else ""
 
-    def _add_a_rule(self) -> str:
+    def _default_next_step(self) -> str:
         files = [Path(frame.filename) for frame in traceback.extract_tb(self.__traceback__)]
-        own = [path for path in files if path.is_relative_to(_CODEGEN) and path != _NODES]
-        where = f"codegen/{own[-1].relative_to(_CODEGEN).as_posix()}" if own else "codegen"
-        return f"Add a rule for it to {where} and run the command again, or report it upstream if it is a mistake."
+        readers = [path for path in files if path.is_relative_to(_CODEGEN) and path != _NODES]
+        module = f"codegen/{readers[-1].relative_to(_CODEGEN).as_posix()}" if readers else "codegen"
+        return f"Add a rule for it to {module} and run the command again, or report it upstream if it is a mistake."
 
 
 class FileError(SchemaError):
@@ -66,13 +66,13 @@ class FileError(SchemaError):
 
 
 class FetchError(Exception):
-    """No schema could be fetched from a source. Nothing was changed."""
+    """The source has no schema, or can't be read. Nothing was changed."""
 
     exit_code = 2
 
 
 class SourceError(Exception):
-    """One side of a comparison can't be read. The message says which one and why."""
+    """A side of a comparison can't be read. The message says which side, and why."""
 
     exit_code = 2
 

@@ -1,8 +1,8 @@
-"""Reads and writes the files of folders, by their paths with slashes, and writes to stdout.
+"""Reads and writes folders as dicts of files, and writes to stdout.
 
-Folders are replaced in two steps: the new files are written to a folder inside of each, then moved into their places.
-A full disk therefore changes nothing. A kill in the second step leaves some old files, until the command is run again
-or git restores the others.
+A folder is replaced in two steps: the new files are written to a folder inside it, then moved into place. So a full
+disk changes nothing. If the process is killed during the second step, some files are old: run the command again, or
+restore the folder with git.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from codegen.errors import OutputError
 _NEW = ".codegen-new"
 RESTORE = "Run the command again, or restore the old files: `git checkout -- schema generated`."
 
+# The content of files by their paths, with slashes.
 Files: TypeAlias = Mapping[str, bytes]
 
 
 def replace_folders(contents: Mapping[Path, Files]) -> None:
-    """Replace the files of folders, in this order. A folder that is missing is created.
+    """Replace all files of these folders, in this order. Missing folders are created.
 
     Raises:
         OSError: the new files can't be written. Nothing was changed.
-        OutputError: the new files can't be moved into their places. Some may have been.
+        OutputError: not all new files could be moved into place.
     """
     try:
         for folder, files in contents.items():
@@ -36,7 +37,7 @@ def replace_folders(contents: Mapping[Path, Files]) -> None:
             write_files(folder / _NEW, files)
         with replacing():
             for folder, files in contents.items():
-                _move(folder, files)
+                _move_into_place(folder, files)
     finally:
         for folder in contents:
             shutil.rmtree(folder / _NEW, ignore_errors=True)
@@ -44,20 +45,20 @@ def replace_folders(contents: Mapping[Path, Files]) -> None:
 
 @contextmanager
 def replacing() -> Generator[None]:
-    """Say in errors of the system that some files may have been replaced."""
+    """Turn OSErrors into errors that say that some files may have been replaced."""
     try:
         yield
     except OSError as error:
-        place = error.filename2 or error.filename
-        raise OutputError(f"{place}: {error.strerror}. Some files may have been replaced. {RESTORE}") from error
+        path = error.filename2 or error.filename
+        raise OutputError(f"{path}: {error.strerror}. Some files may have been replaced. {RESTORE}") from error
 
 
-def _move(folder: Path, files: Files) -> None:
-    """Move the new files into their places in a folder, and remove everything else there."""
+def _move_into_place(folder: Path, files: Files) -> None:
+    """Move the new files of a folder into place, and remove everything else in it."""
     for name in files:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         os.replace(folder / _NEW / name, folder / name)
-    for path in sorted(folder.rglob("*"), reverse=True):  # a folder comes after its files
+    for path in sorted(folder.rglob("*"), reverse=True):  # files before their folder
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()
         elif path.is_file() and path.relative_to(folder).as_posix() not in files:
@@ -65,7 +66,7 @@ def _move(folder: Path, files: Files) -> None:
 
 
 def write_files(folder: Path, files: Files) -> None:
-    """Write files into a folder, which is created even if there are no files."""
+    """Write files to a folder. The folder is created even if there are no files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = folder / name
@@ -80,7 +81,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 def write_output(text: str) -> None:
-    """Write a text to stdout and flush it.
+    """Write a text to stdout, and flush it.
 
     Raises:
         OutputError: stdout can't be written.
@@ -91,7 +92,7 @@ def write_output(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        # Python would write the buffered rest again at exit, fail, and print a traceback.
+        # Otherwise Python would write the buffered rest at exit, fail, and print a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         message = "" if isinstance(error, BrokenPipeError) else f"Stdout can't be written: {error.strerror}."
         raise OutputError(message) from error

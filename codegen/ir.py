@@ -1,7 +1,7 @@
-"""The intermediate representation (IR) of a schema, with every upstream idiom resolved.
+"""The intermediate representation (IR) of a schema: plain data, with every upstream idiom resolved.
 
-Plain data. `codegen.read.normalise` makes the definitions, `codegen.read.methods` the methods, and
-`codegen.data.resolve` attaches the facts about them. The templates render it. `codegen.types` has the types of values.
+`codegen.read.normalise` makes the definitions, `codegen.read.methods` makes the methods, `codegen.data.resolve` adds
+the facts about methods, and the templates render all of them. `codegen.types` has the types of values.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Field:
     """A property of a model.
 
     Attributes:
-        absent: the value of the attribute if the property is absent, as JSON.
-        has_default: whether the schema says so.
-        tag: the constant that the property is, in a member of a union.
-        factory: the source of a function that makes the default; empty if the default is plain.
+        default: the attribute's value if the property is missing, as JSON.
+        has_default: whether the schema states the default.
+        tag: the property's constant value, if it is the tag of a union member.
+        factory: the source of a function that makes the default; empty if the default isn't mutable.
     """
 
     wire: str
@@ -33,16 +33,16 @@ class Field:
     required: bool
     doc: str = ""
     markers: tuple[str, ...] = ()
-    absent: Json = None
+    default: Json = None
     has_default: bool = False
     tag: str | None = None
     factory: str = ""
     deprecated: bool = False
 
     @property
-    def read(self) -> Type:
+    def attribute_type(self) -> Type:
         """The type of the attribute."""
-        may_be_none = not self.required and self.absent is None and not self.type.nullable
+        may_be_none = not self.required and self.default is None and not self.type.nullable
         return union_of([self.type, NULL]) if may_be_none else self.type
 
     @property
@@ -50,22 +50,22 @@ class Field:
         return not self.required and not self.factory
 
     @property
-    def assigned(self) -> str:
-        """What the class assigns to the attribute; empty if nothing, or a plain default."""
+    def assignment(self) -> str:
+        """What the class assigns to the attribute; empty if nothing, or the plain default."""
         if self.tag is not None:
             return f"tag({python_literal(self.tag)})"
         return f"absent(default_factory={self.factory})" if self.factory else ""
 
     @property
-    def written_markers(self) -> str:
-        """The markers in its annotation: a required list falls back to an empty one."""
+    def annotation_markers(self) -> str:
+        """The markers as source. A required list has no default, so it falls back to an empty list."""
         text = ", ".join(self.markers)
         return text.replace("DefaultOn", "EmptyOn") if self.required else text
 
     @property
     def annotation(self) -> str:
-        text = self.read.annotation
-        return f"Annotated[{text}, {self.written_markers}]" if self.markers else text
+        text = self.attribute_type.annotation
+        return f"Annotated[{text}, {self.annotation_markers}]" if self.markers else text
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ class Model:
 
     @property
     def accepts_other_tags(self) -> bool:
-        """Whether it is the open member of a union, with any tag that the union doesn't list."""
+        """Whether it is the open member of a union: it accepts every tag that the union doesn't list."""
         return any(marker.startswith("OtherThan") for field in self.fields for marker in field.markers)
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a union: the name of its class or alias, and the part that it adds to the name of the union."""
+    """A member of a union: the name of its class or alias, and the label that follows the union's name in that name."""
 
     name: str
     label: str
@@ -97,7 +97,12 @@ class Member:
 
 @dataclass(frozen=True)
 class Union:
-    """An alias for one of several objects. `tag` is the Python name of the field that tells them apart."""
+    """An alias for one of several objects.
+
+    Attributes:
+        tag: the Python name of the field that tells them apart; None if there is no such field.
+        exclusive: whether exactly one member must match (`oneOf`).
+    """
 
     name: str
     pointer: str
@@ -136,7 +141,7 @@ Definition: TypeAlias = Model | Union | Alias
 
 @dataclass(frozen=True)
 class OldName:
-    """An old name of a class or a union, which generated code keeps until a version of this package."""
+    """The old name of a class or a union. Generated code keeps it until a version of this package."""
 
     old: str
     new: str
@@ -145,25 +150,25 @@ class OldName:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the protocol: one side, one kind.
+    """A request or a notification of one side.
 
     Attributes:
         wire: its name on the wire.
-        name: its Python name, which the handler and the proxy's method have.
+        name: the Python name of its handler and of the proxy's method.
         constant: its name in the method tables.
-        side: upstream's `x-side`, verbatim.
-        handled_by: the roles that handle it, `agent` and/or `client`.
+        side: upstream's `x-side`, unchanged.
+        handled_by: the roles that handle it: `agent`, `client` or both.
         params: the definition of its params.
         result: the definition of its result; None for a notification.
-        capability: the path in the peer's `initialize` message that unlocks it; None if nothing does.
-        doc: upstream's description of it.
+        doc: upstream's description.
+        capability: the path in the peer's `initialize` message that unlocks it; None if no capability does.
         baseline: whether every peer implements it.
-        content: parts of its params that need a capability of their own, each with the capability's path.
-        offered: when a method that needs no capability may be called; empty for others.
+        content: parts of its params that need their own capability, with the capability's path.
+        offered: when a method without a capability may be called; empty for other methods.
         facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
-        entry: its whole entry in `methods.toml`, including facts about properties that this schema doesn't have.
-        table: the table that has the entry, such as `v1.agent`; empty if the entry is a proposed one.
-        absent: what the entry names and this schema doesn't have, each with its key in the entry.
+        entry: its entry in `methods.toml`, including facts about properties that this schema doesn't have.
+        table: the table of the entry, such as `v1.agent`; empty if the entry is only proposed.
+        missing: the names in the entry that this schema doesn't have, after the entry's key that names them.
     """
 
     wire: str
@@ -181,7 +186,7 @@ class Method:
     facts: tuple[tuple[str, Any], ...] = ()
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
     table: str = field(default="", compare=False)
-    absent: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    missing: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     deprecated: bool = False
 
 
@@ -227,7 +232,7 @@ class Schema:
         return "" if base and self.definitions[base].doc == definition.doc else definition.doc.strip()
 
     def uses(self, name: str) -> Iterator[str]:
-        """Yield what a definition consists of: its base and the types of its fields, its members, the type it names."""
+        """Yield the definitions that a definition refers to: as its base, in its fields, as its members or its type."""
         definition = self.definitions[name]
         if not isinstance(definition, Model):
             yield from definition.type.names
@@ -236,7 +241,7 @@ class Schema:
             yield from (used for field in definition.fields for used in field.type.names)
 
     def reachable(self, names: Iterable[str]) -> list[str]:
-        """Return the definitions of these names and everything that they consist of."""
+        """Return these definitions, and every definition that they refer to, directly or not."""
         reached: dict[str, None] = {}
         waiting = list(names)[::-1]
         while waiting:
@@ -247,7 +252,7 @@ class Schema:
         return list(reached)
 
     def concrete_models(self, name: str) -> Iterator[Model]:
-        """Yield the models that a definition stands for: itself, or every member of a union, nested ones included."""
+        """Yield a model itself, or all models of a union, including those of nested unions."""
         definition = self.definitions[name]
         if isinstance(definition, Model):
             yield definition
@@ -256,13 +261,13 @@ class Schema:
                 yield from self.concrete_models(member.name)
 
     def parameter_sets(self, method: Method) -> list[list[Field]]:
-        """Return the keywords of a method's proxy, as one list of fields for each model that the params can be."""
+        """Return the keywords of a method's proxy: one list of fields for each model that the params can be."""
         models = self.concrete_models(method.params)
         return [[self._as_parameter(field) for field in self.fields(model.name)] for model in models]
 
     def _as_parameter(self, field: Field) -> Field:
-        """Return a field as a keyword. An alias of an array is written out, because a caller may pass any sequence."""
-        definition = self.definitions.get(field.type.concrete.name)
+        """Return a field as a keyword. An alias of an array is expanded, because callers may pass any sequence."""
+        definition = self.definitions.get(field.type.non_null.name)
         if not isinstance(definition, Alias) or "Sequence[" not in definition.type.parameter:
             return field
         return replace(field, type=union_of([definition.type, NULL]) if field.type.nullable else definition.type)

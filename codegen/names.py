@@ -1,4 +1,4 @@
-"""Makes Python names from names on the wire. Each kind of name has one rule, without exceptions and tables."""
+"""Makes Python names from wire names. Each kind of name has one rule, without exceptions or tables."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pydantic import BaseModel
 from acp_runtime.models.json_values import wire_name
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-# Names that pydantic's base class has, or that generated code uses in the scope of the attribute. `list` is not among
-# them: datamodel-code-generator imports the built-in under another name where a field has that name.
+# Names of pydantic's base class, and names that generated code uses inside classes. `list` is not reserved, because
+# datamodel-code-generator imports the built-in as `list_aliased` if a field is named `list`.
 _RESERVED = frozenset(name for name in dir(BaseModel) if not name.startswith("_")).union(
     ("absent", "bool", "dict", "float", "int", "methods", "self", "str", "tag")
 )
 
 
 def words(text: str) -> list[str]:
-    """Split a name into lower-case words: `resource_link`, `resourceLink`, `resource-link` give `resource`, `link`."""
+    """Split a name into lower-case words: `resource_link`, `resourceLink` and `resource-link` have the same two."""
     return [word.lower() for word in _WORD.findall(text)]
 
 
@@ -31,7 +31,7 @@ def pascal(text: str) -> str:
 
 
 def attribute_name(wire: str) -> str | None:
-    """Return the Python attribute of a JSON key, or None if the key can't be derived from the attribute again."""
+    """Return the Python attribute of a JSON key; None if the attribute doesn't convert back to the key."""
     name = "meta" if wire == "_meta" else snake(wire)
     if keyword.iskeyword(name) or name in _RESERVED:
         name += "_"

@@ -1,8 +1,8 @@
-"""Reads a JSON schema without overlooking anything.
+"""Reads JSON Schema objects so that no keyword is overlooked.
 
-A `Node` is a schema object and its JSON pointer. A reader *takes* its keywords one by one and closes it at the end; a
-keyword that was not taken stops the generator. So a rule that forgets a keyword fails on the first schema that has it,
-and nothing is dropped silently. `codegen.read.vocabulary` has checked the form of every schema object before.
+A `Node` is a schema object with its JSON pointer. A reader *takes* its keywords one by one, and closes the node at the
+end. A keyword that was not taken stops the generator, so nothing is dropped silently. `codegen.read.vocabulary` has
+already checked the form of every schema object.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def escape(key: str) -> str:
 
 
 class Node:
-    """One schema object, its JSON pointer, and the keywords that have not been taken yet."""
+    """A schema object, its JSON pointer, and the keywords that have not been taken yet."""
 
     def __init__(self, schema: Json, pointer: str) -> None:
         self.schema: Mapping[str, Json] = schema
@@ -48,7 +48,7 @@ class Node:
         return SchemaError(f"{self.pointer}/{escape(keyword)}" if keyword else self.pointer, message)
 
     def take(self, keyword: str, kind: type[T] | tuple[type[T], ...], default: T) -> T:
-        """Take a keyword and return its value, which must be of the type `kind`; the default if it is missing."""
+        """Take a keyword and return its value, or the default if it is missing. The value must be a `kind`."""
         self.untaken.discard(keyword)
         if keyword not in self.schema:
             return default
@@ -79,10 +79,10 @@ class Node:
         """Take a reference, `$ref` or `allOf` with one `$ref`, and return the definition's name, or None."""
         if "$ref" in self.schema:
             return self._definition_name(self.take("$ref", str, ""), "$ref")
-        only = self.schema.get("allOf")
-        if is_array(only) and len(only) == 1 and is_object(only[0]) and set(only[0]) == {"$ref"}:
+        parts = self.schema.get("allOf")
+        if is_array(parts) and len(parts) == 1 and is_object(parts[0]) and set(parts[0]) == {"$ref"}:
             self.untaken.discard("allOf")
-            return self._definition_name(only[0]["$ref"], "allOf")
+            return self._definition_name(parts[0]["$ref"], "allOf")
         return None
 
     def _definition_name(self, ref: Json, keyword: str) -> str:

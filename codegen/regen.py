@@ -1,4 +1,4 @@
-"""Generates the packages from the schemas: all of them, or none if anything fails."""
+"""Generates the packages from the schemas. If one of them fails, none is written."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
 
     Args:
         raw: the schema.
-        facts: its own tables in `methods.toml`, such as `v1` or `v1_unstable`; None leaves out the facts of that file.
-        table: the content of `methods.toml`; by default that of the file.
+        facts: the name of its own tables in `methods.toml`, such as `v1_unstable`; None adds no facts.
+        table: the content of `methods.toml`; by default it is read from the file.
     """
     raw = canonicalise(raw)
     check_vocabulary(raw)
@@ -52,27 +52,25 @@ def render(
     table: Table | None = None,
     before: Mapping[str, Schema] | None = None,
 ) -> dict[str, str]:
-    """Return every file to generate, formatted, by its path in the package.
+    """Return all generated files, formatted, by their paths in the package.
 
     Args:
         schema_folder: the folder of schemas.
-        pinned: whether PINNED.json must list exactly these schemas, and `methods.toml` fit them.
-        version: the version that old names must outlive; by default the present one of this package.
-        listed: whether `methods.toml` must then have all methods; otherwise the others get the proposed facts.
-        table: the content of `methods.toml`; by default that of the file.
-        before: the schemas before an upgrade, by profile. What they have of the names in `methods.toml` must be kept.
+        pinned: whether PINNED.json must list exactly these schemas, and `methods.toml` must fit them.
+        version: the version of this package, which old names must outlive; by default that of pyproject.toml.
+        listed: whether `methods.toml` must list every method; if not, unlisted methods get a proposed entry.
+        table: the content of `methods.toml`; by default it is read from the file.
+        before: the schemas before an upgrade, by profile. New schemas must keep their names that `methods.toml` uses.
     """
-    pinned_profiles = load(schema_folder, pinned=pinned)
+    sources = load(schema_folder, pinned=pinned)
     renames = read_renames(RENAMES_TOML)
     if renames:
         check_not_due(renames, version or package_version())
-    files = emit_package([pinned.profile for pinned in pinned_profiles])
+    files = emit_package([source.profile for source in sources])
     schemas: list[tuple[Profile, Schema]] = []
-    for pinned_profile in pinned_profiles:
-        with name_in_errors(pinned_profile.profile):
-            schemas.append(
-                (pinned_profile.profile, read_schema(pinned_profile.schema, pinned_profile.profile.facts, table))
-            )
+    for source in sources:
+        with name_in_errors(source.profile):
+            schemas.append((source.profile, read_schema(source.schema, source.profile.facts, table)))
     if pinned:
         check_all_used(schemas, listed=listed, before=before or {})
     for profile, schema in schemas:
@@ -100,26 +98,29 @@ def regenerate(schema_folder: Path, output: Path, *, pinned: bool = True) -> lis
 
 def find_differing_files(files: dict[str, str], output: Path) -> list[str]:
     """Return the paths of the files that differ between the package in `output` and these files."""
-    present, new = read_files(output / PACKAGE), encode_files(files)
-    return sorted(path for path in present.keys() | new.keys() if present.get(path) != new.get(path))
+    old = read_files(output / PACKAGE)
+    new = encode_files(files)
+    return sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
 
 
 def check(schema_folder: Path, output: Path) -> str:
     """Return a unified diff from the committed packages to newly generated ones; empty if they are the same."""
-    files = render(schema_folder, pinned=True)
-    present = {path: content.decode("utf-8", "replace") for path, content in read_files(output / PACKAGE).items()}
-    lines = [
-        line for path in find_differing_files(files, output) for line in _diff(path, present.get(path), files.get(path))
-    ]
+    new = render(schema_folder, pinned=True)
+    old = {path: content.decode("utf-8", "replace") for path, content in read_files(output / PACKAGE).items()}
+    differing = find_differing_files(new, output)
+    lines = [line for path in differing for line in _diff(path, old.get(path), new.get(path))]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _diff(path: str, old: str | None, new: str | None) -> Iterator[str]:
     """Return the lines of the diff of one file; None stands for a missing file."""
-    before = "/dev/null" if old is None else f"committed/{path}"
-    after = "/dev/null" if new is None else f"regenerated/{path}"
-    old_lines, new_lines = ([] if text is None else text.split("\n") for text in (old, new))
-    return difflib.unified_diff(old_lines, new_lines, before, after, lineterm="")
+    return difflib.unified_diff(
+        [] if old is None else old.split("\n"),
+        [] if new is None else new.split("\n"),
+        "/dev/null" if old is None else f"committed/{path}",
+        "/dev/null" if new is None else f"regenerated/{path}",
+        lineterm="",
+    )
 
 
 def encode_files(files: dict[str, str]) -> dict[str, bytes]:

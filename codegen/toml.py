@@ -1,7 +1,4 @@
-"""Reads TOML files, and reports everything that can be wrong with them as a `FileError`.
-
-The form of a data file of codegen is a pydantic model.
-"""
+"""Reads TOML files, and checks their form with pydantic. Every mistake is a `FileError`."""
 
 from __future__ import annotations
 
@@ -17,15 +14,22 @@ from codegen.nodes import escape
 T = TypeVar("T")
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
 SEE_TOP_OF_FILE = "The top of the file describes every key."
-# The sentences that replace pydantic's, which name Python types. `found` follows only those about a value.
-_TABLE, _LIST = "Expected a table", "Expected a list"
-_VALUES = {"dict_type": _TABLE, "dataclass_type": _TABLE, "tuple_type": _LIST, "list_type": _LIST}
-_NO_KEY = "There is no such key"
-_KEYS = {"missing": "The key is missing", "extra_forbidden": _NO_KEY, "unexpected_keyword_argument": _NO_KEY}
+# Sentences for pydantic's types of errors, because pydantic's own sentences name Python types.
+_VALUE_ERRORS = {
+    "dict_type": "Expected a table",
+    "dataclass_type": "Expected a table",
+    "tuple_type": "Expected a list",
+    "list_type": "Expected a list",
+}
+_KEY_ERRORS = {
+    "missing": "The key is missing",
+    "extra_forbidden": "There is no such key",
+    "unexpected_keyword_argument": "There is no such key",
+}
 
 
 def read_file(path: Path, name: str) -> bytes:
-    """Return the content of a file. `name` is the file's name in the error message.
+    """Read a file. `name` is the file's name in the error message.
 
     Raises:
         FileError: the file can't be read.
@@ -37,7 +41,7 @@ def read_file(path: Path, name: str) -> bytes:
 
 
 def parse_toml(content: bytes, name: str) -> dict[str, Any]:
-    """Parse the content of a TOML file.
+    """Parse TOML. `name` is the file's name in the error message.
 
     Raises:
         FileError: the content is not TOML.
@@ -49,16 +53,16 @@ def parse_toml(content: bytes, name: str) -> dict[str, Any]:
 
 
 def validate(form: type[T], value: Any, name: str, next_step: str = SEE_TOP_OF_FILE) -> T:
-    """Return the content of a file as its model.
+    """Return the content of a file as an instance of its form.
 
     Raises:
-        FileError: it doesn't have the model's form.
+        FileError: it doesn't have the form.
     """
     try:
         return TypeAdapter(form).validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         pointer = "".join(f"/{escape(str(key))}" for key in first["loc"])
-        words = (_KEYS | _VALUES).get(first["type"], first["msg"].removeprefix("Value error, "))
-        input_text = "" if first["type"] in (*_KEYS, "value_error") else f", found {first['input']!r}"
-        raise FileError(pointer, f"{words}{input_text}. {next_step}", name) from error
+        reason = (_KEY_ERRORS | _VALUE_ERRORS).get(first["type"], first["msg"].removeprefix("Value error, "))
+        value_text = "" if first["type"] in (*_KEY_ERRORS, "value_error") else f", found {first['input']!r}"
+        raise FileError(pointer, f"{reason}{value_text}. {next_step}", name) from error

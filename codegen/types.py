@@ -1,7 +1,7 @@
-"""Types of values: what kind of JSON they are, their parts and their limits. They render themselves as annotations.
+"""Types of JSON values, which render themselves as annotations. `codegen.read.types` makes them from JSON Schema.
 
-Two types are equal if they have the same values, however the schema writes them: an integer of the format `uint8` is
-equal to one from 0 to 255. `codegen.read.types` makes them from JSON Schema.
+Two types are equal if they have the same values, however the schema writes them: an integer of the format `uint8`
+equals an integer from 0 to 255.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Type:
     """A type, without the markers for leniency that a field adds.
 
     Attributes:
-        kind: `any`, `null`, `literal`, `array`, `map`, `ref`, `union`, or `string`, `integer`, `number`, `boolean`.
+        kind: `any`, `null`, `literal`, `array`, `map`, `ref`, `union`, `string`, `integer`, `number` or `boolean`.
         name: the definition that a `ref` refers to.
         values: the constants of a `literal`.
-        written_values: these constants as source, which tells 1 from true, as Python's `==` doesn't.
-        parts: the item of an array, the value of a map, the members of a union: constants first, null last.
-        limits: what limits the values, by name, sorted; with the range of its format.
+        written_values: these constants as source, because 1 equals True in Python.
+        parts: the item of an array, the value of a map, or the members of a union: constants first, null last.
+        limits: the limits of the values, sorted by name, including the range of the format.
         format: the format of a scalar.
-        stated: the limits as the schema states them, without those of the format alone.
-        refers_to_null: whether null is a value of the definition that a `ref` refers to.
+        stated: the limits that the schema states, without the range of the format.
+        refers_to_null: whether the definition that a `ref` refers to allows null.
     """
 
     kind: str
@@ -73,7 +73,7 @@ class Type:
 
     @property
     def parameter(self) -> str:
-        """The hint of a keyword: with any sequence where the model holds a list."""
+        """The hint of a keyword: callers may pass any sequence for a list."""
         inside = [part.parameter for part in self.parts]
         match self.kind:
             case "array":
@@ -99,17 +99,17 @@ class Type:
 
     @property
     def writes_null(self) -> bool:
-        """Whether null is written in the type itself, not only allowed by a definition that it refers to."""
+        """Whether the type itself lists null, not only a definition that it refers to."""
         return NULL in (self, *(self.parts if self.kind == "union" else ()))
 
     @property
-    def concrete(self) -> Type:
-        """The type without null, unless it is null alone."""
+    def non_null(self) -> Type:
+        """The type without null, unless null is its only value."""
         return self if self.kind != "union" else union_of(part for part in self.parts if part != NULL)
 
     @property
     def enum(self) -> tuple[tuple[Any, ...], Type | None] | None:
-        """An enum's constants and the type of other values that it accepts, if any; None if this is no enum."""
+        """An enum's constants, and the type of the unlisted values that it accepts, if any; None for other types."""
         first, *others = self.parts if self.kind == "union" else (self,)
         if first.kind != "literal" or len(others) > 1 or any(part.kind not in ("string", "integer") for part in others):
             return None
@@ -122,7 +122,7 @@ class Type:
         return replace(self, name=names.get(self.name, self.name), parts=tuple(p.renamed(names) for p in self.parts))
 
     def with_any_inside(self, names: Collection[str], *, inside: bool = False) -> Type:
-        """Return the type with any JSON in place of some definitions, where they are inside of an array or a map."""
+        """Return the type with any JSON instead of these definitions inside its arrays and maps."""
         if inside and self.name in names:
             return ANY
         inside = inside or self.kind in ("array", "map")
@@ -153,14 +153,14 @@ class Type:
 
     @property
     def _marker(self) -> str:
-        """The limits that the name of a type doesn't imply, or how a member of a union is chosen."""
+        """The limits that the type's name doesn't imply, or how a union's member is chosen."""
         if self.kind in _BOUNDED and (self.stated or not self.format):
             return f"{_BOUNDED[self.kind]}({self.limit('minimum')}, {self.limit('maximum')})"
         if any(value in (0, 1) for value in self.values):
             return "Exact"
         if self.stated:
             return f"Field({', '.join(f'{name}={python_literal(value)}' for name, value in self.stated)})"
-        is_choice = len(self.concrete.parts) > 1 and any(part.kind in ("ref", "array") for part in self.parts)
+        is_choice = len(self.non_null.parts) > 1 and any(part.kind in ("ref", "array") for part in self.parts)
         return "FirstMatch" if is_choice else ""
 
 
@@ -168,7 +168,7 @@ ANY, NULL = Type("any"), Type("null")
 
 
 def limited_type(kind: str, format_: str, stated: Mapping[str, Any], *parts: Type) -> Type:
-    """Return a scalar of a format or an array of one part, with the limits that the schema states."""
+    """Return a scalar or an array, with its format and the limits that the schema states."""
     limits = {**dict(zip(("minimum", "maximum"), RANGES.get(format_, ()), strict=False)), **stated}
     return Type(
         kind,
@@ -180,7 +180,7 @@ def limited_type(kind: str, format_: str, stated: Mapping[str, Any], *parts: Typ
 
 
 def union_of(members: Iterable[Type]) -> Type:
-    """Merge types into one: constants into one `literal`, before the other members, and null as the last one."""
+    """Merge types into one. Constants become one `literal`, which comes first. Null comes last."""
     flat = [part for member in members for part in (member.parts if member.kind == "union" else (member,))]
     constants = {
         written: value for part in flat for written, value in zip(part.written_values, part.values, strict=True)

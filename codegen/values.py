@@ -1,4 +1,4 @@
-"""JSON values of a schema's types: whether a type has a value, as the bindings read it, and samples of its values."""
+"""JSON values of a schema's types: whether the bindings accept a value, its Python source, and samples of a type."""
 
 from __future__ import annotations
 
@@ -24,31 +24,40 @@ _PYTHON: dict[str, tuple[type, ...]] = {
 }
 # Values to choose samples from.
 _SCALARS = ("x", "/x", "", "a long text", 1, 0, -1, True, False, None, 1.5)
-# In models as deep as this inside of others, samples have only the required properties; deeper ones have one sample.
-_DEEP = 3
-# Texts that match a pattern are made of this many different characters, and are up to this long.
-_LETTERS, _LONGEST = 5, 5
+# Inside this many definitions, samples of a model have only the required properties. Deeper, there is only one sample.
+_MAX_DEPTH = 3
+# Texts for a pattern have at most this many different characters, and are at most this long.
+_LETTERS = 5
+_MAX_LENGTH = 5
 
 
-def fits(schema: Schema, value: Any, kind: Type, *, strict: bool = False) -> bool:
-    """Return whether a value is one of a type. Invalid values that the schema tolerates are, and unknown names.
+def fits(schema: Schema, value: Any, type_: Type, *, strict: bool = False) -> bool:
+    """Return whether the bindings accept a value for a type.
 
-    `strict`: neither is, as for constructors in Python.
+    Parsing accepts unknown properties, and the invalid values that the schema tolerates. With `strict`, neither is
+    accepted, as in Python constructors.
     """
-    match kind.kind:
+    match type_.kind:
         case "ref":
-            is_fit = _fits_definition(schema, value, kind.name, strict=strict)
+            is_fit = _fits_definition(schema, value, type_.name, strict=strict)
         case "union":
-            is_fit = any(fits(schema, value, part, strict=strict) for part in kind.parts)
+            is_fit = any(fits(schema, value, part, strict=strict) for part in type_.parts)
         case "literal":
-            is_fit = python_literal(value) in kind.written_values
+            is_fit = python_literal(value) in type_.written_values
         case "any":
             is_fit = True
         case _:
-            items = value.values() if is_object(value) else value if is_array(value) else ()
-            is_fit = type(value) in _PYTHON[kind.kind] and all(_is_within(value, *limit) for limit in kind.limits)
-            is_fit = is_fit and all(fits(schema, item, part, strict=strict) for item in items for part in kind.parts)
+            is_fit = (
+                type(value) in _PYTHON[type_.kind]
+                and all(_is_within(value, name, limit) for name, limit in type_.limits)
+                and all(fits(schema, item, part, strict=strict) for item in _items(value) for part in type_.parts)
+            )
     return is_fit
+
+
+def _items(value: Any) -> list[Any]:
+    """Return the items of an array, or the values of an object."""
+    return list(value.values()) if is_object(value) else value if is_array(value) else []
 
 
 def _is_within(value: Any, name: str, limit: Any) -> bool:
@@ -61,7 +70,7 @@ def _is_within(value: Any, name: str, limit: Any) -> bool:
 def _matches(pattern: str, text: str) -> bool:
     try:
         return bool(re.search(pattern, text))
-    except re.error:  # the patterns of JSON Schema have another syntax
+    except re.error:  # JSON Schema's patterns have JavaScript's syntax
         return False
 
 
@@ -92,115 +101,116 @@ def _fits_field(schema: Schema, value: Any, field: Field, *, strict: bool = Fals
     return is_tolerated or fits(schema, value, field.type, strict=strict)
 
 
-def python_source(schema: Schema, value: Any, kind: Type) -> str:
-    """Return the Python expression that builds a value of a type."""
-    definition = schema.definitions.get(kind.name)
+def python_source(schema: Schema, value: Any, type_: Type) -> str:
+    """Write a value of a type as a Python expression."""
+    definition = schema.definitions.get(type_.name)
     if isinstance(definition, Model):
         fields = (field for field in schema.fields(definition.name) if field.wire in value and field.tag is None)
         keywords = (f"{field.name}={python_source(schema, value[field.wire], field.type)}" for field in fields)
         return f"{definition.name}({', '.join(keywords)})"
     if definition:
         return python_source(schema, value, definition.type)
-    if kind.kind == "union":
-        return python_source(schema, value, next(part for part in kind.parts if fits(schema, value, part)))
-    items = value if is_array(value) else value.values() if is_object(value) else ()
-    written = [python_source(schema, item, part) for part in kind.parts for item in items]
-    if not written:
+    if type_.kind == "union":
+        return python_source(schema, value, next(part for part in type_.parts if fits(schema, value, part)))
+    items = [python_source(schema, item, part) for part in type_.parts for item in _items(value)]
+    if not items:
         return python_literal(value)
-    keys = (f"{python_literal(key)}: " for key in value) if is_object(value) else [""] * len(written)
-    inside = ", ".join(f"{key}{item}" for key, item in zip(keys, written, strict=True))
-    return f"{{{inside}}}" if is_object(value) else f"[{inside}]"
+    if is_object(value):
+        pairs = (f"{python_literal(key)}: {item}" for key, item in zip(value, items, strict=True))
+        return f"{{{', '.join(pairs)}}}"
+    return f"[{', '.join(items)}]"
 
 
 class Samples:
     """Makes samples of the values of one schema's types.
 
-    A model has one with its required properties, one with all, and one for each sample of each property. So who refuses
-    some values of a type most likely refuses one of its samples.
+    A model has a sample with only its required properties, a sample with all properties, and a sample for each sample
+    of each property. A reader that refuses some values of a type most likely refuses one of the samples.
 
     Args:
         schema: the schema.
-        others: scalars to choose from, too: the limits and constants of the types that the samples are tried with.
+        scalars: further scalars to choose from, such as the limits and constants of the reader's types.
     """
 
-    def __init__(self, schema: Schema, others: Iterable[Any]) -> None:
+    def __init__(self, schema: Schema, scalars: Iterable[Any]) -> None:
         self._schema = schema
-        self._scalars = tuple({python_literal(scalar): scalar for scalar in (*_SCALARS, *others)}.values())
+        self._scalars = tuple({python_literal(scalar): scalar for scalar in (*_SCALARS, *scalars)}.values())
 
-    def smallest(self, kind: Type) -> Any:
-        """Return a sample whose objects have only the required properties; an empty object if there is none."""
-        return next(iter(self.shallow(kind, -1)), dict[str, Any]())
+    def smallest(self, type_: Type) -> Any:
+        """Return a sample whose objects have only the required properties; an empty object if there is no sample."""
+        return next(iter(self.shallow(type_, -1)), dict[str, Any]())
 
-    def shallow(self, kind: Type, depth: int) -> list[Any]:
-        """Return samples whose objects have only the required properties, except in definitions down to a depth."""
-        return self.make(kind, ("",) * (_DEEP - depth - 1))
+    def shallow(self, type_: Type, depth: int) -> list[Any]:
+        """Return samples whose objects have only the required properties below a depth."""
+        return self.make(type_, ("",) * (_MAX_DEPTH - depth - 1))
 
-    def make(self, kind: Type, inside: tuple[str, ...] = ()) -> list[Any]:
-        """Return samples of a type. `inside` are the definitions that the type is in: they aren't repeated."""
-        match kind.kind:
+    def make(self, type_: Type, inside: tuple[str, ...] = ()) -> list[Any]:
+        """Return samples of a type. They don't repeat the definitions that the type is `inside`."""
+        match type_.kind:
             case "ref":
-                values = self._of_definition(kind.name, inside)
+                values = self._of_definition(type_.name, inside)
             case "union":
-                values = [value for part in kind.parts for value in self.make(part, inside)]
+                values = [value for part in type_.parts for value in self.make(part, inside)]
             case "literal":
-                values = list(kind.values)
+                values = list(type_.values)
             case "array":
-                size = max(1, kind.limit("min_length") or 0)
-                values = [[], *([item] * size for item in self.make(kind.parts[0], inside))]
+                size = max(1, type_.limit("min_length") or 0)
+                values = [[], *([item] * size for item in self.make(type_.parts[0], inside))]
             case "map":
-                values = [{}, *({"key": value} for value in self.make(kind.parts[0], inside))]
+                values = [{}, *({"key": value} for value in self.make(type_.parts[0], inside))]
             case _:
                 values = list(self._scalars)
-        return [value for value in values if fits(self._schema, value, kind)]
+        return [value for value in values if fits(self._schema, value, type_)]
 
     def _of_definition(self, name: str, inside: tuple[str, ...]) -> list[Any]:
-        definition, inside = self._schema.definitions[name], (*inside, name)
-        if name in inside[:-1]:
+        if name in inside:
             return []
-        return (
-            self._messages(definition, inside) if isinstance(definition, Model) else self.make(definition.type, inside)
-        )
+        definition = self._schema.definitions[name]
+        if isinstance(definition, Model):
+            return self._of_model(definition, (*inside, name))
+        return self.make(definition.type, (*inside, name))
 
-    def _messages(self, model: Model, inside: tuple[str, ...]) -> list[Any]:
-        fields = [field for field in self._schema.fields(model.name) if field.required or len(inside) < _DEEP]
-        values = {field.wire: self._of_field(field, inside) for field in fields}
-        if not all(values[field.wire] for field in fields if field.required):
+    def _of_model(self, model: Model, inside: tuple[str, ...]) -> list[Any]:
+        fields = [field for field in self._schema.fields(model.name) if field.required or len(inside) < _MAX_DEPTH]
+        samples = {field.wire: self._of_field(field, inside) for field in fields}
+        if not all(samples[field.wire] for field in fields if field.required):
             return []
-        least = {field.wire: values[field.wire][0] for field in fields if field.required}
-        if len(inside) > _DEEP:
-            return [least]
-        whole = {wire: samples[0] for wire, samples in values.items() if samples}
-        return [least, whole, *({**least, wire: value} for wire, samples in values.items() for value in samples)]
+        smallest = {field.wire: samples[field.wire][0] for field in fields if field.required}
+        if len(inside) > _MAX_DEPTH:
+            return [smallest]
+        whole = {wire: values[0] for wire, values in samples.items() if values}
+        variations = ({**smallest, wire: value} for wire, values in samples.items() for value in values)
+        return [smallest, whole, *variations]
 
     def _of_field(self, field: Field, inside: tuple[str, ...]) -> list[Any]:
         values = [field.tag] if field.tag is not None else self.make(field.type, inside)
         return [value for value in values if _fits_field(self._schema, value, field)]
 
 
-def find_scalars(schema: Schema, kinds: Iterable[Type], depth: int = 1) -> Iterator[Any]:
-    """Yield the constants of types and the numbers around their limits; of a model, those of its properties."""
-    for kind in kinds:
-        yield from kind.values
+def find_scalars(schema: Schema, types: Iterable[Type], depth: int = 1) -> Iterator[Any]:
+    """Yield the constants of types, and numbers around their limits. A model's are those of its properties."""
+    for type_ in types:
+        yield from type_.values
         for step in (-1, 0, 1):
             limits = {
                 name: max(limit + step, 0) if name.endswith("length") else limit + step
-                for name, limit in kind.limits
+                for name, limit in type_.limits
                 if name != "pattern"
             }
             yield from ("x" * size if name.endswith("length") else size for name, size in limits.items())
-        if pattern := kind.limit("pattern"):
+        if pattern := type_.limit("pattern"):
             yield from _matching_texts(pattern)
-        yield from find_scalars(schema, kind.parts, depth)
-        definition = schema.definitions.get(kind.name)
+        yield from find_scalars(schema, type_.parts, depth)
+        definition = schema.definitions.get(type_.name)
         if isinstance(definition, Model) and depth:
-            yield from find_scalars(schema, (field.type for field in schema.fields(kind.name)), depth - 1)
+            yield from find_scalars(schema, (field.type for field in schema.fields(type_.name)), depth - 1)
         elif definition and not isinstance(definition, Model):
             yield from find_scalars(schema, [definition.type], depth)
 
 
 def _matching_texts(pattern: str) -> Iterator[str]:
-    """Yield texts that match a pattern: one of each small length, made of the letters and digits in it."""
+    """Yield texts that match a pattern: one of each small length, from the letters and digits in the pattern."""
     letters = list(dict.fromkeys(re.findall(r"[^\W_]", f"a0{pattern}")))[:_LETTERS]
-    for size in range(_LONGEST + 1):
+    for size in range(_MAX_LENGTH + 1):
         texts = map("".join, itertools.product(letters, repeat=size))
         yield from itertools.islice((text for text in texts if _matches(pattern, text)), 1)

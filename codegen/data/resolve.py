@@ -3,7 +3,7 @@
 A method without an entry gets a proposed one, which `make upgrade` writes to the file for a person to confirm.
 
 A fact names properties of the schema. One about a property that this schema doesn't have is dropped, because the file
-covers every release, and the method says so (`Method.absent`).
+covers every release, and the method says so (`Method.missing`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Resolver:
         A method without entries gets the proposed one. Without `checked`, a capability may be missing here.
         """
         candidates = entries or [("", self._proposed(method))]
-        table, entry = min(candidates, key=lambda candidate: len(self.absent(method, candidate[1])))
+        table, entry = min(candidates, key=lambda candidate: len(self.find_missing(method, candidate[1])))
         capability, content = entry.get("capability"), entry.get("content", {})
         content = {part: path for part, path in content.items() if has_part(self._schema, method, part)}
         needed = {path: f"{method.wire} with {part}" for part, path in content.items()}
@@ -76,7 +76,7 @@ class Resolver:
             facts=tuple(self._facts(method, entry)),
             entry=entry,
             table=table,
-            absent=self.absent(method, entry),
+            missing=self.find_missing(method, entry),
         )
 
     def _proposed(self, method: Method) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class Resolver:
                 next_step=f"Add an entry. {SEE_TOP_OF_FILE}",
             ) from error
 
-    def absent(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    def find_missing(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         """Return what an entry names and this schema lacks, each with the key in the entry."""
         return tuple((key, name) for key, name, is_here in self._named(method, entry) if not is_here)
 
@@ -160,7 +160,7 @@ class Resolver:
             field = fields_by_wire(self._schema, name).get(step)
             if field is None:
                 return pointer, step
-            name = field.type.concrete.name
+            name = field.type.non_null.name
             pointer = f"/$defs/{name}" if name else f"{pointer}/properties/{escape(step)}"
         return None
 
@@ -185,21 +185,21 @@ def has_part(schema: Schema, method: Method, part: str) -> bool:
 
 
 def _find_item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
-    items = (schema.definitions.get(part.name) for part in field.type.concrete.parts)
+    items = (schema.definitions.get(part.name) for part in field.type.non_null.parts)
     return (member.tag for definition in items if isinstance(definition, Union) for member in definition.members)
 
 
 def find_capability_paths(schema: Schema, message: str, start: str) -> Iterator[str]:
     """Yield the paths of all capabilities below a property of the message that advertises them."""
     first = fields_by_wire(schema, message).get(start)
-    return _find_paths_below(schema, start, first.type.concrete.name, ()) if first else iter(())
+    return _find_paths_below(schema, start, first.type.non_null.name, ()) if first else iter(())
 
 
 def _find_paths_below(schema: Schema, path: str, name: str, seen: tuple[str, ...]) -> Iterator[str]:
     for wire, field in fields_by_wire(schema, name).items() if name not in seen else ():
         if wire != "_meta":  # it holds extensions of the protocol, which unlock nothing in the schema
             yield f"{path}.{wire}"
-            yield from _find_paths_below(schema, f"{path}.{wire}", field.type.concrete.name, (*seen, name))
+            yield from _find_paths_below(schema, f"{path}.{wire}", field.type.non_null.name, (*seen, name))
 
 
 def _error(definition: str, message: str) -> SchemaError:

@@ -55,9 +55,9 @@ def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None
     for method in schema.methods:
         other = old.get((method.side, method.wire, method.result is None))
         if before and other:
-            was_absent = Resolver(before, profile.facts, schema.properties).absent(other, method.entry)
-            for key, name in method.absent:
-                if (key, name) not in was_absent:
+            was_missing = Resolver(before, profile.facts, schema.properties).find_missing(other, method.entry)
+            for key, name in method.missing:
+                if (key, name) not in was_missing:
                     raise _absent_name_error(profile, method, key, name, f"{profile.file} any more")
 
 
@@ -69,7 +69,7 @@ def _find_absent(schema: Schema) -> _Absent:
     """Return what entries name and a schema lacks. A request and a notification can share an entry."""
     absent_names: _Absent = {}
     for method in schema.methods:
-        key, absent = (method.side, method.wire), set(method.absent)
+        key, absent = (method.side, method.wire), set(method.missing)
         absent_names[key] = absent_names.get(key, absent) & absent
     return absent_names
 

@@ -177,9 +177,9 @@ def _member(schema: Schema, union: Union, member: Member, names: dict[str, str])
 
 def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
     """Return everything about a property except its name and description."""
-    shape: Type = field.type.renamed(names)
-    default = repr(field.absent) if field.has_default else None
-    return (shape, field.required, leniency(field), default, field.tag)
+    type_: Type = field.type.renamed(names)
+    default = repr(field.default) if field.has_default else None
+    return (type_, field.required, leniency(field), default, field.tag)
 
 
 def leniency(field: Field) -> tuple[str, ...]:

@@ -41,30 +41,34 @@ def _write_definition(definition: Definition) -> Json:
 
 
 def _write_property(field: Field) -> Json:
-    return {**_write_type(field.read), "default": field.absent} if field.has_plain_default else _write_type(field.read)
+    return (
+        {**_write_type(field.attribute_type), "default": field.default}
+        if field.has_plain_default
+        else _write_type(field.attribute_type)
+    )
 
 
-def _write_type(kind: Type) -> Json:
-    if kind.name or kind.format:
-        return _write_ref(kind.name or FORMATS[kind.format])
-    match kind.kind:
+def _write_type(type_: Type) -> Json:
+    if type_.name or type_.format:
+        return _write_ref(type_.name or FORMATS[type_.format])
+    match type_.kind:
         case "literal":
-            return {"enum": list(kind.values)}
+            return {"enum": list(type_.values)}
         case "array":
-            return {"type": "array", "items": _write_type(kind.parts[0])}
+            return {"type": "array", "items": _write_type(type_.parts[0])}
         case "map":
-            return {"type": "object", "additionalProperties": _write_type(kind.parts[0])}
+            return {"type": "object", "additionalProperties": _write_type(type_.parts[0])}
         case "union":
-            return _write_union(kind)
+            return _write_union(type_)
         case scalar:
             return {} if scalar == "any" else {"type": scalar}
 
 
-def _write_union(kind: Type) -> Json:
+def _write_union(type_: Type) -> Json:
     """Return `anyOf`, or a list of two types, which takes less time. In such a list, a map would lose its values."""
-    concrete = _write_type(kind.concrete) if kind.writes_null else {}
+    concrete = _write_type(type_.non_null) if type_.writes_null else {}
     if concrete.get("type", "object") == "object":
-        return {"anyOf": [_write_type(part) for part in kind.parts]}
+        return {"anyOf": [_write_type(part) for part in type_.parts]}
     return {**concrete, "type": [concrete["type"], "null"]}
 
 

@@ -187,8 +187,8 @@ def _write_field_texts(field: Field, is_recursive: bool) -> dict[str, str]:
     doc = field.doc or (_UNDESCRIBED if field.wire == _META else "")
     return {
         "annotation": python_literal(annotation) if is_recursive else annotation if is_text else "",
-        "markers": field.written_markers,
-        "assigned": field.assigned,
+        "markers": field.annotation_markers,
+        "assignment": field.assignment,
         "doc": "" if _is_shared(field) else _docstring(doc, 4),
     }
 

@@ -77,7 +77,7 @@ def _role_values(role: str, schema: Schema, properties: dict[str, str]) -> dict[
         "role": role,
         "mine": mine,
         "has_deprecated": any(method.deprecated for method in mine),
-        "advertised": {what: field.type.concrete.annotation for what, field in advertised.items()},
+        "advertised": {what: field.type.non_null.annotation for what, field in advertised.items()},
         "requests": [overload for overload in overloads if overload[1] != "None"],
         "notifications": [overload for overload in overloads if overload[1] == "None"],
     }

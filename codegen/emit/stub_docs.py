@@ -118,7 +118,7 @@ class StubDocs:
         """Return the first paragraph of a field's description, or of its type's, as a sentence on one line."""
         if field.wire == "_meta":
             return _META
-        definition = self._schema.definitions.get(field.type.concrete.name)
+        definition = self._schema.definitions.get(field.type.non_null.name)
         text = field.doc or (definition.doc if definition else "")
         line = " ".join(text.strip().split("\n\n")[0].split())
         return f"{line}." if line and line[-1] not in ".!?:" else line

@@ -20,10 +20,10 @@ def fill_defaults(schema: Schema) -> None:
 def _check_default(schema: Schema, model: Model, field: Field) -> Field:
     if not field.has_default:
         return field
-    if not fits(schema, field.absent, field.type, strict=True):
+    if not fits(schema, field.default, field.type, strict=True):
         pointer = f"{model.pointer}/properties/{field.wire}/default"
         raise SchemaError(
-            pointer, f"The default {field.absent!r} is not of the property's type, {field.type.annotation}."
+            pointer, f"The default {field.default!r} is not of the property's type, {field.type.annotation}."
         )
-    is_mutable = isinstance(field.absent, (dict, list))
-    return replace(field, factory=f"lambda: {python_source(schema, field.absent, field.type)}" if is_mutable else "")
+    is_mutable = isinstance(field.default, (dict, list))
+    return replace(field, factory=f"lambda: {python_source(schema, field.default, field.type)}" if is_mutable else "")

@@ -142,15 +142,15 @@ class _Reader:
 
     def _alias(self, name: str, doc: str, node: Node) -> Alias:
         doc = add_member_docs(doc, node.schema)
-        kind = read_type(node, self.raw)
+        type_ = read_type(node, self.raw)
         node.close()
         # What leads back through an array or a map would have no name in Python.
-        kind, whole = kind.with_any_inside(self.in_progress), kind
-        if kind != whole:
+        type_, whole = type_.with_any_inside(self.in_progress), type_
+        if type_ != whole:
             doc = f"{doc}\n\nValues deeper inside may be any JSON; the bindings don't check this.".strip()
-        for needed in kind.names:
+        for needed in type_.names:
             self.resolve(needed)
-        return Alias(name, node.pointer, doc, kind)
+        return Alias(name, node.pointer, doc, type_)
 
     def _build(self, name: str, variant: Variant, common: dict[str, Node], fields: tuple[Field, ...]) -> Definition:
         """Build the definition of an object, with the fields and the unread `common` properties that its union adds."""

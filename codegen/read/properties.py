@@ -31,26 +31,26 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
     skip_items = node.take_flag(_SKIP_INVALID_ITEMS)
     has_default = "default" in node
     default: Any = node.take("default", object, None)
-    kind = read_type(node, definitions)
+    type_ = read_type(node, definitions)
     node.close()
-    _check_leniency(node, kind, required, on_error, on_null, skip_items, has_default)
-    absent = default if has_default or required else _EMPTY.get(kind.kind)
+    _check_leniency(node, type_, required, on_error, on_null, skip_items, has_default)
+    default = default if has_default or required else _EMPTY.get(type_.kind)
     markers = (
         *(["SkipInvalidItems"] if skip_items else []),
-        *(["NotNull"] if not required and absent is None and not kind.nullable else []),
+        *(["NotNull"] if not required and default is None and not type_.nullable else []),
         *(["DefaultOnNull"] if on_null else []),
         *(["DefaultOnError"] if on_error else []),
     )
     is_deprecated = "deprecated" in node
-    return Field(wire, name, kind, required, doc, markers, absent, has_default, deprecated=is_deprecated)
+    return Field(wire, name, type_, required, doc, markers, default, has_default, deprecated=is_deprecated)
 
 
 def _check_leniency(
-    node: Node, kind: Type, required: bool, on_error: bool, on_null: bool, skip_items: bool, has_default: bool
+    node: Node, type_: Type, required: bool, on_error: bool, on_null: bool, skip_items: bool, has_default: bool
 ) -> None:
-    if skip_items and kind.concrete.kind != "array":
+    if skip_items and type_.non_null.kind != "array":
         raise node.error("Only an array can have items to skip.", _SKIP_INVALID_ITEMS)
-    if on_null and kind.kind not in _EMPTY:
+    if on_null and type_.kind not in _EMPTY:
         raise node.error(
             "There is no rule for replacing null here; expected an array or a map that can't be null.", _DEFAULT_ON_NULL
         )
@@ -58,7 +58,7 @@ def _check_leniency(
         raise node.error("There is no rule for a default of null, which upstream omits.", "default")
     if required and has_default:
         raise node.error("There is no rule for a required property with a default.", "default")
-    if required and (on_error or on_null) and kind.kind != "array":
+    if required and (on_error or on_null) and type_.kind != "array":
         raise node.error(
             "There is no rule for the fallback of a required property, unless it is an array that can't be null."
         )

@@ -39,20 +39,20 @@ def _read_declared(node: Node, definitions: dict[str, Any]) -> Type:
         return NULL
     match concrete:
         case ["string"]:
-            kind = _read_string(node)
+            type_ = _read_string(node)
         case ["integer"]:
-            kind = _read_integer(node)
+            type_ = _read_integer(node)
         case ["number"]:
-            kind = limited_type("number", _take_known(node, "format", ("double",)), _take_bounds(node, (int, float)))
+            type_ = limited_type("number", _take_known(node, "format", ("double",)), _take_bounds(node, (int, float)))
         case ["boolean"]:
-            kind = _take_constants(node, bool) or Type("boolean")
+            type_ = _take_constants(node, bool) or Type("boolean")
         case ["array"]:
-            kind = _read_array(node, definitions)
+            type_ = _read_array(node, definitions)
         case ["object"]:
-            kind = _read_object(node, definitions)
+            type_ = _read_object(node, definitions)
         case _:
             raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
-    return union_of([kind, NULL]) if "null" in names else kind
+    return union_of([type_, NULL]) if "null" in names else type_
 
 
 def _read_string(node: Node) -> Type:
@@ -100,9 +100,9 @@ def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
     """Read the type of a node that may have a title or a description, which a type can't hold."""
     node.take("title", str, "")
     node.take("description", str, "")
-    kind = read_type(node, definitions)
+    type_ = read_type(node, definitions)
     node.close()
-    return kind
+    return type_
 
 
 def _read_union(node: Node, definitions: dict[str, Any]) -> Type:

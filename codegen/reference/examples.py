@@ -86,8 +86,8 @@ class Examples:
         return self._of_definition(self._schema.definitions[member], everything=everything)
 
     def _of_alias(self, alias: Alias, key: str) -> Example:
-        shape, chosen = alias.type, self._choices.types.get(alias.name)
-        return chosen if self._fits(shape, chosen) else self._of_shape(shape, key or words(alias.name)[-1])
+        type_, chosen = alias.type, self._choices.types.get(alias.name)
+        return chosen if self._fits(type_, chosen) else self._of_shape(type_, key or words(alias.name)[-1])
 
     def _of_model(self, model: Model, everything: bool) -> Object:
         names = (model.name, *self._schema.bases(model.name))
@@ -109,19 +109,19 @@ class Examples:
     def _of_field(self, model: Model, field: Field) -> Example:
         if field.tag is not None:
             return field.tag
-        shape = field.type
+        type_ = field.type
         places = [f"{name}.{field.wire}" for name in (model.name, *self._schema.bases(model.name))]
         for place in places:
             if members := self._of_members(self._choices.members.get(place)):
                 return members
             chosen = self._choices.fields.get(place)
-            if self._fits(shape, chosen):
+            if self._fits(type_, chosen):
                 return chosen
-        return self._of_shape(shape, field.wire)
+        return self._of_shape(type_, field.wire)
 
-    def _fits(self, shape: Type, value: Any) -> bool:
+    def _fits(self, type_: Type, value: Any) -> bool:
         """Return whether a value from the file, if there is one, is still right for a type."""
-        return value is not None and fits(self._schema, value, shape)
+        return value is not None and fits(self._schema, value, type_)
 
     def _of_members(self, chosen: list[str] | dict[str, str] | None) -> Example:
         """Return examples of the members that the file chooses for a property; None if the schema lacks one."""
@@ -131,19 +131,19 @@ class Examples:
         examples = [self._of_definition(self._schema.definitions[name]) for name in names]
         return dict(zip(chosen, examples, strict=True)) if isinstance(chosen, dict) else examples
 
-    def _of_shape(self, shape: Type, key: str) -> Example:
+    def _of_shape(self, type_: Type, key: str) -> Example:
         """Return an example of a type. `key` is the property that it is the type of."""
-        shape = shape.concrete
-        if shape.kind == "ref":
-            return self._of_definition(self._schema.definitions[shape.name], key=key)
+        type_ = type_.non_null
+        if type_.kind == "ref":
+            return self._of_definition(self._schema.definitions[type_.name], key=key)
         chosen = self._choices.names.get(key)
-        if self._fits(shape, chosen) and not shape.names:
+        if self._fits(type_, chosen) and not type_.names:
             return chosen
-        if shape.kind == "array":
-            return [] if set(shape.names).intersection(self._in_progress) else [self._of_shape(shape.parts[0], key)]
-        if shape.kind == "union":
-            return self._of_shape(shape.parts[0], key)
-        scalar: Example = _make_scalar(shape, key)
+        if type_.kind == "array":
+            return [] if set(type_.names).intersection(self._in_progress) else [self._of_shape(type_.parts[0], key)]
+        if type_.kind == "union":
+            return self._of_shape(type_.parts[0], key)
+        scalar: Example = _make_scalar(type_, key)
         return scalar
 
 
@@ -158,12 +158,12 @@ def _find_advertised(schema: Schema) -> Iterator[tuple[str, str]]:
             )
 
 
-def _make_scalar(shape: Type, key: str) -> Any:
-    if shape.values:
-        return shape.values[0]
-    number = max(1, shape.limit("minimum") or 0)
+def _make_scalar(type_: Type, key: str) -> Any:
+    if type_.values:
+        return type_.values[0]
+    number = max(1, type_.limit("minimum") or 0)
     others: dict[str, Any] = {"integer": number, "number": number, "boolean": True, "null": None, "map": {}, "any": {}}
-    return others[shape.kind] if shape.kind in others else _FORMATS.get(shape.format, key)
+    return others[type_.kind] if type_.kind in others else _FORMATS.get(type_.format, key)
 
 
 def to_json(example: Example) -> Any:

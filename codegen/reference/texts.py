@@ -20,42 +20,42 @@ class TypeTexts:
     def link(self, name: str) -> str:
         return f"[`{name}`]({self._targets[name]})" if name in self._targets else f"`{name}`"
 
-    def of(self, shape: Type) -> str:
+    def of(self, type_: Type) -> str:
         """Return a type in words."""
-        match shape.kind:
+        match type_.kind:
             case "ref":
-                return self.link(shape.name)
+                return self.link(type_.name)
             case "literal":
-                return " or ".join(code(json.dumps(value)) for value in shape.values)
+                return " or ".join(code(json.dumps(value)) for value in type_.values)
             case "array":
-                return f"array of {self._in_list(shape.parts[0])}"
+                return f"array of {self._in_list(type_.parts[0])}"
             case "map":
-                inner = shape.parts[0]
+                inner = type_.parts[0]
                 return "object" if inner.kind in ("any", "union") else f"object with values of type {self.of(inner)}"
             case "union":
-                return " or ".join(self.of(part) for part in shape.parts)
+                return " or ".join(self.of(part) for part in type_.parts)
             case kind:
-                return ", ".join(("any JSON" if kind == "any" else kind, *_limits(shape)))
+                return ", ".join(("any JSON" if kind == "any" else kind, *_limits(type_)))
 
-    def of_alias(self, shape: Type, doc: str) -> str:
+    def of_alias(self, type_: Type, doc: str) -> str:
         """Return what an alias stands for as a sentence, unless its description lists the values."""
-        values, others = shape.enum or ((), None)
+        values, others = type_.enum or ((), None)
         if not values:
-            return f"Type: {self.of(shape)}."
+            return f"Type: {self.of(type_)}."
         names = [code(str(value)) for value in values]
         known = "" if all(f"- {name}: " in doc for name in names) else f"One of {', '.join(names)}. "
         return known + (f"Any other {others.kind} is also valid." if others else "")
 
-    def _in_list(self, shape: Type) -> str:
-        text = self.of(shape)
-        return f"({text})" if shape.kind == "union" else text
+    def _in_list(self, type_: Type) -> str:
+        text = self.of(type_)
+        return f"({text})" if type_.kind == "union" else text
 
 
-def _limits(shape: Type) -> list[str]:
+def _limits(type_: Type) -> list[str]:
     """Return the limits of a scalar in words, without the range of the usual integers."""
     return [
         f"{name.replace('_', ' ')} {code(str(value))}"
-        for name, value in shape.limits
+        for name, value in type_.limits
         if not (isinstance(value, int) and (value >= 2**16 - 1 or value <= 0))
     ]
 
@@ -64,7 +64,7 @@ def presence(field: Field) -> str:
     """Return whether a field is required, or what it is if it is absent. Defaults that are objects are left out."""
     if field.required:
         return "required"
-    return "optional" if field.absent is None or field.factory else f"default {code(json.dumps(field.absent))}"
+    return "optional" if field.default is None or field.factory else f"default {code(json.dumps(field.default))}"
 
 
 def description(text: str) -> str:

@@ -195,7 +195,7 @@ def _find_changed_facts(comparison: Comparison, old: Method, new: Method) -> Ite
 
 def _kept(key: str, old: Method, new: Method) -> Any:
     """Return a fact of the new entry without what the schema had and no longer has."""
-    gone = {name for absent_key, name in {*new.absent}.difference(old.absent) if absent_key == key}
+    gone = {name for missing_key, name in {*new.missing}.difference(old.missing) if missing_key == key}
     value = new.entry.get(key)
     if is_array(value):
         return [name for name in value if name not in gone] or None
@@ -209,7 +209,7 @@ def _find_changed_content(comparison: Comparison, old: Method, new: Method) -> I
         if (
             before.get(part) != after.get(part)
             and has_part(comparison.old.schema, old, part)
-            and (has_part(comparison.new.schema, new, part) or ("content", part) in new.absent)
+            and (has_part(comparison.new.schema, new, part) or ("content", part) in new.missing)
         ):
             change = "changed" if part in before and part in after else "gained" if part in after else "lost"
             yield f"method-content-{change}", (_show_part(part, before), _show_part(part, after))

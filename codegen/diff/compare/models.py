@@ -57,9 +57,9 @@ class ModelComparison:
 
 def _line_that_reads(model: Model, old: Field | None, new: Field | None) -> str:
     """Return a line of code that reads a property and breaks if the property is gone or has another type."""
-    if old is None or (new and old.name == new.name and new.read.hint in (old.read.hint, "Any")):
+    if old is None or (new and old.name == new.name and new.attribute_type.hint in (old.attribute_type.hint, "Any")):
         return ""
-    kind = f": {old.read.hint}" if new and old.name == new.name else ""
+    kind = f": {old.attribute_type.hint}" if new and old.name == new.name else ""
     return f"{old.name}{kind} = value.{old.name}  # value: {model.name}"
 
 
@@ -134,11 +134,11 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
 
 def _soften(change: TypeChange, old: Field, new: Field) -> Verdicts:
     """Return the verdicts of a type change, at most risky where invalid values or None as an argument are tolerated."""
-    both_lists = all(field.type.concrete.kind == "array" and not field.type.concrete.limits for field in (old, new))
+    both_lists = all(field.type.non_null.kind == "array" and not field.type.non_null.limits for field in (old, new))
     old_peer, new_peer = (_tolerates_invalid(change, field, both_lists) for field in (old, new))
     verdicts = change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
     # The constructor still takes None, which means that the property is missing.
-    takes_none = change.rule == "nullable-removed" and not new.required and new.absent is None
+    takes_none = change.rule == "nullable-removed" and not new.required and new.default is None
     return verdicts._replace(build=RISKY) if takes_none else verdicts
 
 
@@ -153,7 +153,7 @@ def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> b
 
 def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
     rule = "property-became-required" if new.required else "property-became-optional"
-    verdicts, reads_none = RULES[rule].verdicts, new.absent is None and not old.type.nullable
+    verdicts, reads_none = RULES[rule].verdicts, new.default is None and not old.type.nullable
     models.add(rule, old, new, verdicts=verdicts if new.required or reads_none else verdicts._replace(read=SAFE))
 
 
@@ -164,13 +164,13 @@ def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
     what_happened = "added" if not before else "changed" if after else "removed"
     rule = f"property-default-{what_happened}"
     verdicts = RULES[rule].verdicts
-    if new.absent is not None and what_happened == "removed":
+    if new.default is not None and what_happened == "removed":
         verdicts = verdicts._replace(read=RISKY)
     models.add(rule, old, new, (before, after), verdicts)
 
 
 def _show_default(field: Field) -> str:
-    return json.dumps(field.absent, sort_keys=True) if field.has_default else ""
+    return json.dumps(field.default, sort_keys=True) if field.has_default else ""
 
 
 def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:

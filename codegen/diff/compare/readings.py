@@ -58,7 +58,7 @@ def make_choice(schema: Schema, union: Union, names: Mapping[str, str]) -> Choic
     members = sorted(union.members, key=lambda member: member.tag is None)
     has_fallback = any(member.tag is None and not is_open_member(schema, member.name) for member in members)
     types = tuple(Type("ref", member.name) for member in members)
-    return Choice(schema, types, tuple(kind.renamed(names) for kind in types), union.exclusive, has_fallback)
+    return Choice(schema, types, tuple(type_.renamed(names) for type_ in types), union.exclusive, has_fallback)
 
 
 def is_open_member(schema: Schema, name: str) -> bool:
@@ -104,16 +104,16 @@ def _find_choices(side: Snapshot, definition: Definition, names: Mapping[str, st
         if isinstance(definition, Model)
         else {"": definition.type}
     )
-    for place, kind in types.items():
-        for union in list(_find_unions(kind))[:1]:
-            yield place, Choice(side.schema, union.concrete.parts, union.concrete.renamed(names).parts)
+    for place, type_ in types.items():
+        for union in list(_find_unions(type_))[:1]:
+            yield place, Choice(side.schema, union.non_null.parts, union.non_null.renamed(names).parts)
 
 
-def _find_unions(kind: Type) -> Iterator[Type]:
+def _find_unions(type_: Type) -> Iterator[Type]:
     """Yield the unions in a type of which a member is a definition."""
-    if len(kind.concrete.parts) > 1 and kind.names:
-        yield kind
-    for part in kind.parts:
+    if len(type_.non_null.parts) > 1 and type_.names:
+        yield type_
+    for part in type_.parts:
         yield from _find_unions(part)
 
 

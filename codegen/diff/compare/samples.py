@@ -39,15 +39,15 @@ def accepts_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: M
     return bool(samples) and all(fits(reader, value, read) for value in samples)
 
 
-def _without(kind: Type, limits: Collection[tuple[str, Any]]) -> Type:
-    return replace(kind, limits=tuple(limit for limit in kind.limits if limit not in limits))
+def _without(type_: Type, limits: Collection[tuple[str, Any]]) -> Type:
+    return replace(type_, limits=tuple(limit for limit in type_.limits if limit not in limits))
 
 
-def _with_tokens(kind: Type, names: Mapping[str, str]) -> Type:
+def _with_tokens(type_: Type, names: Mapping[str, str]) -> Type:
     """Return a type with a constant that is no JSON, a tuple, in place of each of these definitions."""
-    if kind.name in names:
-        return Type("literal", values=((names[kind.name],),))
-    return replace(kind, parts=tuple(_with_tokens(part, names) for part in kind.parts))
+    if type_.name in names:
+        return Type("literal", values=((names[type_.name],),))
+    return replace(type_, parts=tuple(_with_tokens(part, names) for part in type_.parts))
 
 
 class Sender:
@@ -128,11 +128,11 @@ def _property(around: Around, others: dict[str, Any], key: str) -> Around:
     return lambda value: around({**others, key: value})
 
 
-def _within(kind: Type, name: str, around: Around) -> Around:
+def _within(type_: Type, name: str, around: Around) -> Around:
     """Return what is around a definition that a type refers to."""
-    if kind.kind == "ref":
+    if type_.kind == "ref":
         return around
-    part = next(part for part in kind.parts if name in part.names)
-    if kind.kind == "array":
+    part = next(part for part in type_.parts if name in part.names)
+    if type_.kind == "array":
         return _within(part, name, lambda value: around([value]))
-    return _within(part, name, _property(around, {}, "key") if kind.kind == "map" else around)
+    return _within(part, name, _property(around, {}, "key") if type_.kind == "map" else around)

@@ -39,7 +39,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     if differ_in_null:
         rule = "nullable-added" if after.nullable else "nullable-removed"
         yield _change_by_rule(rule, old.annotation, new.annotation)
-    sent, before, after = sent.concrete, before.concrete, after.concrete
+    sent, before, after = sent.non_null, before.non_null, after.non_null
     if before == after:
         yield from () if differ_in_null else [_change_by_rule("type-respelled", old.annotation, new.annotation)]
         return
@@ -55,7 +55,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
 
 def _is_null_or_any(*types: Type) -> bool:
     """Return whether a type is null alone, or has any value, so that null is not what it gained or lost."""
-    members = (part for kind in types for part in (kind.parts if kind.kind == "union" else (kind,)))
+    members = (part for type_ in types for part in (type_.parts if type_.kind == "union" else (type_,)))
     return NULL in types or any(part.kind == "any" for part in members)
 
 
@@ -106,10 +106,10 @@ def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)
 
 
-def _expand_aliases(schema: Schema, kind: Type, kept: Collection[str]) -> Type:
+def _expand_aliases(schema: Schema, type_: Type, kept: Collection[str]) -> Type:
     """Return a type without the names of aliases, which mean nothing to JSON or a type checker, except those kept."""
-    definition = schema.definitions.get(kind.name)
-    if isinstance(definition, Alias) and kind.name not in kept:
-        return _expand_aliases(schema, definition.type, {*kept, kind.name})  # it may contain itself
-    parts = [_expand_aliases(schema, part, kept) for part in kind.parts]
-    return union_of(parts) if kind.kind == "union" else replace(kind, parts=tuple(parts))
+    definition = schema.definitions.get(type_.name)
+    if isinstance(definition, Alias) and type_.name not in kept:
+        return _expand_aliases(schema, definition.type, {*kept, type_.name})  # it may contain itself
+    parts = [_expand_aliases(schema, part, kept) for part in type_.parts]
+    return union_of(parts) if type_.kind == "union" else replace(type_, parts=tuple(parts))

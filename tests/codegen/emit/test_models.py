@@ -64,9 +64,9 @@ def expected(schema: Schema, definition: Definition) -> Iterator[str]:
 
 
 def default(field: Field) -> str:
-    if field.assigned or not field.has_plain_default:
-        return f" = {field.assigned}" if field.assigned else ""
-    return f" = absent({'' if field.absent is None else repr(field.absent)})"
+    if field.assignment or not field.has_plain_default:
+        return f" = {field.assignment}" if field.assignment else ""
+    return f" = absent({'' if field.default is None else repr(field.default)})"
 
 
 def without_texts(source: str) -> str:
