@@ -14,7 +14,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff api-changes docs docs-links fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page which-sdk crater registry-snapshot build check-dist lock clean
+.PHONY: help regen check diff api-changes docs docs-links fetch upgrade test test-quick test-frameworks test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick bench-report names-page which-sdk crater build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -142,10 +142,6 @@ which-sdk: $(READY) ## Measure what this package and the official Python SDK do,
 
 crater: $(READY) ## Move other people's projects with acp_migrate, run their tests before and after, write the table of docs/moving.md (half an hour)
 	$(BIN)/python -m benchmarks.crater $(PROJECTS)
-
-# $$FROM is read from the environment, because make would expand a $$ in its value.
-registry-snapshot: $(READY) ## Write the snapshot of the registry that the kit ships: make registry-snapshot [FROM=<a fetched registry.json>]
-	@$(BIN)/python -m tools.registry_snapshot "$$FROM"
 
 build: $(READY) ## Write the sdist and the wheel to dist/
 	rm -rf dist
