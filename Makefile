@@ -19,7 +19,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff api-changes docs fetch upgrade test-quick test test-all test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick crater registry-snapshot build check-dist lock clean
+.PHONY: help regen check diff api-changes docs fetch upgrade test-quick test test-all test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick crater build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -142,10 +142,6 @@ bench-quick: $(DEV) ## Run short benchmarks in less than a minute, without the o
 
 crater: $(DEV) ## Move other people's projects with acp_migrate, run their tests before and after, write the table of docs/moving.md (half an hour)
 	$(BIN)/python -m benchmarks.crater $(PROJECTS)
-
-# $$FROM is read from the environment, because make would expand a $$ in its value.
-registry-snapshot: $(DEV) ## Write the snapshot of the registry that the kit ships: make registry-snapshot [FROM=<a fetched registry.json>]
-	@$(BIN)/python -m tools.registry_snapshot "$$FROM"
 
 build: $(TEST) ## Write the sdist and the wheel to dist/
 	rm -rf dist

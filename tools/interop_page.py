@@ -15,7 +15,6 @@ from tests.support.interop.findings import (
     Pair,
     cases,
     find,
-    is_promised,
     record,
     recorded,
 )
@@ -33,30 +32,28 @@ Agents of this package, and those of the official SDKs, with clients of all of t
 [remote agents](guides/remote-agents.md) over WebSocket and HTTP. The processes are real, and run on one machine. Over a
 network, each operation is tried on a new connection. The tests repeat what involves this package.
 
-How many of the operations work, of those that were tried:
-"""
-_TABLES = """\
-
-## Each operation
-
-A number says why an operation fails, in the list below. `-`: it isn't tried, because an SDK doesn't have the second
-version of the protocol, or, over stdio, because it would be the same as over a network.
-"""
-_REASONS = """\
-
-## Why operations fail
-
+How many of the operations work:
 """
 
 
 def page() -> str:
     """Return the page for what is recorded."""
     failures = recorded()
-    reasons = [*EXPLANATIONS, *NOT_PROMISED]
-    parts = [_HEAD, *(_counts(transport, failures) for transport in TRANSPORTS), _TABLES]
-    parts += [_table(server, transport, failures, reasons) for server in SDKS for transport in TRANSPORTS]
-    parts += [_REASONS, *(_reason(number, each) for number, each in enumerate(reasons, 1))]
+    _require_explanations(failures)
+    operations = "; ".join([*CASES, *ON_STDIO])
+    versions = "which version a client and an agent of one or both versions speak"
+    tried = f"\nThe operations: {operations}; {versions}.\n"
+    parts = [_HEAD, *(_counts(transport, failures) for transport in TRANSPORTS), tried]
+    parts += ["\n## What fails, and why\n\n", *map(_reason, EXPLANATIONS)]
+    parts += ["\n## What these SDKs don't promise\n\n", *map(_reason, NOT_PROMISED)]
     return "".join(parts)
+
+
+def _require_explanations(failures: dict[Pair, dict[str, str]]) -> None:
+    for pair, operations in failures.items():
+        for operation, found in operations.items():
+            if not any(each.explains(pair, operation, found) for each in EXPLANATIONS):
+                raise LookupError(f"Say in explanations.py why this fails with {pair}: {operation}: {found}")
 
 
 def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
@@ -65,41 +62,23 @@ def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
         counts: list[str] = []
         for server in SDKS:
             pair = client, server, transport
-            tried = [operation for operation in _rows(transport) if is_tried(pair, operation)]
+            tried = [operation for operation in _operations(transport) if is_tried(pair, operation)]
             counts.append(f"{len(tried) - len(failures.get(pair, {}))} of {len(tried)}")
         rows.append([client, *counts])
     return "\n" + _markdown(rows)
 
 
-def _table(server: str, transport: str, failures: dict[Pair, dict[str, str]], reasons: list[Explanation]) -> str:
-    pairs = [(client, server, transport) for client in SDKS]
-    rows = [["operation \\ client", *SDKS], ["---"] * (len(pairs) + 1)]
-    rows += [
-        [operation, *(_cell(pair, operation, failures, reasons) for pair in pairs)] for operation in _rows(transport)
-    ]
-    return f"\n### Agents of {server}, {transport}\n\n{_markdown(rows)}"
+def _reason(reason: Explanation) -> str:
+    """Return whose fault it is, why, what fails, and the typical error."""
+    kind, others = ("agents", reason.servers) if reason.fault.startswith("client") else ("clients", reason.clients)
+    where = "" if set(others) == set(SDKS) else f", with {kind} of {' and '.join(others)}"
+    if set(reason.transports) != set(TRANSPORTS):
+        where += f", over {' and '.join(reason.transports)}"
+    error = "" if reason in NOT_PROMISED else f" ({reason.found[0]})"
+    return f"- **The {reason.fault}**{where}. {reason.fact} This concerns: {'; '.join(reason.operations)}{error}.\n"
 
 
-def _cell(pair: Pair, operation: str, failures: dict[Pair, dict[str, str]], reasons: list[Explanation]) -> str:
-    if not is_promised(pair, operation):
-        found = "not promised"
-    elif not is_tried(pair, operation):
-        return "-"
-    else:
-        found = failures.get(pair, {}).get(operation, "works")
-    if found == "works":
-        return "yes"
-    for number, each in enumerate(reasons, 1):
-        if each.explains(pair, operation, found):
-            return str(number)
-    raise LookupError(f"Say in explanations.py why this fails with {pair}: {operation}: {found}")
-
-
-def _reason(number: int, reason: Explanation) -> str:
-    return f"{number}. Fault of the {reason.fault}. {reason.fact} What happens: {reason.found[0]}.\n"
-
-
-def _rows(transport: str) -> list[str]:
+def _operations(transport: str) -> list[str]:
     of_versions = [each for each in OPERATIONS if any(each in tried(client, transport) for client in SDKS)]
     return [*CASES, *(ON_STDIO if transport == STDIO else ()), *of_versions]
 

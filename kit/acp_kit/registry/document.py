@@ -16,11 +16,14 @@ from pydantic import BaseModel, ValidationError
 
 from acp_kit.common.sequences import check_sequence
 from acp_kit.registry.entries import Entry
-from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, RegistryUnavailable, UnknownAgent, shown
+from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, UnknownAgent, shown
 from acp_runtime.processes import FOR_CMD_EXE
 
-# What agents of upstream's registry set: switches of their own. Any other variable may be one that a program or a
-# library of an agent obeys, and decide where keys are sent (`OPENAI_BASE_URL`) or what is loaded (`NODE_OPTIONS`).
+REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
+"""Where upstream publishes the registry."""
+
+# Variables that agents of upstream's registry set, and that only these agents read. Another variable could decide where
+# keys are sent (`OPENAI_BASE_URL`) or what is loaded (`NODE_OPTIONS`).
 _VARIABLES = (
     *("AUGMENT_DISABLE_AUTO_UPDATE", "DROID_DISABLE_AUTO_UPDATE", "FACTORY_DROID_AUTO_UPDATE_ENABLED"),
     *("FAST_AGENT_MODEL", "VT_ACP_ENABLED", "VT_ACP_ZED_ENABLED"),
@@ -69,14 +72,13 @@ class _Document(BaseModel):
 
 
 class Registry:
-    """The registry. An entry is checked when it is used, so one that can't be used doesn't affect the others.
+    """The registry. An entry is checked when it is used, so an invalid one doesn't affect the others.
 
     Attributes:
         ids: the ids of the agents, in the registry's order.
-        snapshot_date: the date of the snapshot, such as `2026-08-22`, if this is one; None if it is the registry.
     """
 
-    def __init__(self, agents: Sequence[Any], snapshot_date: str | None = None) -> None:
+    def __init__(self, agents: Sequence[Any]) -> None:
         self._agents: list[Any] = []
         for agent in agents:
             match agent:
@@ -85,15 +87,13 @@ class Registry:
                 case _:
                     continue  # nobody can ask for it
         self.ids: Sequence[str] = tuple(dict.fromkeys(agent["id"] for agent in self._agents))
-        self.snapshot_date = snapshot_date
 
     @classmethod
-    def parse(cls, document: bytes | str | Path, *, snapshot_date: str | None = None) -> Registry:
+    def parse(cls, document: bytes | str | Path) -> Registry:
         """Read a registry.
 
         Args:
             document: the JSON text of `registry.json`, or the path of that file.
-            snapshot_date: the date of the document, if it is a snapshot that has only some of the agents.
 
         Raises:
             InvalidRegistry: if it isn't a registry.
@@ -101,22 +101,21 @@ class Registry:
         """
         text = document.read_bytes() if isinstance(document, Path) else document
         try:
-            return cls(_Document.model_validate_json(text).agents, snapshot_date)
+            return cls(_Document.model_validate_json(text).agents)
         except ValidationError as error:
-            raise InvalidRegistry(f"The document is no registry of agents: {_reason(error)}") from error
+            raise InvalidRegistry(f"The document is not a registry of agents: {_reason(error)}") from error
 
     def resolve(self, agent_id: str, *, allow_env: Collection[str] = ()) -> Launch:
         """Return how to start an agent.
 
-        Where it is published for npx and for uvx, the one that is installed is chosen, and else npx.
+        If it is published for npx and for uvx, the installed one is chosen, or npx if both or none are installed.
 
         Args:
             agent_id: the id of the agent.
-            allow_env: variables that its entry may set, besides those that agents were known to set.
+            allow_env: further variables that its entry may set.
 
         Raises:
             UnknownAgent: if the registry has no agent with this id.
-            RegistryUnavailable: if this is a snapshot that doesn't have it.
             InvalidEntry: if its entry can't be used, or sets a variable that isn't allowed.
             BinaryOnly: if it is published neither for npx nor for uvx.
         """
@@ -129,7 +128,7 @@ class Registry:
         elif uvx:
             command, args, env = "uvx", (uvx.package, *uvx.args), uvx.env
         else:
-            advice = f"Get the one that load_registry().find_binary({agent_id!r}) names, and start its command."
+            advice = f"Download the archive that find_binary({agent_id!r}) returns, and start its command."
             raise BinaryOnly(f"The agent {agent_id!r} is published only as an archive with a program. {advice}")
         unsafe = [argument for argument in args if FOR_CMD_EXE.intersection(argument)]
         if unsafe and sys.platform == "win32":
@@ -142,11 +141,10 @@ class Registry:
         Args:
             agent_id: the id of the agent.
             platform: the platform, such as `linux-x86_64` or `darwin-aarch64`; by default this one.
-            allow_env: variables that its entry may set, besides those that agents were known to set.
+            allow_env: further variables that its entry may set.
 
         Raises:
             UnknownAgent: if the registry has no agent with this id.
-            RegistryUnavailable: if this is a snapshot that doesn't have it.
             InvalidEntry: if its entry can't be used, has no archive for the platform, or sets a variable that isn't
                 allowed.
         """
@@ -162,9 +160,6 @@ class Registry:
 
     def _entry(self, agent_id: str) -> Entry:
         matching = [agent for agent in self._agents if agent["id"] == agent_id]
-        if not matching and self.snapshot_date is not None:
-            without = f"the snapshot of {self.snapshot_date} doesn't have '{shown(agent_id)}'"
-            raise RegistryUnavailable(f"The registry can't be fetched, and {without}.")
         if not matching:
             similar = " or ".join(map(repr, get_close_matches(agent_id[:100].lower(), self.ids)))
             hint = f" Did you mean {similar}?" if similar else ""
@@ -178,7 +173,7 @@ class Registry:
 
 
 def _allow(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:
-    """Return variables. Raise InvalidEntry if an entry must not set one of them."""
+    """Return the variables, or raise InvalidEntry if the entry must not set one of them."""
     allowed = {*_VARIABLES, *check_sequence("allow_env", allow_env)}
     for name in env:
         if name not in allowed:
@@ -192,7 +187,7 @@ def _invalid(agent_id: str, reason: str) -> InvalidEntry:
 
 
 def _reason(error: ValidationError) -> str:
-    """Return the first thing that is wrong, without its value."""
+    """Return the first error, without its value."""
     first = error.errors(include_input=False, include_url=False)[0]
     place = shown(".".join(map(str, first["loc"])))
     return f"{place}: {first['msg']}." if place else f"{first['msg']}."

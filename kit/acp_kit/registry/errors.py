@@ -7,10 +7,6 @@ class RegistryError(Exception):
     """The base of all errors of this package."""
 
 
-class RegistryUnavailable(RegistryError):
-    """The registry can't be had, and neither a copy on the disk nor the snapshot can be used instead."""
-
-
 class InvalidRegistry(RegistryError):
     """The document isn't what upstream's schema says."""
 
@@ -28,5 +24,5 @@ class BinaryOnly(RegistryError):
 
 
 def shown(text: object) -> str:
-    """Return a text of somebody else for a message: not too long, and without characters that a terminal interprets."""
+    """Return text of the registry for an error message: limited in length, and without control characters."""
     return ascii(str(text))[1:-1][:300]

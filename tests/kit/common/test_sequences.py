@@ -19,7 +19,7 @@ from acp_bindings.v1 import AuthMethodTerminal, RemoteAgent, connect_in_process
 from acp_kit.agent import Session, SessionFiles, Sessions, Terminal, ToolCall, Turn
 from acp_kit.client import Supervised, Terminals, allow, ask, log_in_from_terminal, open_session, reject
 from acp_kit.history import MemoryHistory, SqlHistory
-from acp_kit.registry import Registry, resolve
+from acp_kit.registry import Registry
 from acp_kit.remote import agent_app
 from acp_kit.sync import spawn_agent
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, run_client
@@ -105,7 +105,6 @@ def client_uses(folder: Path) -> dict[str, Callable[[], Any]]:
         "ask kinds": lambda: ask(kinds="read"),
         "log_in_from_terminal inherit_env": lambda: log_in_from_terminal(login, "true", inherit_env="PATH"),
         "open_session additional_directories": session,
-        "resolve allow_env": lambda: asyncio.to_thread(resolve, "a", allow_env="KEY"),
         "reject kinds": lambda: reject(kinds="read"),
         "connect agent": scripted_session,
         "run_client command": client_process,

@@ -75,6 +75,6 @@ def misspelt_names() -> None:
     print(acp_kit.agent.SessionS)  # type: ignore
     print(acp_kit.client.Worksapce)  # type: ignore
     print(acp_kit.history.MemoryHistroy)  # type: ignore
-    print(acp_kit.registry.resolv)  # type: ignore
+    print(acp_kit.registry.Registri)  # type: ignore
     print(acp_kit.remote.agentapp)  # type: ignore
     print(acp_kit.sync.SyncSesion)  # type: ignore

@@ -23,7 +23,7 @@ from acp_kit.client import (
     client_capabilities,
     reject,
 )
-from acp_kit.registry import Binary, Launch, load_registry, resolve
+from acp_kit.registry import Binary, Launch, Registry
 
 
 class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, ElicitationHandlers, v1.Client):
@@ -90,7 +90,8 @@ def choose(request: v1.RequestPermissionRequest) -> str | None:
 
 
 def script() -> None:
-    launch = assert_type(resolve("agent"), Launch)
+    registry = Registry.parse("{}")
+    launch = assert_type(registry.resolve("agent"), Launch)
     with sync.spawn_agent(launch.command, *launch.args, env=launch.env, rules=[allow()], ask=choose) as agent:
         assert_type(agent.call(agent.remote.session_list), v1.ListSessionsResponse)
         with agent.open_session(cwd="/tmp") as session:
@@ -102,7 +103,7 @@ def script() -> None:
             assert_type(turn.wait(), v1.PromptResponse)
             assert_type(turn.stop_reason, v1.StopReason | None)
     sync.spawn_agent("agent", client=BlockingClient).close()
-    assert_type(load_registry(max_age=0).find_binary("agent"), Binary)
+    assert_type(registry.find_binary("agent"), Binary)
 
 
 class BlockingClient(PermissionHandlers, UpdateHandlers, v1.Client):
