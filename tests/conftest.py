@@ -14,7 +14,7 @@ from tests.support.signals import stop_ignoring_sigint
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError, wheels
 
-pytest_plugins = ["tests.support.async_tests", "tests.support.forked", "tests.support.postgresql"]
+pytest_plugins = ["tests.support.async_tests", "tests.support.postgresql"]
 
 
 def pytest_configure() -> None:

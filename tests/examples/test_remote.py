@@ -24,7 +24,6 @@ from tests.support.scale import SEED, count
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.stress,
-    pytest.mark.usefixtures("fork_server"),
     pytest.mark.skipif(sys.platform == "win32", reason="HAProxy doesn't run there"),
 ]
 
