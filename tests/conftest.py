@@ -19,7 +19,7 @@ from tools.third_party import UnavailableError, wheels
 _REFUSED = ("haproxy", "initdb", "nginx", "node", "npm", "npx", "uvx")
 _INTEROP = ROOT / "tests" / "interop"
 
-pytest_plugins = ["tests.support.async_tests", "tests.support.forked", "tests.support.postgresql"]
+pytest_plugins = ["tests.support.async_tests", "tests.support.postgresql"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

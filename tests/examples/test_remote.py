@@ -25,7 +25,6 @@ pytestmark = [
     pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.stress,
-    pytest.mark.usefixtures("fork_server"),
     pytest.mark.skipif(sys.platform == "win32", reason="HAProxy doesn't run there"),
 ]
 

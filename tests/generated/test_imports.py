@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.models.fresh_process import run_code
+from tests.support.programs import output_of
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +16,7 @@ every_profile = pytest.mark.parametrize("profile", ["v1", "v2_draft_unstable"])
 
 
 def _loaded_by(statement: str) -> set[str]:
-    return set(json.loads(run_code(f"{statement}\n{REPORT}")))
+    return set(json.loads(output_of(f"{statement}\n{REPORT}")))
 
 
 def _profiles(modules: set[str]) -> set[str]:
@@ -84,7 +84,7 @@ OF_A_PROMPT = {"common", "connection", "content", "mcp", "sessions", "settings",
 
 
 def test_a_prompt_loads_no_elicitation_files_terminals_and_envelopes() -> None:
-    text, loaded = run_code(f"{PROMPT}\n{REPORT}").splitlines()
+    text, loaded = output_of(f"{PROMPT}\n{REPORT}").splitlines()
     assert text == "hi"
     assert _topics(set(json.loads(loaded))) == OF_A_PROMPT
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acp_kit import __main__ as command
-from tests.support.models.fresh_process import run_code
+from tests.support.programs import output_of
 
 COMMANDS = ["agent", "replay", "check-client", "serve", "connect", "migrate"]
 
@@ -52,7 +52,7 @@ try:
 except SystemExit:
     print([name for name in ("acp_runtime", "asyncio", "pydantic") if name in sys.modules])
 """
-    assert run_code(program).splitlines()[-1] == "[]"
+    assert output_of(program).splitlines()[-1] == "[]"
 
 
 def test_it_is_a_script_and_a_module() -> None:

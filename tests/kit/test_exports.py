@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.support.models.fresh_process import run_code
+from tests.support.programs import output_of
 from tools.python_api import offered
 
 PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing"]
@@ -41,7 +41,7 @@ import sys
 from acp_kit.{package} import {name}
 print([module in sys.modules for module in ({name}.__module__, "acp_kit.{package}.{unused}")])
 """
-    assert run_code(program) == "[True, False]"
+    assert output_of(program) == "[True, False]"
 
 
 def test_another_name_is_an_attribute_error(package: ModuleType) -> None:
@@ -59,7 +59,7 @@ for there in True, False:
     text = pydoc.render_doc(acp_kit.history, renderer=pydoc.plaintext)
     print([name for name in ("MemoryHistory", "SqlHistory") if f"class {name}(" in text])
 """
-    assert run_code(program).splitlines() == ["['MemoryHistory', 'SqlHistory']", "['MemoryHistory']"]
+    assert output_of(program).splitlines() == ["['MemoryHistory', 'SqlHistory']", "['MemoryHistory']"]
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ except ImportError as error:
     print(error)
 """
     expected = f"{name} needs the package {missing}, which you get with: pip install 'acp-bindings[{extra}]'"
-    assert run_code(program) == expected
+    assert output_of(program) == expected

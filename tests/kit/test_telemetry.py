@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from acp_bindings import v1
 from acp_runtime import RemoteError, ResourceNotFound
 from tests.support.kit.traced import Traced, say, session
-from tests.support.models.fresh_process import run_code
+from tests.support.programs import output_of
 from tests.support.runtime.peer import Link, PlainAgent, calling, chunk
 
 SECRET = "s3cret"
@@ -157,4 +157,4 @@ set_tracer_provider(TracerProvider())
 with tracing(message):
     print(get_current_span().is_recording())
 """
-    assert run_code(program) == "False\nTrue"
+    assert output_of(program) == "False\nTrue"

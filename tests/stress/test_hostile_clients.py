@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from tests.support.async_tests import no_leaks
-from tests.support.forked import Forked
+from tests.support.programs import Program
 from tests.support.runtime.peer import line
 from tests.support.runtime.stdio import OPENING, hear, say
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
-    pytest.mark.usefixtures("fork_server"),
 ]
 
 DEADLINE = 100
@@ -30,10 +29,10 @@ def prompt(id: Any, text: str, session: str = "s1") -> bytes:
 
 
 @contextmanager
-def agent() -> Iterator[Forked]:
+def agent() -> Iterator[Program]:
     """Run the agent with an open connection. Kill it and close the pipes after the block."""
     with no_leaks():
-        process = Forked("-m", "tests.support.stress.our_agent")
+        process = Program("-m", "tests.support.stress.our_agent")
         try:
             say(process, OPENING)
             assert "result" in hear(process.stdout)
@@ -46,19 +45,26 @@ def agent() -> Iterator[Forked]:
             process.wait(DEADLINE)
 
 
-def talk(process: Forked, *lines: bytes) -> tuple[list[Any], bytes]:
+def talk(process: Program, *lines: bytes) -> tuple[list[Any], bytes]:
     """Send lines and EOF. Return the received messages, and the output on stderr."""
     out, err = process.communicate(b"".join(lines), timeout=DEADLINE)
     return [json.loads(each) for each in out.splitlines()], err
 
 
-def start_turn(process: Forked, text: str) -> None:
+def start_turn(process: Program, text: str) -> None:
     say(process, prompt(1, text))
     assert hear(process.stdout)["method"] == "session/update"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("text", ["wait", "ignore_one_cancellation", "stream 100000000"])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("wait", signal.SIGINT),
+        ("ignore_one_cancellation", signal.SIGTERM),
+        ("stream 100000000", signal.SIGINT),
+        ("stream 100000000", signal.SIGTERM),
+    ],
+)
 def test_a_signal_during_a_turn_ends_the_agent(number: signal.Signals, text: str) -> None:
     with agent() as process:
         start_turn(process, text)

@@ -3,20 +3,64 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from datetime import datetime
+from collections.abc import Callable
+from datetime import date, datetime
 from enum import Enum
-from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, SecretStr
 
+from acp_bindings import v1
+from acp_kit.agent import Turn
 from acp_kit.agent.forms import form_schema, read_values
-from acp_kit.client import ClientSession
-from tests.support.kit.turn_agent import FORMS, Asked, Order, Size, act, opened
+from acp_kit.client import ElicitationHandlers, Elicitations
+from acp_kit.testing import ScriptedAgent, connect
+from acp_runtime import CapabilityError, InvalidResponse, RequestError
+from tests.support.kit.turns import Viewer, result_of
+
+
+class Size(Enum):
+    """A choice."""
+
+    SMALL = "small"
+    LARGE = "large"
+
+
+class Order(BaseModel):
+    """What to order."""
+
+    name: str = Field(title="Your name", min_length=2)
+    size: Size
+    milk: Literal["none", "oat"] = "oat"
+    sugar: int = Field(default=0, ge=0, le=3)
+    tip: float | None = None
+    day: date | None = Field(default=None, description="When you come")
+    to_go: bool = False
+    extras: list[Literal["cream", "cacao"]] = []
+
+
+class Exact(BaseModel, extra="forbid"):
+    """A form that takes nothing else."""
+
+
+FORMS: dict[str, Any] = {
+    "order": Order,
+    "exact": Exact,
+    "schema": {
+        "type": "object",
+        "properties": {
+            "to-go": {"type": "boolean"},
+            "name": {"type": "string", "maxLength": 5, "pattern": "^[a-z]+$"},
+            "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]},
+            "cups": {"type": "integer", "minimum": 1},
+            "tip": {"type": "number", "maximum": 10},
+            "extras": {"type": "array", "maxItems": 1, "items": {"anyOf": [{"const": "c", "title": "Cream"}]}},
+        },
+        "required": ["name"],
+    },
+}
 
 
 class User:
@@ -34,21 +78,55 @@ class User:
             raise answer
         return answer
 
+    def client_with_forms(self, agent: v1.RemoteAgent) -> v1.Client:
+        return AskingClient(agent, fill_in=self.answer)
 
-@asynccontextmanager
-async def with_forms(folder: Path, user: User) -> AsyncIterator[ClientSession]:
-    async with opened(folder, lambda agent: Asked(agent, fill_in=user.answer)) as session:
-        yield session
+    def client_with_addresses(self, agent: v1.RemoteAgent) -> v1.Client:
+        return AskingClient(agent, open_url=self.answer, on_complete=self.completed.append)
 
 
-async def test_a_model_is_shown_as_a_form_and_returned_with_the_values(tmp_path: Path) -> None:
+class AskingClient(ElicitationHandlers, Viewer):
+    """A client that asks its user."""
+
+    def __init__(self, agent: v1.RemoteAgent, **callbacks: Any) -> None:
+        super().__init__(agent)
+        self.elicitations = Elicitations(**callbacks)
+
+
+async def show_order(turn: Turn) -> Any:
+    return await turn.elicit("Please choose.", Order)
+
+
+async def elicit(user: User, form: str) -> Any:
+    """Show a form to a user in a turn, and return the result, or the exception."""
+    return await result_of(lambda turn: turn.elicit("Please choose.", FORMS[form]), user.client_with_forms)
+
+
+async def elicit_url(client: Callable[[v1.RemoteAgent], v1.Client]) -> Any:
+    """Let a user open an address in a turn, and return what they did, or the exception."""
+
+    async def step(turn: Turn) -> Any:
+        action = await turn.elicit_url("Please log in.", "https://example.com/login", elicitation_id="login")
+        await turn.session.client.elicitation_complete(elicitation_id="login")
+        return action
+
+    return await result_of(step, client)
+
+
+async def test_a_model_is_shown_as_a_form_and_returned_with_the_values() -> None:
     values = {"name": "Ada", "size": "large", "sugar": 2, "tip": 1.5, "day": "2026-01-02", "extras": ["cream"]}
     user = User(values)
-    async with with_forms(tmp_path, user) as session:
-        found = await session.ask(act("elicit", "order", tool_call_id="call"))
-    assert found == f"accept {Order.model_validate(values)!r}"
+    session_ids: list[str] = []
+
+    async def step(turn: Turn) -> Any:
+        session_ids.append(turn.session.id)
+        call = await turn.tool_call("Order", tool_call_id="call").start()
+        return await turn.elicit("Please choose.", Order, call=call)
+
+    result = await result_of(step, user.client_with_forms)
+    assert (result.action, result.values) == ("accept", Order.model_validate(values))
     (request,) = user.asked
-    assert (request.message, request.session_id, request.tool_call_id) == ("Please choose.", session.id, "call")
+    assert (request.message, request.session_id, request.tool_call_id) == ("Please choose.", *session_ids, "call")
     fields = request.requested_schema.properties
     assert {name: field.type for name, field in fields.items()} == {
         "name": "string",
@@ -69,17 +147,17 @@ async def test_a_model_is_shown_as_a_form_and_returned_with_the_values(tmp_path:
     assert fields["extras"].items.enum == ["cream", "cacao"]
 
 
-async def test_a_json_schema_gives_a_dict(tmp_path: Path) -> None:
+async def test_a_json_schema_gives_a_dict() -> None:
     values = {"name": "ada", "to-go": True, "size": "l", "cups": 2, "tip": 3, "extras": ["c"]}
-    async with with_forms(tmp_path, User(values, {"name": "ada"})) as session:
-        assert await session.ask(act("elicit", "schema")) == f"accept {read_values(FORMS['schema'], values)!r}"
-        assert await session.ask(act("elicit", "schema")) == "accept {'name': 'ada'}"
+    result = await elicit(User(values), "schema")
+    assert (result.action, result.values) == ("accept", read_values(FORMS["schema"], values))
+    assert (await elicit(User({"name": "ada"}), "schema")).values == {"name": "ada"}
 
 
-async def test_the_user_may_decline_or_cancel(tmp_path: Path) -> None:
-    async with with_forms(tmp_path, User("decline", "cancel")) as session:
-        assert await session.ask(act("elicit", "order")) == "decline None"
-        assert await session.ask(act("elicit", "order")) == "cancel None"
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_the_user_may_decline_or_cancel(action: str) -> None:
+    result = await elicit(User(action), "order")
+    assert (result.action, result.values) == (action, None)
 
 
 @pytest.mark.parametrize(
@@ -100,67 +178,64 @@ async def test_the_user_may_decline_or_cancel(tmp_path: Path) -> None:
         ("schema", {"name": "ada", "extras": ["d"]}, "extras.0: "),
     ],
 )
-async def test_values_that_do_not_fit_the_form_are_refused(
-    form: str, values: dict[str, Any], field: str, tmp_path: Path
-) -> None:
-    async with with_forms(tmp_path, User(values)) as session:
-        found = await session.ask(act("elicit", form))
-        assert found.startswith(f"InvalidResponse: The response to elicitation/create is invalid: {field}")
+async def test_values_that_do_not_fit_the_form_are_refused(form: str, values: dict[str, Any], field: str) -> None:
+    error = await elicit(User(values), form)
+    assert isinstance(error, InvalidResponse)
+    assert str(error).startswith(f"The response to elicitation/create is invalid: {field}")
 
 
 @pytest.mark.parametrize(
     "answer", [RuntimeError("no window"), asyncio.CancelledError(), {"name": object()}, 5, "accept"]
 )
-async def test_a_callback_that_fails_answers_cancel(answer: Any, tmp_path: Path) -> None:
-    async with with_forms(tmp_path, User(answer)) as session:
-        assert await session.ask(act("elicit", "order")) == "cancel None"
+async def test_a_callback_that_fails_answers_cancel(answer: Any) -> None:
+    result = await elicit(User(answer), "order")
+    assert (result.action, result.values) == ("cancel", None)
 
 
-async def test_a_field_that_the_user_left_empty_may_be_none(tmp_path: Path) -> None:
-    async with with_forms(tmp_path, User({"name": "Ada", "size": "large", "day": None})) as session:
-        assert (await session.ask(act("elicit", "order"))).startswith("accept Order(name='Ada'")
+async def test_a_field_that_the_user_left_empty_may_be_none() -> None:
+    result = await elicit(User({"name": "Ada", "size": "large", "day": None}), "order")
+    assert (result.action, result.values.name, result.values.day) == ("accept", "Ada", None)
 
 
-async def test_a_client_is_asked_only_for_what_it_advertises(tmp_path: Path) -> None:
+async def test_a_client_is_asked_only_for_what_it_advertises() -> None:
     user = User({"name": "Ada", "size": "small"}, "accept")
-    async with with_forms(tmp_path, user) as session:
-        assert "clientCapabilities.elicitation.url" in await session.ask(act("elicit_url", "https://example.com"))
-    async with opened(tmp_path, lambda agent: Asked(agent, open_url=user.answer)) as session:
-        assert "clientCapabilities.elicitation.form" in await session.ask(act("elicit", "order"))
-    async with opened(tmp_path) as session:
-        assert "CapabilityError" in await session.ask(act("elicit", "order"))
+    assert "clientCapabilities.elicitation.url" in str(await elicit_url(user.client_with_forms))
+    assert "clientCapabilities.elicitation.form" in str(await result_of(show_order, user.client_with_addresses))
+    assert isinstance(await result_of(show_order), CapabilityError)
     assert user.asked == []
 
 
-async def test_an_address_is_opened_and_completed(tmp_path: Path) -> None:
+async def test_an_address_is_opened_and_completed() -> None:
     user = User("accept", "decline", "cancel")
-    async with opened(
-        tmp_path, lambda agent: Asked(agent, open_url=user.answer, on_complete=user.completed.append)
-    ) as session:
-        answers = [await session.ask(act("elicit_url", "https://example.com/login")) for _ in range(3)]
+    answers = [await elicit_url(user.client_with_addresses) for _ in range(3)]
     assert answers == ["accept", "decline", "cancel"]
     assert user.completed == ["login"] * 3
     assert (user.asked[0].url, user.asked[0].message) == ("https://example.com/login", "Please log in.")
 
 
-async def test_a_mode_that_the_client_does_not_know_is_refused(tmp_path: Path) -> None:
-    async with with_forms(tmp_path, User()) as session:
-        assert "doesn't support the mode '_song'" in await session.ask(act("elicit_otherwise", "_song"))
+async def test_a_mode_that_the_client_does_not_know_is_refused() -> None:
+    async def sing(turn: Turn) -> Any:
+        client: Any = turn.session.client
+        await client.elicitation_create(session_id=turn.session.id, mode="_song", message="Please sing.")
+
+    error = await result_of(sing, User().client_with_forms)
+    assert isinstance(error, RequestError)
+    assert "doesn't support the mode '_song'" in str(error)
 
 
-async def test_a_cancelled_turn_closes_the_form(tmp_path: Path) -> None:
-    form_schema, closed = asyncio.Event(), asyncio.Event()
+async def test_a_cancelled_turn_closes_the_form() -> None:
+    shown, closed = asyncio.Event(), asyncio.Event()
 
     async def fill_in(request: Any) -> Any:
-        form_schema.set()
+        shown.set()
         try:
             await asyncio.Event().wait()
         finally:
             closed.set()
 
-    async with opened(tmp_path, lambda agent: Asked(agent, fill_in=fill_in)) as session:
-        async with session.prompt(act("elicit", "order")) as turn:
-            await form_schema.wait()
+    async with connect(ScriptedAgent(show_order), lambda agent: AskingClient(agent, fill_in=fill_in)) as session:
+        async with session.prompt("go") as turn:
+            await shown.wait()
         await closed.wait()
         assert turn.stop_reason == "cancelled"
 

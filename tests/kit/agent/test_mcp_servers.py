@@ -19,7 +19,7 @@ from acp_bindings.v1 import EnvVariable, McpServerHttp, McpServerSse, McpServerS
 from acp_kit import agent
 from acp_runtime import InternalError, InvalidParams
 from tests.support.kit import mcp_server
-from tests.support.models.fresh_process import run_code
+from tests.support.programs import output_of
 
 # The group shares the import of mcp.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -223,4 +223,4 @@ async def main():
 asyncio.run(main())
 print("mcp" in sys.modules)
 """
-    assert run_code(program) == "False"
+    assert output_of(program) == "False"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,95 +13,119 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Turn
-from acp_kit.client import ClientSession, TerminalHandlers, Terminals
-from acp_runtime import InternalError, RemoteError
-from tests.support.kit.turn_agent import act, opened, opened_with_terminals
-from tests.support.kit.turns import KeepingClient, conversation
+from acp_kit.client import TerminalHandlers, Terminals
+from acp_kit.testing import ScriptedAgent, connect
+from acp_runtime import InternalError, InvalidParams, RemoteError, ResourceNotFound
+from tests.support.kit.turns import (
+    KeepingClient,
+    client_with_terminals,
+    client_without_terminals,
+    conversation,
+    result_of,
+)
 
-Opened: TypeAlias = Callable[[Path], AbstractAsyncContextManager[ClientSession]]
+Clients: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Any]]
 
-either = pytest.mark.parametrize("opening", [opened, opened_with_terminals], ids=["as a process", "in a terminal"])
+either = pytest.mark.parametrize(
+    "clients", [client_without_terminals, client_with_terminals], ids=["as a process", "in a terminal"]
+)
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell")
 
 
-async def result(session: ClientSession, *args: str, name: str = "run", **options: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(await session.ask(act(name, *args, **options)))
-    return found
+async def run(clients: Clients, folder: Path, *args: str, **options: Any) -> Any:
+    """Run a command in a turn, and return its result, or the exception."""
+    async with clients(folder) as client:
+        return await result_of(lambda turn: turn.run(*args, **options), client, folder)
 
 
 @either
-async def test_a_program_gives_its_output_and_exit_code(opening: Opened, tmp_path: Path) -> None:
-    async with opening(tmp_path) as session:
-        program = "import sys; print('out', flush=True); print(sys.argv[1], file=sys.stderr); sys.exit(3)"
-        assert await result(session, sys.executable, "-c", program, "a b") == {
-            "exit_code": 3,
-            "signal": None,
-            "output": "out\na b\n",
-            "truncated": False,
-            "timed_out": False,
-        }
+async def test_a_program_gives_its_output_and_exit_code(clients: Clients, tmp_path: Path) -> None:
+    program = "import sys; print('out', flush=True); print(sys.argv[1], file=sys.stderr); sys.exit(3)"
+    result = await run(clients, tmp_path, sys.executable, "-c", program, "a b")
+    assert asdict(result) == {
+        "exit_code": 3,
+        "signal": None,
+        "output": "out\na b\n",
+        "truncated": False,
+        "timed_out": False,
+    }
 
 
 @either
-async def test_a_line_of_shell_runs_in_the_session_s_folder_with_variables(opening: Opened, tmp_path: Path) -> None:
+async def test_a_line_of_shell_runs_in_the_session_s_folder_with_variables(clients: Clients, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "notes.txt").write_text("one\ntwo\n")
-    async with opening(tmp_path) as session:
-        line = "cat notes.txt | tail -n 1 && echo $GREETING; kill -KILL $$"
-        found = await result(session, line, shell=True, cwd="sub", env={"GREETING": "hello"})
-        assert (found["output"], found["exit_code"], found["signal"]) == ("two\nhello\n", None, "SIGKILL")
-        assert (await result(session, "pwd"))["output"].strip() == str(tmp_path.resolve())
-        assert (await result(session, "echo $0", "a b", "$c", shell=True))["output"].endswith(" a b $c\n")
+    line = "cat notes.txt | tail -n 1 && echo $GREETING; kill -KILL $$"
+    result = await run(clients, tmp_path, line, shell=True, cwd="sub", env={"GREETING": "hello"})
+    assert (result.output, result.exit_code, result.signal) == ("two\nhello\n", None, "SIGKILL")
+    assert (await run(clients, tmp_path, "pwd")).output.strip() == str(tmp_path.resolve())
+    result = await run(clients, tmp_path, "echo $0", "a b", "$c", shell=True)
+    assert result.output.endswith(" a b $c\n")
 
 
 @either
-async def test_the_end_of_the_output_is_kept_from_a_whole_character_on(opening: Opened, tmp_path: Path) -> None:
-    async with opening(tmp_path) as session:
-        found = await result(session, "printf 'äöü%d' 1", shell=True, output_byte_limit=4)
-        assert (found["output"], found["truncated"]) == ("ü1", True)
-        found = await result(session, "yes | head -c 1000000", shell=True)
-        assert (len(found["output"]), found["truncated"]) == (50_000, True)
+async def test_the_end_of_the_output_is_kept_from_a_whole_character_on(clients: Clients, tmp_path: Path) -> None:
+    result = await run(clients, tmp_path, "printf 'äöü%d' 1", shell=True, output_byte_limit=4)
+    assert (result.output, result.truncated) == ("ü1", True)
+    result = await run(clients, tmp_path, "yes | head -c 1000000", shell=True)
+    assert (len(result.output), result.truncated) == (50_000, True)
 
 
 @either
-async def test_a_command_that_takes_too_long_is_killed_and_keeps_its_output(opening: Opened, tmp_path: Path) -> None:
-    async with opening(tmp_path) as session:
-        found = await result(session, "echo begun; exec sleep 1000", shell=True, timeout=0.5)
-        assert (found["timed_out"], found["exit_code"], found["signal"]) == (True, None, "SIGTERM")
-        assert found["output"] in {"begun\n", ""}  # on a busy machine, it may not have begun
+async def test_a_command_that_takes_too_long_is_killed_and_keeps_its_output(clients: Clients, tmp_path: Path) -> None:
+    result = await run(clients, tmp_path, "echo begun; exec sleep 1000", shell=True, timeout=0.5)
+    assert (result.timed_out, result.exit_code, result.signal) == (True, None, "SIGTERM")
+    assert result.output in {"begun\n", ""}  # on a busy machine, it may not have begun
 
 
 @either
-async def test_a_program_that_does_not_exist_is_not_found(opening: Opened, tmp_path: Path) -> None:
-    async with opening(tmp_path) as session:
-        assert "ResourceNotFound" in (await result(session, "no-such-program"))["known"]
-        assert "ResourceNotFound" in (await result(session, "true", cwd="missing"))["known"]
-        (tmp_path / "file").write_text("")
-        assert "InvalidParams" in (await result(session, "true", cwd="file"))["known"]
-        assert "InvalidParams" in (await result(session, "true", "\0"))["known"]
+async def test_a_program_that_does_not_exist_is_not_found(clients: Clients, tmp_path: Path) -> None:
+    assert isinstance(await run(clients, tmp_path, "no-such-program"), ResourceNotFound)
+    assert isinstance(await run(clients, tmp_path, "true", cwd="missing"), ResourceNotFound)
+    (tmp_path / "file").write_text("")
+    assert isinstance(await run(clients, tmp_path, "true", cwd="file"), InvalidParams)
+    assert isinstance(await run(clients, tmp_path, "true", "\0"), InvalidParams)
+
+
+async def shown(clients: Clients, folder: Path, *args: str) -> list[Any]:
+    """Run a command in a tool call, and return what the call shows."""
+
+    async def step(turn: Turn) -> None:
+        async with turn.tool_call("Run", kind="execute") as call:
+            await turn.run(*args, call=call)
+
+    async with clients(folder) as client, connect(ScriptedAgent(step), client, cwd=folder) as session:
+        await session.ask("go")
+        (call,) = session.state.tool_calls.values()
+        return [*(call.content or ())]
 
 
 async def test_a_tool_call_shows_the_terminal(tmp_path: Path) -> None:
-    async with opened_with_terminals(tmp_path) as session:
-        await result(session, "echo", "hello", name="show")
-        (call,) = session.state.tool_calls.values()
-        assert [each.type for each in call.content] == ["terminal"]
+    content = await shown(client_with_terminals, tmp_path, "echo", "hello")
+    assert [part.type for part in content] == ["terminal"]
 
 
 async def test_a_tool_call_shows_the_output_of_a_process(tmp_path: Path) -> None:
-    async with opened(tmp_path) as session:
-        await result(session, "echo", "hello", name="show")
-        (call,) = session.state.tool_calls.values()
-        shown: Any = call.content[0]
-        assert shown.content.text == "hello\n"
-        await result(session, "true", name="show")
-        assert not [*session.state.tool_calls.values()][-1].content
+    (part,) = await shown(client_without_terminals, tmp_path, "echo", "hello")
+    assert part.content.text == "hello\n"
+    assert await shown(client_without_terminals, tmp_path, "true") == []
 
 
 async def test_nothing_runs_in_a_turn_that_has_ended(tmp_path: Path) -> None:
-    async with opened(tmp_path) as session:
-        await session.ask(act("run", "true"))
-        assert "has ended" in await session.ask(act("run_late"))
+    ended: list[Turn] = []
+
+    async def keep(turn: Turn) -> None:
+        ended.append(turn)
+
+    async def run_in_ended_turn(turn: Turn) -> None:
+        with pytest.raises(RuntimeError, match="has ended"):
+            await ended[0].run("true")
+        await turn.say("refused")
+
+    async with connect(ScriptedAgent(keep, run_in_ended_turn), KeepingClient, cwd=tmp_path) as session:
+        await session.ask("first")
+        await session.ask("second")
+        assert [update.content.text for update in session.agent.handler.updates] == ["refused"]
 
 
 class Refusing(TerminalHandlers, KeepingClient):
@@ -126,23 +150,14 @@ async def test_a_command_that_the_client_refuses_is_not_run_elsewhere(tmp_path: 
 class Endless(TerminalHandlers, KeepingClient):
     """Has terminals that ignore the limit."""
 
+    terminals: Terminals
+
     async def terminal_output(self, request: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
         return v1.TerminalOutputResponse(output="ä" * 100, truncated=False)
 
 
 async def test_the_output_of_a_client_that_ignores_the_limit_is_cut(tmp_path: Path) -> None:
-    found: list[Any] = []
-
-    async def act(turn: Turn) -> None:
-        found.append(await turn.run("true", output_byte_limit=5))
-
     async with Terminals(tmp_path) as terminals:
-
-        def client(agent: Any) -> Endless:
-            made = Endless(agent)
-            made.terminals = terminals
-            return made
-
-        async with conversation(client, v1.ClientCapabilities(terminal=True), tmp_path) as talk:
-            await talk.prompt(act)
-    assert (found[0].output, found[0].truncated) == ("ää", True)
+        Endless.terminals = terminals
+        result = await result_of(lambda turn: turn.run("true", output_byte_limit=5), Endless, tmp_path)
+    assert (result.output, result.truncated) == ("ää", True)

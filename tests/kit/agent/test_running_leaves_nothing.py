@@ -7,24 +7,25 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 from acp_kit.agent import Turn
-from acp_kit.client import ClientSession
+from acp_kit.testing import ScriptedAgent, connect
 from acp_runtime import ConnectionClosed, RemoteError
-from tests.support.kit.turn_agent import act, opened, opened_with_terminals, spawned
-from tests.support.kit.turns import conversation
+from tests.support.kit.turns import Viewer, client_with_terminals, client_without_terminals, conversation
 from tests.support.marked_processes import alive, marked, wait_until_left
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found in /proc")
 
-Opened: TypeAlias = Callable[[Path], AbstractAsyncContextManager[ClientSession]]
+Clients: TypeAlias = Callable[[Path], AbstractAsyncContextManager[Any]]
 
-either = pytest.mark.parametrize("opening", [opened, opened_with_terminals], ids=["as a process", "in a terminal"])
+either = pytest.mark.parametrize(
+    "clients", [client_without_terminals, client_with_terminals], ids=["as a process", "in a terminal"]
+)
 
 
 @pytest.fixture
@@ -51,31 +52,56 @@ async def begun(folder: Path) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("name", ["leave", "fail"])
+@pytest.mark.parametrize("fails", [False, True])
 @either
 async def test_a_command_of_another_task_ends_with_the_turn(
-    marker: str, opening: Opened, name: str, tmp_path: Path
+    marker: str, clients: Clients, fails: bool, tmp_path: Path
 ) -> None:
-    async with opening(tmp_path) as session:
-        try:
-            await session.ask(act(name, line(tmp_path), started=started(tmp_path)))
-        except RemoteError:
-            assert name == "fail"
+    running: list[asyncio.Task[Any]] = []
+
+    async def leave(turn: Turn) -> None:
+        running.append(asyncio.create_task(turn.run(line(tmp_path), shell=True)))
+        await begun(tmp_path)
+        if fails:
+            raise ValueError("no")
+
+    async with clients(tmp_path) as client, connect(ScriptedAgent(leave), client, cwd=tmp_path) as session:
+        with pytest.raises(RemoteError) if fails else nullcontext():
+            await session.ask("go")
         assert not alive(marker)
 
 
 async def test_an_agent_that_loses_its_client_ends_its_command(marker: str, tmp_path: Path) -> None:
+    async def run(turn: Turn) -> None:
+        await turn.run(line(tmp_path), shell=True)
+
     with pytest.raises(ConnectionClosed):
-        async with opened(tmp_path) as session, session.prompt(act("run", line(tmp_path), shell=True)):
+        async with connect(ScriptedAgent(run), Viewer, cwd=tmp_path) as session, session.prompt("go"):
             await begun(tmp_path)
             raise ConnectionClosed("the client leaves")
     assert not wait_until_left(marker)
 
 
+HOLDING = """
+import asyncio, os, sys
+from acp_bindings import v1
+from tests.support.kit.turns import ActingAgent
+
+async def hold(turn):
+    running = asyncio.create_task(turn.run(sys.argv[1], shell=True))
+    while not os.path.exists(sys.argv[2]):
+        await asyncio.sleep(0)
+    await turn.say("running")
+    await running
+
+asyncio.run(v1.serve_stdio(lambda client: ActingAgent(client, [hold], [])))
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
 async def test_an_agent_that_is_killed_leaves_no_command(marker: str, number: int, tmp_path: Path) -> None:
-    prompt = act("hold", line(tmp_path, stubborn=True), started=started(tmp_path))
-    async with opened(tmp_path, connect=spawned) as session, session.prompt(prompt) as turn:
+    agent = [sys.executable, "-c", HOLDING, line(tmp_path, stubborn=True), started(tmp_path)]
+    async with connect(agent, Viewer, cwd=tmp_path, deadline=60) as session, session.prompt("go") as turn:
         await anext(turn)
         assert session.agent.process is not None
         os.kill(session.agent.process.pid, number)

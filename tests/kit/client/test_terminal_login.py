@@ -12,8 +12,8 @@ import pytest
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.client import log_in_from_terminal
-from tests.support.forked import Forked
 from tests.support.kit import login_agent
+from tests.support.programs import Program
 
 METHOD = v1.AuthMethodTerminal(id="t", name="Log in")
 
@@ -43,9 +43,9 @@ asyncio.run(main(sys.executable, "-S", sys.argv[2]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it needs a pseudoterminal of POSIX")
-def test_the_user_types_into_the_login_of_a_running_agent(tmp_path: Path, fork_server: None) -> None:
+def test_the_user_types_into_the_login_of_a_running_agent(tmp_path: Path) -> None:
     terminal, theirs = os.openpty()
-    client = Forked("-c", CLIENT, str(tmp_path), login_agent.__file__, stdin=theirs, stdout=theirs, stderr=theirs)
+    client = Program("-c", CLIENT, str(tmp_path), login_agent.__file__, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = read_until(terminal, "Token: ")
     assert "Hello, is this a terminal? True" in shown

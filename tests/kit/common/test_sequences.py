@@ -23,6 +23,7 @@ from acp_kit.registry import Registry
 from acp_kit.remote import agent_app
 from acp_kit.sync import spawn_agent
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, run_client
+from tests.support.kit.acting_agent import COMMAND
 from tests.support.kit.turns import ActingAgent, Viewer, updates_of
 from tests.support.paths import ROOT
 from tools.python_api import PUBLIC
@@ -152,8 +153,7 @@ async def running_agent() -> AsyncGenerator[RemoteAgent]:
 
 
 def sync_session() -> None:
-    command = [sys.executable, "-m", "tests.support.kit.turn_agent"]
-    with spawn_agent(*command, cwd=ROOT) as agent, agent.open_session(additional_directories="/b"):
+    with spawn_agent(*COMMAND, cwd=ROOT) as agent, agent.open_session(additional_directories="/b"):
         pass
 
 

@@ -17,9 +17,3 @@ def where(request: pytest.FixtureRequest) -> str:
 def database(request: pytest.FixtureRequest) -> str:
     """The path or the URL of a new database of each kind."""
     return location(request, request.param)
-
-
-@pytest.fixture
-def other_database(request: pytest.FixtureRequest, database: str) -> str:
-    """A second database of the same kind."""
-    return location(request, "postgresql" if "://" in database else "sqlite")

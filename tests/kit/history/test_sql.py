@@ -19,7 +19,7 @@ from acp_bindings import v1, v1_unstable
 from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
 from tests.support.kit.histories import kept, opened, read
 from tests.support.kit.session_updates import text_chunk
-from tests.support.models.fresh_process import run_code
+from tests.support.programs import output_of
 
 # The group shares the import of sqlalchemy.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -216,10 +216,8 @@ async def test_updates_that_the_profile_does_not_know_are_left_out(database: str
 
 def test_importing_the_history_loads_no_database() -> None:
     loaded = "import sys; from acp_kit.history import MemoryHistory, replay; MemoryHistory()"
-    assert (
-        run_code(f"{loaded}; print({{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models.updates'}} & sys.modules.keys())")
-        == "set()"
-    )
+    modules = "{'sqlalchemy', 'sqlite3', 'acp_bindings.v1.models.updates'}"
+    assert output_of(f"{loaded}; print({modules} & sys.modules.keys())") == "set()"
 
 
 def test_a_process_ends_though_its_history_was_not_closed(tmp_path: Path) -> None:
@@ -235,7 +233,7 @@ async def main():
 asyncio.run(main())
 print("done")
 """
-    assert run_code(code) == "done"
+    assert output_of(code) == "done"
 
 
 async def test_a_long_message_is_not_read_again_for_each_chunk(database: str) -> None:

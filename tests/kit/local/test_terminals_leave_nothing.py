@@ -11,8 +11,8 @@ import pytest
 
 from acp_bindings.v1 import CreateTerminalRequest, ReleaseTerminalRequest, TerminalOutputRequest
 from acp_kit.client import Terminals
-from tests.support.forked import ran
 from tests.support.marked_processes import alive, marked, wait_until_left
+from tests.support.programs import run_program
 from tests.support.scale import count
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found in /proc")
@@ -103,7 +103,6 @@ async def test_a_cancelled_create_leaves_nothing(marker: str) -> None:
     assert is_created == {True, False}
 
 
-@pytest.mark.usefixtures("fork_server")  # started before the variable is set
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("os.kill(os.getpid(), 9)", -9)], ids=["exit", "kill"])
 def test_commands_end_with_a_client_that_does_not_end_them(marker: str, end: str, code: int) -> None:
     program = f"""
@@ -118,5 +117,5 @@ async def main():
 
 asyncio.run(main())
 """
-    assert ran("-c", program)[0] == code
+    assert run_program("-c", program)[0] == code
     assert not wait_until_left(marker)

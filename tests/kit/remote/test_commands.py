@@ -18,12 +18,12 @@ from websockets.sync.client import connect
 
 from acp_kit.__main__ import main
 from tests.support.docs.blocks import DOCS, blocks
-from tests.support.forked import SERVER, Forked, ran
+from tests.support.programs import Program, run_program
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("acp_kit.remote"),
-    pytest.mark.skipif(sys.platform == "win32", reason="forks, and ends the server with SIGTERM"),
+    pytest.mark.skipif(sys.platform == "win32", reason="ends the server with SIGTERM"),
 ]
 _GUIDE = DOCS / "guides" / "remote-agents.md"
 _AGENTS = """
@@ -63,19 +63,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _in(folder: Path, program: str) -> tuple[str, str]:
-    """Return the arguments of Python that run a program in a folder."""
-    return "-c", f"import os, runpy, sys; os.chdir({str(folder)!r}); sys.path.insert(0, ''); {program}"
-
-
 @contextmanager
-def _served(folder: Path, agent: str, *options: str, env: dict[str, str] | None = None) -> Iterator[tuple[Forked, str]]:
+def _served(folder: Path, agent: str, *options: str, **environment: str) -> Iterator[tuple[Program, str]]:
     """Serve an agent of the folder. Yield the server, and its host and port."""
-    main_program = "runpy.run_module('acp_kit', run_name='__main__')"
-    arguments = ["serve", agent, "--port", "0", *options]
-    command = _in(folder, f"sys.argv[1:] = {arguments!r}; {main_program}")
-    SERVER.start()
-    server = Forked(*command, env=env)
+    server = Program("-m", "acp_kit", "serve", agent, "--port", "0", *options, cwd=folder, env=environment)
     try:
         yield server, server.stderr.readline().decode().partition("http://")[2].partition("/")[0]
     finally:
@@ -92,15 +83,14 @@ def address(folder: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 def test_the_client_of_the_guide(scheme: str, folder: Path, address: str) -> None:
-    program = "runpy.run_path('remote_client.py', run_name='__main__')"
-    command = _in(folder, f"sys.argv[1:] = ['{scheme}://{address}/acp']; {program}")
-    assert ran(*command) == (0, b"agent: Hello\n", b"")
+    done = run_program("remote_client.py", f"{scheme}://{address}/acp", cwd=folder)
+    assert done == (0, b"agent: Hello\n", b"")
 
 
 def test_the_bridge_passes_messages_on_over_websocket(address: str) -> None:
     opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
     command = ("-m", "acp_kit", "connect", f"ws://{address}/acp")
-    code, stdout, stderr = ran(*command, input=opening)
+    code, stdout, stderr = run_program(*command, input=opening)
     assert (code, stderr) == (0, b"")
     assert json.loads(stdout)["result"]["protocolVersion"] == 1
 
@@ -146,7 +136,7 @@ def test_without_its_token_a_server_refuses_to_open_a_connection(header: str | N
 def test_the_bridge_and_a_server_have_their_token_from_a_variable(scheme: str, private: str) -> None:
     opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
     command = ("-m", "acp_kit.remote", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
-    code, stdout, stderr = ran(*command, input=opening, env=_TOKEN)
+    code, stdout, stderr = run_program(*command, input=opening, env=_TOKEN)
     assert (code, stderr) == (0, b"")
     assert json.loads(stdout)["result"]["protocolVersion"] == 1
 
@@ -154,7 +144,7 @@ def test_the_bridge_and_a_server_have_their_token_from_a_variable(scheme: str, p
 @pytest.fixture(scope="module")
 def private(folder: Path) -> Iterator[str]:
     """The host and port of a server that asks for a token."""
-    with _served(folder, "agents:One", "--token-env", "ACP_TOKEN", env=_TOKEN) as (_, address):
+    with _served(folder, "agents:One", "--token-env", "ACP_TOKEN", **_TOKEN) as (_, address):
         yield address
 
 

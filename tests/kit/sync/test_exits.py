@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.forked import Forked
 from tests.support.marked_processes import marked, wait_until_left
+from tests.support.programs import Program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")]
 
@@ -102,7 +102,7 @@ class Script:
     def __init__(self, code: str, notes: Path, marker: str) -> None:
         self.notes = notes
         self.marker = marker
-        self.process = Forked("-c", BEGIN + code, str(notes), env={marker: "1"})
+        self.process = Program("-c", BEGIN + code, str(notes), env={marker: "1"})
 
     def interrupt(self) -> None:
         assert self.process.stdout.readline() == b"waits\n"
@@ -119,7 +119,7 @@ class Script:
 
 
 @pytest.fixture
-def start(tmp_path: Path, fork_server: None) -> Iterator[Callable[[str], Script]]:
+def start(tmp_path: Path) -> Iterator[Callable[[str], Script]]:
     with marked() as marker:
         yield lambda code: Script(code, tmp_path / "notes", marker)
 

@@ -17,7 +17,7 @@ from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection.interfaces import ByteSource
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.forked import ran
+from tests.support.programs import run_program
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -93,12 +93,10 @@ asyncio.run(serve_stdio(HangingAgent, options=Options(handler_deadline=0.02)))
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="forks")
-@pytest.mark.usefixtures("fork_server")
 def test_rule_18_an_agent_whose_reading_is_paused_exits_with_its_client() -> None:
     initialize = line({"id": 0, "method": "initialize", "params": {"protocolVersion": 1}})
     notes = line({"method": "_note", "params": {}}) * 5000
-    code, stdout, _ = ran("-c", SERVING, input=initialize + notes)
+    code, stdout, _ = run_program("-c", SERVING, input=initialize + notes)
     assert (code, stdout.count(b"\n")) == (0, 1)
 
 

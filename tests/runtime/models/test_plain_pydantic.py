@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.models.fresh_process import run_code
 from tests.support.paths import ROOT
+from tests.support.programs import output_of
 
 RUNTIME = ROOT / "runtime/acp_runtime"
 
@@ -21,7 +21,7 @@ def test_no_module_of_the_runtime_imports_a_private_name_of_pydantic() -> None:
 @pytest.mark.slow
 def test_parsing_does_not_call_the_constructor_of_models() -> None:
     """`__pydantic_base_init__` isn't documented. Without it, pydantic would call the constructor with JSON keys."""
-    run_code(
+    output_of(
         """
 from acp_bindings.v1 import ContentBlockText, NewSessionRequest
 from acp_runtime import Model

@@ -14,14 +14,13 @@ from typing import Any
 import pytest
 
 from acp_runtime import ConnectionClosed, Options
-from tests.support.forked import Forked
 from tests.support.paths import ROOT
+from tests.support.programs import Program
 from tests.support.runtime.processes import opened, script, spawned
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX"),
-    pytest.mark.usefixtures("fork_server"),
 ]
 
 SAYS_HELLO = "import sys; sys.stderr.write('hello\\n'); sys.exit(1)"
@@ -49,8 +48,8 @@ asyncio.run(main())
 """
 
 
-def client(text: str, size: int, before: str = "pass", **streams: Any) -> Forked:
-    return Forked("-c", before + CLIENT, text, str(size), **streams)
+def client(text: str, size: int, before: str = "pass", **streams: Any) -> Program:
+    return Program("-c", before + CLIENT, text, str(size), **streams)
 
 
 async def test_rule_23_stderr_is_always_read() -> None:

@@ -8,12 +8,11 @@ import sys
 
 import pytest
 
-from tests.support.forked import ran
+from tests.support.programs import run_program
 from tests.support.scale import count
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="sends signals to itself"),
-    pytest.mark.usefixtures("fork_server"),
 ]
 
 # In each run, Ctrl-C is pressed twice when a certain number of places was reached while the block is left. A place is a
@@ -48,6 +47,7 @@ async def main(number):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 pressed, interrupted, runs = [], 0, 0
+asyncio.run(main(-1))  # imports and builds what is needed once
 number, step = map(int, sys.argv[1:])
 while len(pressed) == runs:
     signal.alarm(20)
@@ -70,7 +70,7 @@ print(json.dumps(pressed))
 
 
 def test_rule_23_ctrl_c_pressed_twice_while_closing_ends_the_client_at_any_place() -> None:
-    code, out, err = ran("-c", PRESSED_TWICE, "2", str(count(5, 1)))
+    code, out, err = run_program("-c", PRESSED_TWICE, "2", str(count(5, 1)))
     assert code == 0, err.decode()
     assert len(json.loads(out)) > 10
 
@@ -98,7 +98,7 @@ asyncio.run(main())
 
 
 def test_rule_24_the_applications_own_handler_gets_ctrl_c_and_is_restored() -> None:
-    code, out, err = ran("-c", HANDLERS)
+    code, out, err = run_program("-c", HANDLERS)
     assert (code, out) == (0, b"True\ncalled\ncalled\nTrue\n"), err.decode()
 
 
@@ -124,6 +124,6 @@ asyncio.run(main())
 
 
 def test_rule_23_one_ctrl_c_while_closing_shortens_it_and_ends_the_program() -> None:
-    code, out, err = ran("-c", ONCE)
+    code, out, err = run_program("-c", ONCE)
     assert (code, out) == (-signal.SIGINT, b"-15\n"), err.decode()
     assert b"KeyboardInterrupt" in err

@@ -20,7 +20,6 @@ from tests.support.runtime.processes import command_of, opened, script, spawned
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX"),
-    pytest.mark.usefixtures("fork_server"),
 ]
 
 SHORT = {"exit_deadline": 0.1, "terminate_deadline": 0.1}

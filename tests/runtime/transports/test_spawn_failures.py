@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings.v1 import spawn_agent
 from acp_runtime import processes
-from tests.support.forked import ran
+from tests.support.programs import run_program
 from tests.support.runtime.peer import PlainClient
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX")]
@@ -195,8 +195,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts descriptors in /proc")
-@pytest.mark.usefixtures("fork_server")
 def test_rule_23_running_out_of_descriptors_is_an_error_and_leaves_nothing() -> None:
-    _, out, err = ran("-c", FEW_DESCRIPTORS)
+    _, out, err = run_program("-c", FEW_DESCRIPTORS)
     assert set(out.split()) == {b"error", b"0"}, err
     assert b"Traceback" not in err

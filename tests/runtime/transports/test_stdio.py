@@ -19,7 +19,6 @@ from tests.support.scale import sample
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
-    pytest.mark.usefixtures("fork_server"),
 ]
 
 

@@ -14,14 +14,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.forked import Forked
+from tests.support.programs import Program
 from tests.support.runtime.peer import prompt
 from tests.support.runtime.stdio import OPENING, close, hear, say, start
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
-    pytest.mark.usefixtures("fork_server"),
 ]
 
 IMPORTS = """
@@ -31,8 +30,8 @@ from tests.support.runtime.agents import Echo
 """
 
 
-def scripted(code: str, *arguments: str, **streams: Any) -> Forked:
-    return Forked("-c", IMPORTS + textwrap.dedent(code), *arguments, **streams)
+def scripted(code: str, *arguments: str, **streams: Any) -> Program:
+    return Program("-c", IMPORTS + textwrap.dedent(code), *arguments, **streams)
 
 
 @pytest.mark.parametrize("size", [300_000, 3_000_000])
@@ -52,7 +51,7 @@ def test_rule_24_the_agent_exits_with_0_when_stdout_breaks_while_bytes_are_buffe
     process.stdin.close()
 
 
-def assert_ended_by_its_output(process: Forked, reason: bytes) -> None:
+def assert_ended_by_its_output(process: Program, reason: bytes) -> None:
     """Assert that a process ended although its stdin is open, with a line on stderr that says why."""
     assert process.wait(100) == 1
     assert process.stdin is not None

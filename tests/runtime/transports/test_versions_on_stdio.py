@@ -8,24 +8,22 @@ import sys
 
 import pytest
 
-from tests.support.forked import Forked
+from tests.support.programs import Program
 from tests.support.runtime.peer import line
 from tests.support.runtime.stdio import OPENING, close, hear, say
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
-    pytest.mark.usefixtures("fork_server"),
 ]
 EARLY = line({"id": 5, "method": "session/new", "params": {}})
 
 
-def start(profiles: str = "v1,v2_draft") -> Forked:
-    return Forked("-m", "tests.support.runtime.versioned_agent", profiles)
+def start(profiles: str = "v1,v2_draft") -> Program:
+    return Program("-m", "tests.support.runtime.versioned_agent", profiles)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize(("number", "opened"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_rule_24_signals_end_the_agent_cleanly(number: signal.Signals, opened: bool) -> None:
     process = start()
     say(process, OPENING if opened else EARLY)

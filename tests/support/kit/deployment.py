@@ -12,8 +12,8 @@ from pathlib import Path
 from subprocess import DEVNULL
 from types import TracebackType
 
-from tests.support.forked import Forked
 from tests.support.paths import ROOT
+from tests.support.programs import Program
 from tests.support.skipping import skip_or_fail
 
 FOLDER = ROOT / "examples" / "remote"
@@ -34,7 +34,7 @@ class Deployment:
     def __init__(self, folder: Path, history: str) -> None:
         self._folder = folder
         self._history = history
-        self._agents: dict[str, Forked] = {}
+        self._agents: dict[str, Program] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Deployment:
@@ -62,7 +62,7 @@ class Deployment:
 
     def _start(self, name: str) -> None:
         arguments = ("-m", "examples.remote.agent", str(self._folder / name))
-        self._agents[name] = Forked(*arguments, env={"HISTORY": self._history}, stdin=DEVNULL, stdout=DEVNULL)
+        self._agents[name] = Program(*arguments, env={"HISTORY": self._history}, stdin=DEVNULL, stdout=DEVNULL)
 
     def _kill(self, name: str) -> None:
         agent = self._agents[name]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions, Settings, Turn, select, toggle
-from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers
+from acp_kit.client import PermissionHandlers, PermissionPolicy, TerminalHandlers, Terminals, UpdateHandlers
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
@@ -142,3 +142,36 @@ async def updates_of(act: Act, *choices: str | None) -> list[Any]:
     async with connect(ScriptedAgent(act), client) as session:
         await session.ask("go")
     return client.updates
+
+
+async def result_of(act: Callable[[Turn], Awaitable[Any]], client: Any = Viewer, cwd: str | Path = "/work") -> Any:
+    """Do something in a turn, and return its result, or the exception that it raises."""
+    results: list[Any] = []
+
+    async def step(turn: Turn) -> None:
+        try:
+            results.append(await act(turn))
+        except Exception as error:
+            results.append(error)
+
+    async with connect(ScriptedAgent(step), client, cwd=cwd) as session:
+        await session.ask("go")
+    return results[0]
+
+
+@asynccontextmanager
+async def client_with_terminals(folder: Path) -> AsyncIterator[Callable[[v1.RemoteAgent], v1.Client]]:
+    """Yield the factory of a client whose terminals run in a folder."""
+
+    class Runner(TerminalHandlers, Viewer):
+        terminals: Terminals
+
+    async with Terminals(folder, grace=0.05) as terminals:
+        Runner.terminals = terminals
+        yield Runner
+
+
+@asynccontextmanager
+async def client_without_terminals(folder: Path) -> AsyncIterator[Callable[[v1.RemoteAgent], v1.Client]]:
+    """Yield the factory of a client for which an agent runs commands in processes of its own."""
+    yield Viewer

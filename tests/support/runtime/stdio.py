@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from typing import IO, Any
 
-from tests.support.forked import Forked
+from tests.support.programs import Program
 from tests.support.runtime.peer import INITIALIZE, line
 
 OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
 
 
-def start(name: str, **streams: Any) -> Forked:
+def start(name: str, **streams: Any) -> Program:
     """Start one of the agents of `tests.support.runtime.agents`, with pipes unless `streams` says otherwise."""
-    return Forked("-m", "tests.support.runtime.agents", name, **streams)
+    return Program("-m", "tests.support.runtime.agents", name, **streams)
 
 
-def say(process: Forked, message: Any) -> None:
+def say(process: Program, message: Any) -> None:
     assert process.stdin is not None
     process.stdin.write(message if isinstance(message, bytes) else line(message))
     process.stdin.flush()
@@ -27,5 +27,5 @@ def hear(stream: IO[bytes] | None) -> Any:
     return json.loads(stream.readline())
 
 
-def close(process: Forked) -> tuple[bytes, bytes]:
+def close(process: Program) -> tuple[bytes, bytes]:
     return process.communicate(timeout=100)

@@ -13,15 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.forked import Forked
 from tests.support.kit.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, line, result
+from tests.support.programs import Program
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.xdist_group("acp_kit.remote"),
-    pytest.mark.usefixtures("fork_server"),
-    pytest.mark.skipif(sys.platform == "win32", reason="forks, and signals of POSIX"),
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
 ]
 
 
@@ -29,7 +28,7 @@ pytestmark = [
 class Bridge:
     """A bridge that is running."""
 
-    process: Forked
+    process: Program
 
     def send(self, *lines: bytes) -> None:
         self.process.stdin.write(b"".join(lines))
@@ -53,7 +52,7 @@ class Bridge:
 
 @asynccontextmanager
 async def bridge(*arguments: str, **environment: str) -> AsyncGenerator[Bridge]:
-    process = Forked("-m", "acp_kit", "connect", *arguments, env=environment)
+    process = Program("-m", "acp_kit", "connect", *arguments, env=environment)
     try:
         yield Bridge(process)
     finally:

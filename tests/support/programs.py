@@ -1,0 +1,45 @@
+"""Python programs in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from tests.support.paths import ROOT
+
+
+class Program(subprocess.Popen[bytes]):
+    """A running Python program. Its streams are pipes by default.
+
+    Args:
+        arguments: the arguments of Python: `-m` and a module or `-c` and code, then the arguments of the program.
+        env: variables to add to the environment.
+        options: those of `subprocess.Popen`.
+    """
+
+    stdin: Any
+    stdout: Any
+    stderr: Any
+
+    def __init__(self, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> None:
+        environment = {**os.environ, **(env or {})}
+        environment.pop("PYTHONUNBUFFERED", None)  # text on stdout has to stay in Python's buffer
+        defaults: dict[str, Any] = {"cwd": ROOT, **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)}
+        super().__init__([sys.executable, *arguments], env=environment, **defaults | options)
+
+
+def run_program(*arguments: str, input: bytes = b"", **options: Any) -> tuple[int, bytes, bytes]:
+    """Run a Python program to its end, and return its exit code, its stdout and its stderr."""
+    with Program(*arguments, **options) as program:
+        out, err = program.communicate(input, timeout=100)
+    return program.returncode, out, err
+
+
+def output_of(code: str) -> str:
+    """Run Python code in which warnings are errors and which must succeed, and return its stdout."""
+    exit_code, out, err = run_program("-W", "error", "-c", code)
+    assert exit_code == 0, err.decode() or f"The process ended with {exit_code}."
+    return out.decode().strip()
