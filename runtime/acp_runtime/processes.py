@@ -24,7 +24,7 @@ from typing import Any, cast
 from weakref import finalize, ref
 
 # The variables that programs need to run and to find their user's files. None is likely to hold a secret.
-_SAFE = frozenset(
+_SAFE_VARIABLES = frozenset(
     {
         "HOME",
         "LANG",
@@ -306,6 +306,6 @@ def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]
 
 def _is_inherited(name: str, inherit: bool | Collection[str]) -> bool:
     if isinstance(inherit, bool):
-        return inherit or name in _SAFE or name.startswith("LC_")
+        return inherit or name in _SAFE_VARIABLES or name.startswith("LC_")
     # On Windows, names in os.environ are always upper case.
     return name in inherit or (sys.platform == "win32" and name in {other.upper() for other in inherit})
