@@ -106,7 +106,10 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
             inherited = options.inherit_env if inherit_env is None else inherit_env
             return Process(command, args, cwd, environment(env, inherited), options)
 
-        return _within(start, lambda it: running(self._client, client_factory, it.stdout, it.stdin, options, it))
+        return _within(
+            start,
+            lambda process: running(self._client, client_factory, process.stdout, process.stdin, options, process),
+        )
 
     def connect_in_process(
         self,
@@ -201,7 +204,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
             A context manager that yields the proxy for the agent.
         """
         end = partial(TransportEnd, transport, options.flush_deadline)
-        return _within(end, lambda it: running(self._client, client_factory, it, it, options))
+        return _within(end, lambda opened: running(self._client, client_factory, opened, opened, options))
 
 
 @asynccontextmanager

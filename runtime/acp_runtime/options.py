@@ -43,16 +43,16 @@ class Options:
         high_water_messages: reading pauses while this many messages wait for their handlers to begin, unless a handler
             is itself waiting for the peer.
         high_water_bytes: the same for the memory that these messages take.
-        flood_factor: the connection closes when all messages that are not handled to the end, and the responses that
-            the peer doesn't read, take this multiple of `high_water_bytes`.
+        flood_factor: the connection closes when all messages that are not yet handled, and the responses that the peer
+            doesn't read, take this multiple of `high_water_bytes`.
         max_held_bytes: how much may be held for a session that is being created: updates that arrive before the
             response that names it (beyond the limit they are handled at once), and notifications sent before that
             response (beyond the limit sending raises `GuardError`).
         write_high_water_bytes: sending waits while more than this is unwritten.
         eof_grace: how long handlers may continue after either side closed the connection, before they are cancelled.
-        handler_deadline: how long cancelled handlers may take to end before they are abandoned. When the peer has
-            closed its side, the remaining notifications are abandoned if no handler ends for this long. While reading
-            is paused and no handler ends for this long, reading goes on until twice as much waits.
+        handler_deadline: how long cancelled handlers may take to end before their coroutines are closed. When the peer
+            has closed its side, the remaining notifications are discarded if no handler ends for this long. While
+            reading is paused and no handler ends for this long, reading goes on until twice as much waits.
         late_answer_deadline: how long the next prompt of a session waits for the response to a cancelled one.
         flush_deadline: how long writing the last messages may take when a connection closes.
         exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin was closed, before it gets
@@ -118,11 +118,11 @@ class Options:
 _MAY_BE_ZERO = ("max_held_bytes", "write_high_water_bytes", "stderr_tail")
 
 
-def _check(name: str, value: Any, kind: Any, described: str, least: int) -> None:
+def _check(name: str, value: Any, kind: Any, kind_name: str, minimum: int) -> None:
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(f"Options.{name} must be {described}, not {value!r}.")
-    if not value >= least:
-        raise ValueError(f"Options.{name} must be at least {least:d}, not {value!r}.")
+        raise TypeError(f"Options.{name} must be {kind_name}, not {value!r}.")
+    if not value >= minimum:
+        raise ValueError(f"Options.{name} must be at least {minimum:d}, not {value!r}.")
 
 
 DEFAULT_OPTIONS = Options()

@@ -24,11 +24,40 @@ from typing import Any, cast
 from weakref import finalize, ref
 
 # The variables that programs need to run and to find their user's files. None is likely to hold a secret.
-_SAFE = (
-    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ"),
-    *("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"),
-    *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES"),
-    *("SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR"),
+_SAFE_VARIABLES = frozenset(
+    {
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LOGNAME",
+        "PATH",
+        "SHELL",
+        "TERM",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+        "XDG_STATE_HOME",
+        # Windows
+        "APPDATA",
+        "COMSPEC",
+        "HOMEDRIVE",
+        "HOMEPATH",
+        "LOCALAPPDATA",
+        "PATHEXT",
+        "PROGRAMDATA",
+        "PROGRAMFILES",
+        "SYSTEMDRIVE",
+        "SYSTEMROOT",
+        "TEMP",
+        "TMP",
+        "USERNAME",
+        "USERPROFILE",
+        "WINDIR",
+    }
 )
 # In the arguments of a .cmd or .bat file, cmd.exe interprets these even in quotes. On Windows, `npx` is such a file.
 FOR_CMD_EXE = frozenset('"%&|<>^!\r\n')
@@ -86,7 +115,7 @@ class ProcessGroup:
             _signal(self.popen, self._job, name)
 
     def end_now(self) -> None:
-        """Kill all processes of the group, without an event loop."""
+        """Kill all processes of the group. Needs no event loop."""
         self._end()
 
     def _exited(self) -> None:
@@ -140,13 +169,14 @@ def _has_members(group: int, job: Any) -> bool:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    return sys.platform != "linux" or any(_runs_in(group, stat) for stat in Path("/proc").glob("[0-9]*/stat"))
+    # Not `Path.glob`, which raises if a process ends meanwhile.
+    return sys.platform != "linux" or any(_runs_in(group, pid) for pid in os.listdir("/proc") if pid.isdigit())
 
 
-def _runs_in(group: int, stat: Path) -> bool:
+def _runs_in(group: int, pid: str) -> bool:
     with suppress(OSError):
         # The program's name is in parentheses and may contain any characters.
-        state, _, leader = stat.read_bytes().rpartition(b")")[2].split()[:3]
+        state, _, leader = Path("/proc", pid, "stat").read_bytes().rpartition(b")")[2].split()[:3]
         return int(leader) == group and state not in b"ZX"
     return False  # it has just ended
 
@@ -276,6 +306,6 @@ def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]
 
 def _is_inherited(name: str, inherit: bool | Collection[str]) -> bool:
     if isinstance(inherit, bool):
-        return inherit or name in _SAFE or name.startswith("LC_")
+        return inherit or name in _SAFE_VARIABLES or name.startswith("LC_")
     # On Windows, names in os.environ are always upper case.
     return name in inherit or (sys.platform == "win32" and name in {other.upper() for other in inherit})

@@ -1,7 +1,6 @@
-"""Job objects of Windows: what a process in a job starts is in the job, too, unless it asks to break away.
+"""Job objects of Windows: a job holds a process and all its descendants, except those that ask to break away.
 
-Windows ends all of them when the job is closed, also if that is because this process was killed. `processes.py` imports
-this on Windows only.
+Windows ends all processes of a job when the job is closed, also if this process was killed. Imported on Windows only.
 """
 
 from __future__ import annotations

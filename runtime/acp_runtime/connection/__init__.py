@@ -1,14 +1,13 @@
 """One connection: JSON-RPC in both directions over a byte source and a byte writer, on asyncio.
 
 Begin with `connection.py`, which makes the parts from the bottom up; `dispatch.py`, where received messages come in;
-and `channel.py`, where this side's messages go out. Then:
+and `call.py`, where this side's messages go out. Then:
 
-* `call.py`: this side's calls, their late responses, and the turns that this side cancels
 * `request.py`: the peer's requests, and the turns that the peer cancels
-* `session.py`: the order of notifications; `held.py`: what this side sends to sessions that the peer doesn't know yet
-* `effects.py`: what methods open, create and end
+* `session.py`: the order of notifications, and those to sessions whose ids are still on their way
+* `state.py`: what was agreed, and which messages are allowed
 * `limits.py`, `reader.py`: when reading pauses, and when a flood closes the connection
-* `closing.py`: the end
+* `lifecycle.py`, `closing.py`: the end
 """
 
 from acp_runtime.connection.closing import run

@@ -116,7 +116,7 @@ class Dispatch:
         return type(reason)(text, reason.exit_code, reason.stderr)
 
     def _request(self, message: messages.IncomingRequest, line: bytes) -> None:
-        """Start the handler of a request, refuse it, or let it wait for `initialize`."""
+        """Start the handler of a request, or refuse it."""
         wire, params, on_end = message.method, message.params, None
         method = self._side.requests.get(wire)
         session = session_of(self._profile if method is None else method.profile, params)
@@ -158,8 +158,8 @@ class Dispatch:
         method = self._side.notifications.get(message.method)
         if method is None:
             handle: Handle = partial(self._handler.ext_notification, message.method)
-        elif self.state.check_incoming(method, message.params) is not None:
-            self._log.log(WARNING, "refused", "Ignored %s: it was received before initialize", message.method)
+        elif (refused := self.state.check_incoming(method, message.params)) is not None:
+            self._log.log(WARNING, "refused", "Ignored %s: %s", message.method, refused)
             return
         else:
             handle = getattr(self._handler, method.name)
@@ -220,9 +220,9 @@ class Dispatch:
             self.writer.answer(safe_error_line(message.id, read or message.error))
 
     def _must_wait(self, message: messages.Message) -> bool:
-        """Whether a message waits until the request that is opening the connection is answered (rule 25)."""
-        name = getattr(message, "method", "")
-        method = self._side.requests.get(name) or self._side.notifications.get(name)
+        """Return whether a message waits until the request that opens the connection is answered (rule 25)."""
+        wire = getattr(message, "method", "")
+        method = self._side.requests.get(wire) or self._side.notifications.get(wire)
         return method is not None and not self.state.is_open and not may_come_first(method)
 
     def _postpone(self, message: messages.Message, line: bytes) -> None:

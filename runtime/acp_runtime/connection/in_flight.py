@@ -109,7 +109,7 @@ class Tasks:
         Otherwise `asyncio.run`, which cancels all tasks and waits for them, would wait for this one forever.
         """
         self._abandoned.add(task)
-        with suppress(RuntimeError):  # a transport ignores that, too
+        with suppress(RuntimeError):  # from a transport that waits for something in its clean-up
             task.get_coro().close()
         task.cancel()
 

@@ -246,7 +246,7 @@ class Requests:
             return result_line(request.id, result)
         result = as_result(method, result)
         if method.creates_session:
-            str(getattr(result, self.state.profile.session_attribute))  # if it has none, that is the answer
+            getattr(result, self.state.profile.session_attribute)  # raises here if there is none, to be answered
         if not method.opens:
             return result_line(request.id, result)
         result = self.state.with_own_version(result)

@@ -1,8 +1,4 @@
-"""Bytes to messages and back, without I/O.
-
-The names here are for other packages, too: what a connection makes of a line, JSON with lone surrogates, and the memory
-that it takes.
-"""
+"""Bytes to messages and back, without I/O. Other packages may use the names that are exported here."""
 
 from acp_runtime.jsonrpc.decoding import check_line as check_line
 from acp_runtime.jsonrpc.encoding import dump as dump

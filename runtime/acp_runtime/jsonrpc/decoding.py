@@ -73,7 +73,7 @@ class Decoder:
         try:
             frame = validate(line)
         except ValidationError:
-            frame = None  # and free the error, which holds the whole message
+            frame = None  # explained below, when the error, which holds the whole message, is freed
         except Exception as error:  # raised by a validator of an extension's params
             return _refuse_unvalidated(from_json(line), error)
         if frame is None:
@@ -143,7 +143,7 @@ def decoder_of(side: Side[Any]) -> Decoder:
 
 
 def check_line(side: Side[Any], line: bytes, call: str = "") -> CheckedLine:
-    """Return what a connection makes of a line that it receives: which message it is, and what it refuses.
+    """Decode a line as a connection does that receives it. Return the kind of message, and why it is refused, if it is.
 
     Args:
         side: the side that receives it, such as `AGENT_SIDE` of `acp_bindings.v1.connecting`.
@@ -229,7 +229,7 @@ def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
 
 
 def _is_response(frame: dict[str, Any]) -> bool:
-    """Return whether an object was meant as a response, valid or not. An object with params was meant as a request."""
+    """Return whether an object is a response, valid or not. One with params is a request."""
     if frame.get("method") is None and ("result" in frame or "error" in frame):
         return True
     has_call_members = "method" in frame or "params" in frame

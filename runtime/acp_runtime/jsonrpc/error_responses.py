@@ -13,7 +13,7 @@ from acp_runtime.escaping import printable
 from acp_runtime.jsonrpc.encoding import error_line
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.strict_json import restore
-from acp_runtime.models.errors import meant
+from acp_runtime.models.errors import keep_intended
 
 # Limits of a response to invalid params: the number of errors, and the characters of each text, of at most six bytes.
 _MAX_ERRORS = 25
@@ -63,7 +63,7 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
         error: the error that pydantic raised.
         prefix: how many leading steps of each path to drop, because they belong to our schema, not to the message.
     """
-    errors = meant(error.errors(include_input=False, include_url=False, include_context=False))
+    errors = keep_intended(error.errors(include_input=False, include_url=False, include_context=False))
     faults = list(dict.fromkeys((fault["loc"], str(_MESSAGES.get(fault["type"], fault["msg"]))) for fault in errors))
     few = faults[:_MAX_ERRORS]
     details = [{"path": path_of(steps[prefix:]), "message": message[:_MAX_TEXT]} for steps, message in few]
@@ -71,7 +71,7 @@ def explain(error: ValidationError, prefix: int) -> dict[str, Any]:
 
 
 def summary(explained: dict[str, Any], whole: str) -> str:
-    """Return the result of `explain` as one line. `whole` is shown in place of an empty path."""
+    """Return the result of `explain` as one line, with `whole` in place of an empty path."""
     faults = (f"{fault['path'] or whole}: {fault['message']}" for fault in explained["errors"])
     return printable("; ".join(faults), _MAX_SUMMARY)
 

@@ -1,6 +1,6 @@
 """Splits bytes into lines: one message per line, UTF-8, ended by a newline (rules 1, 2 and 5). No I/O, no JSON.
 
-And tells how much memory the message of a line takes once it is decoded.
+Also estimates how much memory a message takes once it is decoded.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _BACKSLASH = ord("\\")
 MODEL_BYTES = 2000
 # Memory of a value, of an array while it is parsed, and of an object that may become a model: measured with lists.
 _VALUE, _ARRAY, _OBJECT = 64, 200, 400
-# Lines up to this size are counted; larger ones are estimated from so many pieces of so many bytes.
-_LARGE, _PIECES, _PIECE = 16 * 1024, 16, 256
+# The values of lines up to this size are counted; those of larger lines are estimated from samples.
+_LARGE = 16 * 1024
+_SAMPLES, _SAMPLE_SIZE = 16, 256
 _BLOCK = 1024 * 1024
 
 
@@ -58,7 +59,7 @@ class LineSplitter:
         if rest:
             self._append(rest)
         if len(chunk) > self._limit:
-            lines = self._within_limit(lines)
+            lines = self._cut_at_limit(lines)
         if _BOM[0] in chunk:  # look for a BOM only if its first byte occurs
             return [stripped for line in lines if (stripped := _strip_with_bom(line))]
         return [stripped for line in lines if (stripped := line.strip(_BLANK))]
@@ -78,7 +79,7 @@ class LineSplitter:
         self._partial = BytesIO()
         return _strip_with_bom(line)
 
-    def _within_limit(self, lines: list[bytes]) -> list[bytes]:
+    def _cut_at_limit(self, lines: list[bytes]) -> list[bytes]:
         for index, line in enumerate(lines):
             if len(line) > self._limit:
                 self._set_too_large()
@@ -96,9 +97,9 @@ def _strip_with_bom(line: bytes) -> bytes:
 
 
 def memory_of(line: bytes) -> int:
-    """Return about how much memory a message takes once it is models. JSON can be written to take a hundred times more.
+    """Estimate how much memory a message takes once it is decoded, which can be a hundred times the size of its line.
 
-    One character may widen all the others of its text to 4 bytes.
+    A text with one wide character takes 4 bytes for each character.
     """
     size = len(line)
     # Most lines have no backslash: a one-byte scan is fast. `rfind` is faster than `in` for two bytes.
@@ -115,11 +116,12 @@ def _values(text: bytes) -> int:
 
 
 def _estimated_values(line: bytes) -> int:
-    """Estimate it from pieces, each at a random place of its part, so that a peer can't hide values between them."""
-    step = len(line) // _PIECES
-    offsets = [part * step + (random * (step - _PIECE) >> 16) for part, random in enumerate(unpack("16H", urandom(32)))]
-    pieces = b"".join(line[start : start + _PIECE] for start in offsets)
-    return _values(pieces) * len(line) // len(pieces)
+    """Estimate the values from samples at random places, so that a peer can't hide values between them."""
+    step = len(line) // _SAMPLES
+    randoms = unpack(f"{_SAMPLES}H", urandom(2 * _SAMPLES))
+    offsets = [part * step + (random * (step - _SAMPLE_SIZE) >> 16) for part, random in enumerate(randoms)]
+    samples = b"".join(line[start : start + _SAMPLE_SIZE] for start in offsets)
+    return _values(samples) * len(line) // len(samples)
 
 
 def _values_outside_of_texts(line: bytes) -> int:

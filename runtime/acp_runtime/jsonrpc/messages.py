@@ -103,13 +103,13 @@ Message: TypeAlias = IncomingRequest | IncomingNotification | InvalidNotificatio
 
 @final
 class CheckedLine(NamedTuple):
-    """What a line is to the side that receives it, and what is wrong with it.
+    """The message on a line, and why the receiving side refuses it, if it does.
 
     Attributes:
-        kind: which kind of message it is; "invalid" if it is none.
-        value: the params or the result, as a handler or a caller gets it; None if it is refused, or an error.
-        code: the code of the error that a request is answered with, or of the error in a response; None without one.
-        fault: what is refused, with the paths of the fields; "" if nothing is.
+        kind: the kind of message, or "invalid".
+        value: the params for a handler, or the result for a caller; None if it is refused or an error.
+        code: the code of the error that answers a request, or of the error in a response; None if there is no error.
+        fault: why it is refused, with the paths of the fields; "" if it is valid.
     """
 
     kind: Literal["request", "notification", "response", "invalid"]

@@ -1,4 +1,4 @@
-"""Absent fields: those that aren't given, and therefore not dumped.
+"""Absent fields: fields that were not given, and are not dumped.
 
 The value of an absent field is pydantic's `MISSING`, which no serializer dumps. Reading the field gives the default
 that the schema names.
@@ -33,7 +33,7 @@ def absent(default: Any = None, *, default_factory: Callable[[], Any] | None = N
 
 
 class AbsentDefault:
-    """What a field reads as when it is absent. As `json_schema_extra`, it is part of the field and its JSON schema."""
+    """The value of an attribute whose field is absent. It is the `json_schema_extra` of the field."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make

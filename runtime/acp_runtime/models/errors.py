@@ -1,7 +1,7 @@
 """Errors in terms of the caller's code: one for each mistake, with what to write in place of an unknown keyword.
 
 Where a union's alternatives are tried in order, pydantic-core reports the errors of all. Their paths have labels, by
-which `meant` finds those of the alternative that was meant.
+which `keep_intended` finds the errors of the alternative that the caller intended.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ _WRONG_MODEL = ("model_type", "model_attributes_type", "union_tag_not_found", "u
 
 
 def label(name: str) -> str:
-    """Return the label of an alternative. That of the alternatives with a known tag ends in `=`."""
+    """Return the label of an alternative. The label of those that are told apart by a tag ends in `=`."""
     return f"[{name}]"
 
 
-def _labelled_place(error: ErrorDetails) -> tuple[int | str, ...] | None:
+def _path_to_label(error: ErrorDetails) -> tuple[int | str, ...] | None:
     """Return the path of an error up to its first label; None if it has no label."""
     steps = error["loc"]
     labels = (at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]")
     return next((steps[:at] for at in labels), None)
 
 
-def meant(errors: Errors) -> Errors:
-    """Return the errors of the alternatives that were meant, without labels in their paths."""
+def keep_intended(errors: Errors) -> Errors:
+    """Return the errors of the intended alternatives, without labels in their paths."""
     kept: Errors = []
-    for place, group in groupby(errors, _labelled_place):
+    for place, group in groupby(errors, _path_to_label):
         if place is None:
             kept += group
             continue
@@ -43,12 +43,14 @@ def meant(errors: Errors) -> Errors:
         tried: dict[int | str, Errors] = {}
         for error in group:
             tried.setdefault(error["loc"][at], []).append(error)
-        kept += meant([{**error, "loc": (*place, *error["loc"][at + 1 :])} for error in _closest(tried, at + 1)])
+        kept += keep_intended(
+            [{**error, "loc": (*place, *error["loc"][at + 1 :])} for error in _closest(tried, at + 1)]
+        )
     return kept
 
 
 def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
-    """Return the errors of the alternative that a value is closest to, or one that lists what all of them expect."""
+    """Return the errors of the alternative that fits best, or one error that lists what all of them expect."""
     inside = {name: errors for name, errors in tried.items() if any(len(error["loc"]) > depth for error in errors)}
     for name, errors in inside.items():
         if str(name).endswith("=]"):
@@ -67,7 +69,7 @@ def _any_of(errors: Errors) -> ErrorDetails:
 
 
 def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[str, Any]) -> ValidationError:
-    """Return the error of a constructor with what to write instead of an unknown keyword or a wrong value.
+    """Return the error of a constructor with advice: what to write instead of an unknown keyword or a wrong value.
 
     Args:
         cls: the class whose constructor was called.
@@ -77,7 +79,7 @@ def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[
     intended = {name: _intended_field(cls, name, given) for name in given if name not in cls.__pydantic_fields__}
     errors = [
         _explain(cls, fault, intended)
-        for fault in meant(error.errors(include_url=False))
+        for fault in keep_intended(error.errors(include_url=False))
         if fault["type"] != "missing" or not {*fault["loc"][:1]} & {*intended.values()}
     ]
     hide_input = cls.model_config.get("hide_input_in_errors", False)
@@ -134,7 +136,7 @@ def _unknown_argument(cls: type[BaseModel], name: str, intended: str) -> str:
 
 
 def _one_of(models: list[type[BaseModel]], given: type[Any]) -> str:
-    """Return which classes a value may have, in words: only those derived from its own class, if there are any."""
+    """Return the names of the expected classes as text; only those derived from the value's class, if there are any."""
     derived = [model for model in models if given in model.__mro__]
     *others, last = dict.fromkeys(model.__name__ for model in derived or models)
     is_namesake = given.__name__ in (*others, last)

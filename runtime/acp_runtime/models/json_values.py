@@ -1,4 +1,4 @@
-"""JSON in Python: decoded JSON of unknown shape, narrowed for type checkers, and what keys are named as attributes."""
+"""Decoded JSON of unknown shape, narrowed for type checkers, and the JSON keys of attributes."""
 
 from __future__ import annotations
 

@@ -28,18 +28,20 @@ def in_order(choices: list[Any], **error: Any) -> CoreSchema:
     return core_schema.union_schema(choices, mode="left_to_right", **error)
 
 
-class Shown:
-    """Shows itself as in the source: the name of its class, and what it was made with."""
+class SourceRepr:
+    """A base whose `repr` is as in the source: the name of the class, and the arguments."""
 
     def __repr__(self) -> str:
-        made_with = ", ".join(map(repr, vars(self).values()))
-        return type(self).__name__.lstrip("_") + (f"({made_with})" if made_with else "")
+        arguments = ", ".join(map(repr, vars(self).values()))
+        return type(self).__name__.lstrip("_") + (f"({arguments})" if arguments else "")
 
 
 class _Marker:
     """A marker that changes how a type is parsed, how it is built, or both."""
 
-    def __init__(self, name: str, *, parsed: Change = lambda it: it, built: Change = lambda it: it) -> None:
+    def __init__(
+        self, name: str, *, parsed: Change = lambda schema: schema, built: Change = lambda schema: schema
+    ) -> None:
         self._name = name
         self._parsed = parsed
         self._built = built

@@ -203,11 +203,11 @@ def replace(model: M, /, **changes: Any) -> M:
 
     Args:
         model: the model, which isn't changed.
-        changes: new values by the names of attributes. `ABSENT` removes one.
+        changes: new values by the names of attributes. `ABSENT` removes a field.
 
     Raises:
-        ValidationError: if a field is missing, unknown or of a wrong type. It can also be one that isn't named, if the
-            model was parsed from JSON that is not valid.
+        ValidationError: if a field is missing, unknown or of a wrong type. If the model was parsed from invalid JSON,
+            it can be a field that isn't changed.
     """
     fields = type(model).__pydantic_fields__
     given = {name: model.__dict__[name] for name in fields if name in model.model_fields_set} | changes
@@ -220,7 +220,7 @@ def replace(model: M, /, **changes: Any) -> M:
 
 
 def _build_again(instance: Model, data: dict[str, Any], error: ValidationError) -> None:
-    """Build an instance from arguments that aren't valid as they are.
+    """Build an instance from arguments that need a conversion: tuples, `ABSENT`, aliases of a subclass.
 
     Raises:
         ValidationError: if they remain invalid.

@@ -26,19 +26,35 @@ _version = tuple(map(int, re.findall(r"\d+", VERSION)[:3]))
 # Before 2.14, pydantic-core can't dump a model in a field if the class of that model is deferred.
 CAN_DEFER = _version >= (2, 14)
 
-
 # Before 2.13, instances without unknown keys are only equal if both have an empty dict of them, or both None.
 COMPARES_EXTRA = _version < (2, 13)
 
 _OPTIONS = (
-    *("mode", "include", "exclude", "by_alias", "round_trip", "context"),
-    *("exclude_unset", "exclude_defaults", "exclude_none"),
+    "mode",
+    "include",
+    "exclude",
+    "by_alias",
+    "round_trip",
+    "context",
+    "exclude_unset",
+    "exclude_defaults",
+    "exclude_none",
 )
 
 # Strict validation takes them from JSON, but not from decoded JSON.
 _NOT_IN_JSON = (
-    *("bytes", "date", "datetime", "decimal", "enum", "frozenset", "lax-or-strict"),
-    *("set", "time", "timedelta", "tuple", "uuid"),
+    "bytes",
+    "date",
+    "datetime",
+    "decimal",
+    "enum",
+    "frozenset",
+    "lax-or-strict",
+    "set",
+    "time",
+    "timedelta",
+    "tuple",
+    "uuid",
 )
 
 
@@ -59,8 +75,8 @@ def adapt(path: list[Any]) -> None:
 def _dump_in_unions(model: Any) -> None:
     """Let a model be dumped in a union as it is elsewhere.
 
-    pydantic-core takes absent fields as a sign that a value is another member's. In the end it dumps the value with a
-    warning and as its own class, a subclass with all its fields.
+    pydantic-core takes absent fields as a sign that the value belongs to another member. Then it dumps the value with a
+    warning, and a subclass with all its fields.
     """
     cls: Any = model["cls"]
 

@@ -15,14 +15,14 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticKnownError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.models.markers import Shown, in_order, lax_or_strict
+from acp_runtime.models.markers import SourceRepr, in_order, lax_or_strict
 
 
 def _as_integer(value: float) -> float:
     return int(value) if value.is_integer() else value
 
 
-class _Range(Shown):
+class _Range(SourceRepr):
     def __init__(self, minimum: float | None = None, maximum: float | None = None) -> None:
         self.minimum = minimum
         self.maximum = maximum
@@ -51,10 +51,12 @@ class Number(_Range):
     """A finite number from `minimum` to `maximum`, both inclusive."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        low, high = self.minimum, self.maximum
-        least, most = None if low is None else math.ceil(low), None if high is None else math.floor(high)
-        whole = core_schema.int_schema(strict=True, ge=least, le=most)
-        number = core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False)
+        whole = core_schema.int_schema(
+            strict=True,
+            ge=None if self.minimum is None else math.ceil(self.minimum),
+            le=None if self.maximum is None else math.floor(self.maximum),
+        )
+        number = core_schema.float_schema(strict=True, ge=self.minimum, le=self.maximum, allow_inf_nan=False)
         message = f"Input should be {self._describe()}"
         return in_order([whole, number], custom_error_type="number", custom_error_message=message)
 
@@ -67,8 +69,8 @@ class Number(_Range):
         return " ".join(["a number", " and ".join(limits)]).rstrip()
 
 
-class _Exact(Shown):
-    """Constants of which one is 0, 1 or a boolean. Python takes `True` for 1; JSON doesn't."""
+class _Exact(SourceRepr):
+    """Marks constants that include 0, 1 or a boolean: `True` equals 1 in Python, but not in JSON."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         constants = get_args(source)

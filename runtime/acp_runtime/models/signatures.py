@@ -1,6 +1,6 @@
 """The signatures of model classes: a keyword for each field, by the name of its attribute.
 
-pydantic's show JSON keys, which constructors don't take.
+The signatures that pydantic makes show JSON keys, which these constructors don't take.
 """
 
 from __future__ import annotations

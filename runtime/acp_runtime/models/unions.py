@@ -2,7 +2,7 @@
 
 Each marker is used in an `Annotated[...]` and builds a pydantic-core schema. Where alternatives are tried in order,
 pydantic-core reports the errors of all. Their paths have labels, by which `acp_runtime.models.errors` finds those of
-the alternative that was meant.
+the alternative that the caller intended.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.errors import label
 from acp_runtime.models.json_values import wire_name
-from acp_runtime.models.markers import Shown, in_order, lax_or_strict
+from acp_runtime.models.markers import SourceRepr, in_order, lax_or_strict
 from acp_runtime.models.union_members import concrete_models, members_of, tags_of
 
 
-class ByTag(Shown):
+class ByTag(SourceRepr):
     """A union whose members are told apart by their tags.
 
     A value with a known tag is validated by that tag's member alone. Members without a constant tag (an open
@@ -68,14 +68,14 @@ def _by_key(schema: Any, key: str) -> CoreSchema:
     return cast("CoreSchema", {**schema, "discriminator": key})
 
 
-class _FirstMatch(Shown):
+class _FirstMatch(SourceRepr):
     """A union without a tag. A value becomes an instance of the first member that accepts it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return in_order(_label_members(members_of(source), handler))
 
 
-class _ExactlyOne(Shown):
+class _ExactlyOne(SourceRepr):
     """A union without a tag, of which exactly one member may accept a value."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

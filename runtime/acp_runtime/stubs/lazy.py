@@ -13,9 +13,9 @@ Load = Callable[[str], Any]
 
 
 def lazy_exports(package: str, homes: Mapping[str, Sequence[str]], rest: str = "", names: Sequence[str] = ()) -> Load:
-    """Return a module `__getattr__` (PEP 562) for a package, and make `dir` of the package list the names.
+    """Return a module `__getattr__` (PEP 562) that exports names of submodules, and make `dir` list them.
 
-    The package exports all these names. It has an `__all__`, unless it defines one itself.
+    It provides `__all__`, unless the package defines one itself.
 
     Args:
         package: the name of the package.

@@ -25,15 +25,15 @@ def build_params(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     """
     given = {name: value for name, value in keywords.items() if value is not ABSENT}
     try:
-        return _built(method, given)
+        return _build(method, given)
     except ValidationError:
         copied = {name: _as_lists_and_dicts(value) for name, value in given.items()}
         if all(copied[name] is value for name, value in given.items()):
             raise
-    return _built(method, copied)
+    return _build(method, copied)
 
 
-def ready_made(params: BaseModel, methods: Mapping[str, Any]) -> tuple[Any, BaseModel]:
+def find_method(params: BaseModel, methods: Mapping[str, Any]) -> tuple[Any, BaseModel]:
     """Return the method that params belong to, and the params as an instance of the class that the method declares.
 
     Raises:
@@ -52,7 +52,7 @@ def _models(method: AnyMethod) -> list[type[BaseModel]]:
     return concrete_models(method.params_type)
 
 
-def _built(method: AnyMethod, keywords: dict[str, Any]) -> Any:
+def _build(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     failed: dict[type[BaseModel], ValidationError] = {}
     for model in _models(method):
         try:

@@ -11,7 +11,7 @@ from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
 from acp_runtime.models.model import Model
 from acp_runtime.stubs.extensions import Extension, ExtNotification, ExtRequest, find_handled
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
-from acp_runtime.stubs.params import build_params, ready_made
+from acp_runtime.stubs.params import build_params, find_method
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -285,11 +285,11 @@ class Remote:
         return self._channel.notify(method, build_params(method, keywords))
 
     async def _request_with(self, request: Model) -> Any:
-        return await self._channel.request(*ready_made(request, self.requests))
+        return await self._channel.request(*find_method(request, self.requests))
 
     async def _notify_with(self, notification: Any, params: Any) -> None:
         if not isinstance(notification, ExtNotification):
-            await self._channel.notify(*ready_made(notification, self.notifications))
+            await self._channel.notify(*find_method(notification, self.notifications))
             return
         extension: ExtNotification[Any] = notification  # pyright: ignore[reportUnknownVariableType]
         self._check_name(extension)

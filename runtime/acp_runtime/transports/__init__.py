@@ -1,6 +1,6 @@
 """Byte streams for connections: stdio, subprocesses, memory, transports of applications, descriptors, threads.
 
-The names here are for other packages, too.
+Other packages may use the names that are exported here.
 """
 
 from acp_runtime.transports.files import FileReader as FileReader, FileWriter as FileWriter

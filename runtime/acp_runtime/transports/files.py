@@ -1,4 +1,4 @@
-"""What all writers have in common, and what streams on unbuffered files do, whether a thread waits for them or not."""
+"""The base of all writers, and the bases of readers and writers of unbuffered files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FileReader(ABC):
         return False
 
     def end(self) -> None:  # noqa: B027 - a thread reads to the end of the stream
-        """Read the available bytes, then close, even if other processes could still write, if `read_now` can."""
+        """Read the available bytes if `read_now` can, then close, even if other processes could still write."""
 
     @abstractmethod
     def close(self) -> None:

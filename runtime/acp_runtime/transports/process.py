@@ -116,7 +116,7 @@ class Process:
         return type(reason)(reason.reason, self.returncode, self._stderr.tail)
 
     def leave(self) -> None:
-        """Begin to close: from now on, Ctrl-C is safe, and the rest of stdout is read, so that it doesn't block."""
+        """Begin to close: from now on, Ctrl-C is safe, and the rest of stdout is read, so that the process can exit."""
         self._release.enter_context(interrupts_between_callbacks())
         self.stdout.keep_draining()
 

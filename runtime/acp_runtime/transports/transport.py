@@ -1,4 +1,4 @@
-"""The `Transport` that applications implement, that of asyncio's streams, and what a connection makes of one."""
+"""The `Transport` that applications implement, one for asyncio's streams, and the ends that a connection uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Transport(Protocol):
 
     The bytes are messages of JSON, each ended by a newline. A connection
 
-    * calls `receive` again and again, and not while it has too many messages to handle, so that the peer has to wait.
+    * calls `receive` again and again, but not while too many messages wait for handlers, so that the peer has to wait.
       It takes bytes in pieces of any size; `b""` means that the peer sends nothing more. Sending may go on then;
     * calls `send` with one or more whole messages, and not again before it has returned. Let it wait while the peer
       doesn't read: meanwhile at most `Options.write_high_water_bytes` are buffered, then whoever sends waits, too;
@@ -68,7 +68,7 @@ class StreamTransport:
         try:
             await self._writer.wait_closed()
         except (NotImplementedError, AttributeError):
-            # asyncio's protocol for a write-only pipe, and those like it, have no `wait_closed`, but they can drain.
+            # asyncio's protocol for a write-only pipe has no `wait_closed`, but it can drain.
             self._writer.transport.set_write_buffer_limits(0)
             await self._writer.drain()
         finally:
@@ -78,7 +78,7 @@ class StreamTransport:
 
 
 class TransportEnd(BufferedWriter):
-    """Makes a `Transport` a `ByteSource` and a `ByteWriter`. It is closed at the end of its `async with` block.
+    """A `ByteSource` and a `ByteWriter` on a `Transport`, which is closed at the end of the `async with` block.
 
     Args:
         transport: the transport.

@@ -105,7 +105,13 @@ LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _stream
 
 
 class Peer:
-    """The other end of a connection. It reads only when `receive` is called."""
+    """The other end of a connection. It reads only when `receive` is called.
+
+    Attributes:
+        deadline: how many seconds it waits for a line.
+    """
+
+    deadline = 10.0
 
     def __init__(self, source: ByteSource, writer: ByteWriter) -> None:
         self._source = source
@@ -127,20 +133,21 @@ class Peer:
         self._has_data.set()
 
     async def send(self, *messages: Any) -> None:
-        """Send messages: bytes as they are, anything else as JSON-RPC on a line."""
+        """Send messages: bytes unchanged, anything else as a line of JSON-RPC."""
         for message in messages:
             self.writer.write(message if isinstance(message, bytes) else line(message))
         await self.writer.drain()
 
     async def receive_line(self) -> bytes:
-        while b"\n" not in self._bytes:
-            if self._has_ended:
-                raise EOFError(self._bytes)
-            self._has_data.clear()
-            self._source.resume()
-            await self._has_data.wait()
-        found, self._bytes = self._bytes.split(b"\n", 1)
-        return found
+        async with asyncio.timeout(self.deadline):
+            while b"\n" not in self._bytes:
+                if self._has_ended:
+                    raise EOFError(self._bytes)
+                self._has_data.clear()
+                self._source.resume()
+                await self._has_data.wait()
+        received, self._bytes = self._bytes.split(b"\n", 1)
+        return received
 
     async def receive(self) -> Any:
         return json.loads(await self.receive_line())
@@ -157,10 +164,10 @@ class Peer:
         """Return the messages that the other side sends before it answers an unknown request."""
         self._next += 1
         await self.send({"id": self._next, "method": "quiet"})
-        found: list[Any] = []
+        messages: list[Any] = []
         while (message := await self.receive()).get("id") != self._next:
-            found.append(message)
-        return found
+            messages.append(message)
+        return messages
 
     async def stop(self) -> None:
         await self._source.stop()
@@ -171,12 +178,12 @@ class Peer:
 
     async def rest(self) -> list[Any]:
         """Return all further messages until the other side closes."""
-        found: list[Any] = []
+        messages: list[Any] = []
         try:
             while True:
-                found.append(await self.receive())
+                messages.append(await self.receive())
         except EOFError:
-            return found
+            return messages
 
 
 def line(message: Any) -> bytes:
