@@ -6,7 +6,11 @@ import asyncio
 
 import pytest
 
-from tests.support.runtime.peer import LINKS, calling
+from acp_bindings.v1.connecting import CLIENT_SIDE
+from acp_runtime import Options
+from acp_runtime.connection import Connection, run
+from acp_runtime.transports.memory import MemoryPipe
+from tests.support.runtime.peer import LINKS, PlainClient, calling
 from tests.support.runtime.random_peer import iterations
 
 
@@ -23,3 +27,18 @@ async def test_rule_19_so_many_cancelled_calls_are_remembered_and_no_more(caplog
     assert [record.getMessage() for record in caplog.records] == [f"Ignored a response with an unknown id: {first}"]
 
 
+async def test_rule_18_a_message_beyond_the_mark_is_written_before_the_iteration_ends() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(write_high_water_bytes=1000))
+    unwritten: list[int] = []
+
+    async def send(text: str) -> None:
+        sending = asyncio.ensure_future(connection.remote.ext_request("_send", text))
+        await asyncio.sleep(0)
+        unwritten.append(there.unwritten)
+        sending.cancel()
+
+    await asyncio.gather(send("first"), send("small"), send("x" * 1000))
+    connection.stop()
+    await run(connection)
+    assert unwritten[0] < 1000 < unwritten[2]

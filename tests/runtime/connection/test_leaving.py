@@ -119,7 +119,7 @@ async def test_rule_22_a_hurried_closing_does_not_wait_for_a_peer_that_does_not_
             began.set()
             await asyncio.Event().wait()
 
-    async with left(LINKS["memory"], Stuck, eof_grace=600, flush_deadline=600) as (connection, peer):
+    async with left(LINKS["pipes"], Stuck, eof_grace=600, flush_deadline=600) as (connection, peer):
         sending = asyncio.ensure_future(connection.remote.ext_notification("_large", "x" * 10_000_000))
         await peer.send(update("s", "1"))
         await began.wait()
