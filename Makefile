@@ -19,7 +19,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff api-changes docs fetch upgrade test-quick test test-all test-pydantic stress coverage lint $(LINTERS) demo bench bench-quick crater build check-dist lock clean
+.PHONY: help regen check diff api-changes docs fetch upgrade test-quick test test-all test-pydantic stress coverage mutants lint $(LINTERS) demo bench bench-quick crater build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
@@ -91,6 +91,9 @@ coverage: $(TEST) ## Print the lines and branches of codegen/ and runtime/ that 
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/python -m coverage run $(PYTEST) $(TESTS) || failed=$$?; \
 	$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report && exit $${failed:-0}
+
+mutants: $(TEST) ## Change the code in one small place at a time; list what no test notices: make mutants [FOLDERS=codegen/read] [SAMPLE=100] [SEED=1] [JOBS=2]
+	nice $(BIN)/python -m tools.mutants $(FOLDERS) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(FOLDERS),,--page)
 
 lint: $(DEV) ## Check style, types, workflows and issue forms; run all tools, then fail if one of them failed
 	@$(MAKE) --no-print-directory --keep-going --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(LINTERS)

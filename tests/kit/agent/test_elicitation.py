@@ -10,7 +10,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, Field, RootModel, SecretStr
+from pydantic import BaseModel, Field, RootModel, SecretStr, ValidationError
 
 from acp_bindings import v1
 from acp_kit.agent import Turn
@@ -305,3 +305,35 @@ def test_a_model_may_wrap_a_form() -> None:
 def test_a_field_of_a_json_schema_that_a_form_can_not_have_is_refused(field: Any) -> None:
     with pytest.raises(ValueError, match="colour"):
         form_schema({"type": "object", "properties": {"colour": field}})
+
+
+INTEGER: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 4}
+NUMBER: dict[str, Any] = {"type": "number", "minimum": 0.5, "maximum": 1.5}
+TEXT: dict[str, Any] = {"type": "string", "minLength": 2, "maxLength": 3}
+LIST: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string", "enum": ["a", "b", "c"]},
+    "minItems": 1,
+    "maxItems": 2,
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "allowed", "refused"),
+    [
+        (INTEGER, [1, 4], [0, 5]),
+        (NUMBER, [0.5, 1.5], [0.25, 1.75, float("inf"), float("nan")]),
+        (TEXT, ["ab", "abc"], ["a", "abcd"]),
+        (LIST, [["a"], ["a", "c"]], [[], ["a", "b", "c"]]),
+    ],
+    ids=["integer", "number", "text", "list"],
+)
+def test_values_are_allowed_up_to_the_limits_of_a_field(
+    field: dict[str, Any], allowed: list[Any], refused: list[Any]
+) -> None:
+    form = {"type": "object", "properties": {"x": field}}
+    for value in allowed:
+        assert read_values(form, {"x": value}) == {"x": value}
+    for value in refused:
+        with pytest.raises(ValidationError):
+            read_values(form, {"x": value})

@@ -150,3 +150,9 @@ async def test_a_terminal_that_can_not_be_released_hides_no_error() -> None:
     with pytest.raises(RemoteError, match="no release"):
         async with terminal(Client(refused=["release"])):
             pass
+
+
+async def test_the_output_so_far_is_read_while_the_command_runs() -> None:
+    client = Client()
+    async with terminal(client) as command:
+        assert await command.output() == "so far"

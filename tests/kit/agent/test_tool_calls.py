@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import ContentBlockText
-from acp_kit.agent import Turn
+from acp_kit.agent import Session, Turn
 from tests.support.kit.turns import updates_of
 
 
@@ -81,3 +81,12 @@ async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:
     ends = [update for update in await updates_of(act) if update.session_update == "tool_call_update"]
     assert [(end.status, texts(end)) for end in ends] == [("completed", ["found"]), ("failed", ["no network"])]
     assert ends[0].raw_output == [1]
+
+
+def test_a_wanted_id_is_used_once_and_never_in_a_continued_session() -> None:
+    client: Any = None
+    session = Session(client, "s", cwd="/work")
+    assert session.tool_call_id("read") == "read"
+    assert session.tool_call_id("read") != "read"
+    continued = Session(client, "s", cwd="/work", continued=True)
+    assert continued.tool_call_id("read") != "read"

@@ -97,3 +97,17 @@ async def test_a_proxy_has_the_capabilities_and_the_info_of_its_peer(link: Link)
         assert agent.capabilities.load_session is True
         assert agent.peer_info is not None
         assert json.loads(agent.peer_info.model_dump_json()) == info
+
+
+async def test_logins_in_the_terminal_hide_no_other_method_that_is_missing(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Terminal(Boastful):
+        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+            login = AuthMethodTerminal(id="login", name="Log in")
+            return (await super().initialize(request)).model_copy(update={"auth_methods": [login]})
+
+    async with serving(link, Terminal):
+        pass
+    (error,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert error.endswith("session/list, session/load") or error.endswith("session/load, session/list")

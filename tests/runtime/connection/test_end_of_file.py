@@ -179,3 +179,29 @@ async def test_rule_22_in_v2_updates_after_the_response_are_handled_before_wait_
         await agent.session_prompt(session_id="s", prompt=[v2_draft.ContentBlockText(text="hi")])
         assert (await agent.wait_closed()).exit_code == 3
         assert len(handled) == 100
+
+
+async def test_rule_22_handlers_that_finish_within_the_deadline_are_not_abandoned(link: Link) -> None:
+    handled: list[str] = []
+
+    async def slow() -> None:
+        await asyncio.sleep(0.01)
+
+    async with calling(link, recording(handled, slow), handler_deadline=0.2, eof_grace=0.01) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        id = (await peer.receive())["id"]
+        answer = line({"id": id, "result": {"stopReason": "end_turn"}})
+        await peer.send(b"".join(line(update("s", text)) for text in numbers(25)) + answer)
+        await peer.end()
+        await turn
+        assert handled == numbers(25)
+
+
+async def test_rule_22_a_call_whose_response_breaks_off_fails_with_the_end_of_the_connection(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        id = (await peer.receive())["id"]
+        await peer.send(line({"id": id, "result": {"stopReason": "end_turn"}})[:-5])
+        await peer.end()
+        with pytest.raises(ConnectionClosed, match="The peer closed the connection"):
+            await turn

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, model_validator
 from pydantic_core import PydanticSerializationError
 
 from acp_runtime import ExtNotification, ExtRequest, InvalidResponse
@@ -86,3 +87,18 @@ async def test_a_name_of_the_schema_can_not_be_called_as_an_extension(link: Link
         with pytest.raises(ValueError, match="Call `session_cancel` instead"):
             await agent.notify(ExtNotification("session/cancel", Ours, unprefixed=True), Ours(text="a"))
         assert await peer.until_quiet() == []
+
+
+async def test_rule_9_a_validator_that_raises_another_error_makes_a_result_invalid(link: Link) -> None:
+    class Picky(BaseModel):
+        @model_validator(mode="before")
+        @classmethod
+        def _fail(cls, _: Any) -> Any:
+            raise LookupError("no such thing")
+
+    picky = ExtRequest("_acme/picky", Ours, Picky)
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(picky, Ours(text="a")))
+        await answer(peer, {})
+        with pytest.raises(InvalidResponse, match="a validator raised LookupError"):
+            await call

@@ -14,7 +14,8 @@ from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection
 from tests.support.runtime.idle import is_idle
-from tests.support.runtime.peer import Link, Peer, PlainClient, run_over, text_of, update
+from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, line, run_over, text_of, update
+from tests.support.runtime.random_peer import iterations
 
 pytestmark = pytest.mark.every_link
 
@@ -70,3 +71,59 @@ async def test_rule_22_after_a_handler_that_ignores_its_cancellation_no_other_st
         await peer.send(update("s", "1"), update("s", "2"))
         await peer.until_quiet()
     assert handled == ["1"]
+
+
+async def test_rule_22_discarded_messages_are_counted_once_although_the_closing_is_hurried(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    began, interrupted = asyncio.Event(), asyncio.Event()
+
+    class Stubborn(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                interrupted.set()
+                await asyncio.Event().wait()  # until it is cancelled again
+
+    async with left(link, Stubborn, eof_grace=0.0, high_water_messages=2) as (connection, peer):
+        await peer.send(*(update("s", str(number)) for number in range(100)))
+        await began.wait()
+        connection.stop()
+        await interrupted.wait()  # leaving the block hurries the closing
+    assert [record.getMessage()[:9] for record in caplog.records] == ["Discarded"]
+
+
+async def test_rule_22_queued_messages_and_lines_that_wait_are_counted_as_discarded(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    began = asyncio.Event()
+
+    class Stuck(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            began.set()
+            await asyncio.Event().wait()
+
+    async with left(LINKS["memory"], Stuck, eof_grace=0.0, high_water_messages=2) as (_, peer):
+        await peer.send(b"".join(line(update("s", str(number))) for number in range(100)))
+        await began.wait()
+    assert "Discarded 99 received messages" in caplog.text
+
+
+async def test_rule_22_a_hurried_closing_does_not_wait_for_a_peer_that_does_not_read() -> None:
+    began = asyncio.Event()
+
+    class Stuck(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            began.set()
+            await asyncio.Event().wait()
+
+    async with left(LINKS["pipes"], Stuck, eof_grace=600, flush_deadline=600) as (connection, peer):
+        sending = asyncio.ensure_future(connection.remote.ext_notification("_large", "x" * 10_000_000))
+        await peer.send(update("s", "1"))
+        await began.wait()
+        connection.stop()
+        await iterations(3)  # it waits for the handler; leaving the block hurries it
+    with pytest.raises(ConnectionClosed):
+        await sending

@@ -9,7 +9,7 @@ from threading import Timer
 
 import pytest
 
-pytest.importorskip("fcntl", reason="needs POSIX")
+fcntl = pytest.importorskip("fcntl", reason="needs POSIX")
 
 from acp_runtime.transports.descriptors import FdReader
 
@@ -51,4 +51,15 @@ async def test_reading_now_does_not_block_when_the_loop_was_about_to_read() -> N
     assert received.data == [b"a", b"b"]
     reader.close()
     late.join()
+    os.close(write)
+
+
+async def test_the_end_of_a_reader_takes_everything_that_a_large_pipe_holds() -> None:
+    read, write = os.pipe()
+    size = fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1024 * 1024)
+    os.write(write, b"x" * size)
+    received, reader = _Received(), FdReader(FileIO(read))
+    reader.start(received)
+    reader.end()  # although the pipe is open for writing
+    assert len(b"".join(received.data)) == size
     os.close(write)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import Schema, ref
+from tests.support.codegen.build import STRING, Schema, ref
 from tests.support.diff.cases import KIND, ON_ERROR, Case, enum, kinds, may
 
 SOFT = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
@@ -33,4 +33,6 @@ CASES = [
     case("open enum's value removed", "enum-open-value-removed", "SRSSS", (OPEN_MORE, OPEN), "ca", "result"),
     case("enum opened", "enum-opened", "BSSBS", (CLOSED, OPEN), "az"),
     case("enum closed", "enum-closed", "SBBSS", (OPEN, CLOSED), "za"),
+    case("closed enum became any text", "type-changed", "BSSBS", (CLOSED, STRING), "az"),
+    case("any text became a closed enum", "type-changed", "SBBSS", (STRING, CLOSED), "za"),
 ]

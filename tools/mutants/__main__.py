@@ -1,0 +1,83 @@
+"""The command: `python -m tools.mutants [FOLDER...]`, or `python -m tools.mutants replay`."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+
+from tools.mutants.changes import Change, changes_of, restore
+from tools.mutants.known import equivalent
+from tools.mutants.measuring import measured
+from tools.mutants.page import write_page
+from tools.mutants.paths import FOLDERS, files_of, tests_of
+from tools.mutants.replay import replay
+from tools.mutants.results import Folder, Result, commit, table
+from tools.mutants.running import Runner
+
+
+def main() -> int:
+    """Run the command. Return its exit code."""
+    if sys.argv[1:2] == ["replay"]:
+        return replay()
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
+    parser.add_argument("folders", nargs="*", help="folders or files of code, by default those of the page")
+    parser.add_argument("--sample", type=int, help="try so many changes of each folder")
+    parser.add_argument("--seed", type=int, default=1, help="chooses the sample")
+    parser.add_argument("--jobs", type=int, default=1, help="try so many changes at a time")
+    parser.add_argument("--minutes", type=float, default=600, help="stop after so many minutes")
+    parser.add_argument("--page", action="store_true", help="write the numbers of docs/project/mutants.md")
+    arguments = parser.parse_args()
+    deadline = time.time() + arguments.minutes * 60
+    folders: list[Folder] = []
+    for code in arguments.folders or FOLDERS:
+        try:
+            folder = _tried(code.rstrip("/"), arguments.sample, arguments.seed, arguments.jobs, deadline)
+        finally:
+            restore()
+        folder.write()
+        folders.append(folder)
+    print("\n".join(table(folders)))
+    if arguments.page:
+        write_page()
+    return 0
+
+
+def _tried(code: str, sample: int | None, seed: int, jobs: int, deadline: float) -> Folder:
+    files = files_of(code)
+    changes = [change for file in files for change in changes_of(file)]
+    chosen = changes if sample is None else random.Random(seed).sample(changes, min(sample, len(changes)))
+    known = {entry.change: entry.reason for entry in equivalent()}
+    left = [change for change in chosen if change not in known]
+    print(f"{code}: {len(changes)} changes, {len(left)} to try", flush=True)
+    runner = Runner(left, measured(tests_of(code), files_of(code.split("/", 1)[0])), jobs, deadline)
+    for index, result in runner.run():
+        _print(left[index], result)
+    results = dict(zip(left, (runner.results[index] for index in range(len(left))), strict=True))
+    return Folder(
+        code=code,
+        commit=commit(),
+        sample=sample,
+        seed=seed,
+        changes=len(changes),
+        results=[
+            (change, change.line(), results.get(change) or Result("equivalent", known.get(change, "")))
+            for change in chosen
+        ],
+    )
+
+
+def _print(change: Change, result: Result) -> None:
+    place = f"{change.file}:{change.line()} {change.function}"
+    what = f"{_short(change.old)} -> {_short(change.new)}"
+    print(f"{result.result:9} {result.seconds:5.1f} s {place}: {what} | {result.by}", flush=True)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else f"{text[:39]}…{text[-40:]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

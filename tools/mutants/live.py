@@ -1,0 +1,79 @@
+"""Puts a change into the functions of a running process, by assigning to their `__code__`."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+
+from tools.mutants.changes import Change
+from tools.mutants.paths import ROOT
+
+Functions = dict[tuple[str, str, int], list[FunctionType]]
+_IS_FUNCTION = 0x1 | 0x2  # inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+
+
+class ChangesImportError(Exception):
+    """The change is in code that runs at import, or changes what a function needs of the one around it."""
+
+
+def live_functions(files: set[str]) -> Functions:
+    """Return the functions of some files by file, qualified name and first line."""
+    paths = {str(ROOT / file) for file in files}
+    functions: Functions = {}
+    gc.unfreeze()  # what is frozen isn't listed
+    for value in gc.get_objects():
+        if type(value) is FunctionType and value.__code__.co_filename in paths:
+            functions.setdefault(_key(value.__code__), []).append(value)
+    gc.freeze()
+    return functions
+
+
+def changed_code(change: Change, functions: Functions) -> list[tuple[FunctionType, CodeType]]:
+    """Return each changed function with its new `__code__`.
+
+    Raises:
+        ChangesImportError: the process has to import the changed file instead.
+    """
+    path = str(ROOT / change.file)
+    old = compile(change.source(), path, "exec", dont_inherit=True)
+    new = compile(change.changed(), path, "exec", dont_inherit=True)
+    changed: list[tuple[FunctionType, CodeType]] = []
+    for before, after in _changed_functions(old, new):
+        for function in functions.get(_key(before), []):
+            if before.co_freevars != after.co_freevars:
+                raise ChangesImportError
+            changed.append((function, after))
+    if not changed:
+        raise ChangesImportError
+    return changed
+
+
+def _key(code: CodeType) -> tuple[str, str, int]:
+    return code.co_filename, code.co_qualname, code.co_firstlineno
+
+
+def _changed_functions(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """Yield the changed functions, and the unchanged ones inside them, which are made anew."""
+    if old == new:
+        return
+    inside = list(zip(_inside(old), _inside(new), strict=False))
+    if old.co_flags & _IS_FUNCTION == _IS_FUNCTION:
+        yield old, new
+        if [before.co_qualname for before in _inside(old)] == [after.co_qualname for after in _inside(new)]:
+            for pair in inside:
+                yield from _changed_functions(*pair)
+    elif _own(old) != _own(new) or len(_inside(old)) != len(_inside(new)):
+        raise ChangesImportError
+    else:
+        for pair in inside:
+            yield from _changed_functions(*pair)
+
+
+def _inside(code: CodeType) -> list[CodeType]:
+    return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+
+
+def _own(code: CodeType) -> tuple[bytes, tuple[str, ...], list[object]]:
+    """Return what is executed in the code itself."""
+    return code.co_code, code.co_names, [constant for constant in code.co_consts if not isinstance(constant, CodeType)]

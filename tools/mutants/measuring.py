@@ -1,0 +1,163 @@
+"""What each test does with unchanged code: how long it takes, and which lines it executes, also in programs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import coverage
+import pytest
+
+from tools.mutants.forks import fork, reports
+from tools.mutants.paths import BUILD, ROOT
+
+PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=sys", "--tb=native"]
+_COVERAGE_OF_PROGRAMS = """[run]
+context = ${MUTANTS_TEST}
+data_file = {folder}/data
+parallel = true
+sigterm = true
+disable_warnings = trace-changed
+include = {files}
+"""
+
+
+@dataclass
+class Measured:
+    """What was measured.
+
+    Attributes:
+        seconds: how long each test takes, by its id.
+        failed: the tests that fail without a change.
+        imported: the lines that are executed at import, by file.
+        tests: the tests that execute a line, by file and line.
+        programs: the same for the tests that start a program that executes the line.
+        start_programs: the tests that start programs.
+    """
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+    imported: dict[str, set[int]] = field(default_factory=dict)
+    tests: dict[str, dict[int, list[str]]] = field(default_factory=dict)
+    programs: dict[str, dict[int, list[str]]] = field(default_factory=dict)
+    start_programs: set[str] = field(default_factory=set)
+
+
+def measured(paths: Sequence[str], files: Sequence[str]) -> Measured:
+    """Run the tests once, or read what an earlier run with the same code and tests wrote."""
+    kept = BUILD / f"measured-{_digest(paths, files)}.json"
+    if not kept.exists():
+        BUILD.mkdir(parents=True, exist_ok=True)
+        print(f"Running {' '.join(paths)} unchanged, to see which lines each test executes", flush=True)
+        with fork(lambda _: _measure(paths, files, kept)) as read:
+            list(reports(read))
+        if not kept.exists():
+            raise SystemExit(f"The tests could not be measured: {' '.join(paths)}")
+    data = json.loads(kept.read_text())
+    return Measured(
+        seconds=data["seconds"],
+        failed=set(data["failed"]),
+        imported={file: set(lines) for file, lines in data["imported"].items()},
+        tests=_by_line(data["tests"]),
+        programs=_by_line(data["programs"]),
+        start_programs=set(data["start_programs"]),
+    )
+
+
+def _by_line(data: dict[str, dict[str, list[str]]]) -> dict[str, dict[int, list[str]]]:
+    return {file: {int(line): tests for line, tests in lines.items()} for file, lines in data.items()}
+
+
+def _digest(paths: Sequence[str], files: Sequence[str]) -> str:
+    digest = hashlib.sha256(json.dumps([list(paths), list(files)]).encode())
+    for root in ("runtime", "kit", "codegen", "generated", *paths, "tests/support"):
+        for file in sorted((ROOT / root).rglob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _measure(paths: Sequence[str], files: Sequence[str], kept: Path) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="mutants-lines-"))
+    try:
+        included = [str(ROOT / file) for file in files]
+        settings = folder / "coverage.ini"
+        text = _COVERAGE_OF_PROGRAMS.replace("{folder}", str(folder)).replace("{files}", "\n    ".join(["", *included]))
+        settings.write_text(text)
+        os.environ["COVERAGE_PROCESS_START"] = str(settings)
+        os.environ["MUTANTS_TEST"] = ""
+        lines = coverage.Coverage(data_file=None, config_file=str(settings))
+        recorder = _Recorder(lines)
+        lines.start()
+        code = pytest.main([*paths, *PYTEST_ARGUMENTS], plugins=[recorder])
+        lines.stop()
+        if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return
+        of_programs = coverage.Coverage(data_file=str(folder / "combined"), config_file=False)
+        of_programs.combine([str(folder)])
+        kept.write_text(json.dumps(_result(recorder, files, lines.get_data(), of_programs.get_data())))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _result(recorder: _Recorder, files: Sequence[str], here: Any, programs: Any) -> dict[str, Any]:
+    imported: dict[str, list[int]] = {}
+    tests: dict[str, dict[int, list[str]]] = {}
+    of_programs: dict[str, dict[int, list[str]]] = {}
+    for file in files:
+        executed = here.contexts_by_lineno(str(ROOT / file))
+        imported[file] = sorted(line for line, contexts in executed.items() if "" in contexts)
+        tests[file] = {line: sorted(set(contexts) - {""}) for line, contexts in executed.items()}
+        executed = programs.contexts_by_lineno(str(ROOT / file))
+        of_programs[file] = {line: sorted(set(contexts) - {""}) for line, contexts in executed.items()}
+    return {
+        "seconds": recorder.seconds,
+        "failed": sorted(recorder.failed),
+        "imported": imported,
+        "tests": tests,
+        "programs": of_programs,
+        "start_programs": sorted(recorder.start_programs),
+    }
+
+
+class _Recorder:
+    """A plugin that records what each test does."""
+
+    def __init__(self, lines: coverage.Coverage) -> None:
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+        self.start_programs: set[str] = set()
+        self._lines = lines
+        self._test = ""
+        sys.addaudithook(self._audit)
+
+    def _audit(self, event: str, _: Any) -> None:
+        if event in ("subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec"):
+            self.start_programs.add(self._test)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
+        self._test = os.environ["MUTANTS_TEST"] = item.nodeid
+        if "fork_server" in getattr(item, "fixturenames", ()):
+            self.start_programs.add(self._test)
+        if sys.gettrace() is None:  # the test before it has used another one
+            self._lines.stop()
+            self._lines.start()
+        self._lines.switch_context(self._test)
+        began = time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            self.seconds[item.nodeid] = round(time.perf_counter() - began, 4)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)

@@ -1,0 +1,44 @@
+"""Where the runner finds code and tests, and where it writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+BUILD = ROOT / "build/mutants"
+PAGE = ROOT / "docs/project/mutants.md"
+
+
+# The folders of the page. Others, and single files, can be given to the command.
+FOLDERS = [
+    "runtime/acp_runtime/jsonrpc",
+    "runtime/acp_runtime/transports",
+    "runtime/acp_runtime/stubs",
+    "runtime/acp_runtime/models",
+    "runtime/acp_runtime/connection",
+    "codegen/read",
+    "codegen/diff",
+    "codegen/emit",
+    "kit/acp_kit/agent",
+    "kit/acp_kit/client",
+    "kit/acp_kit/history",
+    "kit/acp_kit/local",
+]
+
+
+def files_of(code: str) -> list[str]:
+    """Return the Python files of a folder, in the order of their names, or the file itself."""
+    path = ROOT / code
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    return [str(file.relative_to(ROOT)) for file in files]
+
+
+def tests_of(code: str) -> list[str]:
+    """Return the tests that should notice a change in a folder or file: in codegen and kit its folder's."""
+    root, *parts = code.split("/")
+    if root in ("runtime", "generated"):
+        return ["tests/runtime", "tests/generated"]
+    inside = parts[1:] if root == "kit" else parts
+    folder = Path("tests", root, *inside[:1])
+    return [str(folder if (ROOT / folder).is_dir() else folder.parent)]

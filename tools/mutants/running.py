@@ -1,0 +1,341 @@
+"""Runs tests with a change, in forks of a process that has collected them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from itertools import count, pairwise
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tools.mutants.changes import Change, lines_of_statement
+from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
+from tools.mutants.live import ChangesImportError, Functions, changed_code, live_functions
+from tools.mutants.measuring import PYTEST_ARGUMENTS, Measured
+from tools.mutants.paths import BUILD, ROOT
+from tools.mutants.results import Result
+
+# A test hangs after so many seconds, and so many times the seconds that it takes.
+PATIENCE = 4
+PATIENCE_FACTOR = 8
+# A line that more tests than this execute isn't only executed when something is used for the first time.
+_MANY = 20
+# So many seconds of tests are run because they may use what was made on first use.
+_SECONDS_AFTER_FIRST_USE = 6.0
+
+
+class Collected:
+    """A plugin that runs a function in place of the tests."""
+
+    def __init__(self, run: Callable[[list[pytest.Item]], None]) -> None:
+        self._run = run
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the function."""
+        session.config.pluginmanager.unregister(name="terminalreporter")
+        self._run(session.items)
+        return True
+
+
+class Failures:
+    """A plugin that reports the first failure and ends the process."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """End the process if a test has failed."""
+        self._end_if_failed(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """End the process if a file can't be collected."""
+        self._end_if_failed(report)
+
+    def _end_if_failed(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if report.failed:
+            self._report(["failed", report.nodeid])
+            os._exit(0)
+
+
+class Ordered:
+    """A plugin that runs some tests, in their order, and reports the beginning of each."""
+
+    def __init__(self, tests: Sequence[str], report: Report) -> None:
+        self._places = {test: place for place, test in enumerate(tests)}
+        self._report = report
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep the tests."""
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self._places), key=lambda item: self._places[item.nodeid]
+        )
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Report the beginning of a test."""
+        self._report(["began", nodeid])
+
+
+def first_failure(
+    items: Sequence[pytest.Item], seconds: Mapping[str, float], prepare: Callable[[], None]
+) -> str | None:
+    """Run tests in a fork. Return the test that failed, hung or ended the process, and how."""
+    if not items:
+        return None
+
+    def work(report: Report) -> None:
+        prepare()
+        items[0].config.pluginmanager.register(Failures(report))
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            report(["began", item.nodeid])
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        report(["end", ""])
+
+    return _outcome(work, seconds)
+
+
+def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) -> str | None:
+    """Collect and run tests in a fork of this process, which has imported none of our packages."""
+
+    def work(report: Report) -> None:
+        sys.dont_write_bytecode = True
+        report(["began", "import"])
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        plugins = [Ordered(tests, report), Failures(report)]
+        if pytest.main([*files, *PYTEST_ARGUMENTS], plugins=plugins) == pytest.ExitCode.OK:
+            report(["end", ""])
+
+    return _outcome(work, {"import": 5, **seconds})
+
+
+def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> str | None:
+    """Return the test that failed, hung or ended the process."""
+
+    def patience(report: Any) -> float:
+        return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 1.0)
+
+    test, what = "", ""
+    with own_folder_for_temporary_files(), fork(lambda report: (_silence(), work(report))[1]) as read:
+        try:
+            for what, test in reports(read, patience):
+                if what in ("failed", "end"):
+                    break
+        except TimeoutError:
+            return f"{test} (hangs)"
+    if what == "end":
+        return None
+    return test if what == "failed" else f"{test} (ends the process)"
+
+
+def _silence() -> None:
+    """Discard what this process and programs that it starts print."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    os.close(nothing)
+
+
+_number = count(1)
+
+
+@contextmanager
+def on_disk(change: Change) -> Iterator[None]:
+    """Write the change to disk. One process at a time does that."""
+    file = ROOT / change.file
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        old, stat = file.read_bytes(), file.stat()
+        try:
+            file.write_text(change.changed())
+            # No other version of the file has this time, so Python never uses another version's bytecode.
+            time_of_change = 1_000_000_000 + os.getpid() * 1000 + next(_number) % 1000
+            os.utime(file, (time_of_change, time_of_change))
+            os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+            yield
+        finally:
+            file.write_bytes(old)
+            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            del os.environ["PYTHONDONTWRITEBYTECODE"]
+
+
+class Runner:
+    """Runs the tests of some changes: first those that notice most per second.
+
+    A change is tried in a process that has used the code, where a test costs least; then in one that has only imported
+    it, because what is cached on first use was not changed in the other; then on disk, for programs that tests start;
+    and last in a process that imports the changed file.
+    """
+
+    def __init__(self, changes: Sequence[Change], measured: Measured, jobs: int, deadline: float) -> None:
+        self._changes = changes
+        self._measured = measured
+        self._jobs = jobs
+        self._deadline = deadline
+        self._kills: Counter[str] = Counter()
+        self._items: dict[str, pytest.Item] = {}
+        self._functions: Functions = {}
+        self._used_before: set[tuple[str, str]] = set()
+        self.results: dict[int, Result] = {}
+
+    def run(self) -> Iterator[tuple[int, Result]]:
+        """Try all changes. Yield the number and the result of each attempt that noticed one, and of the last attempt."""
+        with fork(self._run_collected) as read:
+            for index, result in reports(read):
+                self._keep(index, Result(**result))
+                yield index, self.results[index]
+        yield from self._phase(self._at_import)
+
+    def _run_collected(self, report: Report) -> None:
+        def run(items: list[pytest.Item]) -> None:
+            self._items = {item.nodeid: item for item in items if item.nodeid not in self._measured.failed}
+            self._functions = live_functions({change.file for change in self._changes})
+            with fork(self._run_warm) as read:
+                for index, result in reports(read):
+                    if index == -1:
+                        self._used_before |= {(file, function) for file, function in result}
+                        continue
+                    self._keep(index, Result(**result))
+                    report([index, asdict(self.results[index])])
+            for attempt in (self._after_first_use, self._in_programs):
+                for index, result in self._phase(attempt):
+                    report([index, asdict(result)])
+
+        paths = dict.fromkeys(test.split("::")[0] for test in self._measured.seconds)
+        pytest.main([*paths, *PYTEST_ARGUMENTS], plugins=[Collected(run)])
+
+    def _run_warm(self, report: Report) -> None:
+        """Use the code once, then try the changes."""
+        self._use()
+        report([-1, sorted(self._used_before)])
+        for index, result in self._phase(self._covering):
+            report([index, asdict(result)])
+
+    def _use(self) -> None:
+        """Run a test of each file, and note which functions they call."""
+        files = {str(ROOT / change.file): change.file for change in self._changes}
+
+        def profile(frame: FrameType, event: str, _: object) -> None:
+            code = frame.f_code
+            if event == "call" and code.co_filename in files:
+                self._used_before.add((files[code.co_filename], code.co_qualname.replace(".<locals>", "")))
+
+        sys.setprofile(profile)
+        for item, following in pairwise([*self._cheapest_of_each_file(), None]):
+            if item is not None:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        sys.setprofile(None)
+
+    def _phase(self, attempt: Callable[[int], str | None]) -> Iterator[tuple[int, Result]]:
+        """Try the changes that nothing has noticed yet."""
+        left = [index for index in range(len(self._changes)) if self._is_left(index)]
+
+        def work(number: int) -> dict[str, Any]:
+            if time.time() > self._deadline:
+                return asdict(Result("unfinished"))
+            began = time.monotonic()
+            by = attempt(left[number])
+            if by is not None:
+                self._kills[by.split(" ")[0]] += 1
+            return asdict(Result("survived" if by is None else "killed", by or "", round(time.monotonic() - began, 2)))
+
+        for number, result in share(len(left), self._jobs, work):
+            self._keep(left[number], Result(**result))
+            yield left[number], self.results[left[number]]
+
+    def _is_left(self, index: int) -> bool:
+        return index not in self.results or self.results[index].result == "survived"
+
+    def _keep(self, index: int, result: Result) -> None:
+        seconds = self.results[index].seconds if index in self.results else 0
+        self.results[index] = replace(result, seconds=round(result.seconds + seconds, 2))
+        if result.by:
+            self._kills[result.by.split(" ")[0]] += 1
+
+    # The attempts. Each returns what noticed the change.
+
+    def _covering(self, index: int) -> str | None:
+        """Run the tests that execute the changed line."""
+        return self._in_fork(index, self._tests(self._measured.tests, index))
+
+    def _after_first_use(self, index: int) -> str | None:
+        """Run the tests that may use what the changed line made when it was first used."""
+        covering = self._tests(self._measured.tests, index)
+        change = self._changes[index]
+        if len(covering) > _MANY or (change.file, change.function) not in self._used_before:
+            return None
+        others, left = set[str](), _SECONDS_AFTER_FIRST_USE
+        for test in self._ordered(self._tests_of_file(index) - covering - self._measured.start_programs):
+            left -= self._measured.seconds[test]
+            if left > 0:
+                others.add(test)
+        return self._in_fork(index, covering | others)
+
+    def _in_programs(self, index: int) -> str | None:
+        """Run the tests that start a program that executes the changed line."""
+        tests = self._tests(self._measured.programs, index)
+        if not tests:
+            return None
+        with on_disk(self._changes[index]):
+            return self._in_fork(index, tests)
+
+    def _at_import(self, index: int) -> str | None:
+        """Run tests in a process that imports the changed file."""
+        change = self._changes[index]
+        if not self._lines(index) & self._measured.imported[change.file] and self._tests(self._measured.tests, index):
+            return None
+        tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.start_programs
+        with on_disk(change):
+            return first_failure_at_import(self._ordered(tests - self._measured.failed), self._measured.seconds)
+
+    def _in_fork(self, index: int, tests: Iterable[str]) -> str | None:
+        items = [self._items[test] for test in self._ordered(test for test in tests if test in self._items)]
+        try:
+            changed = changed_code(self._changes[index], self._functions)
+        except ChangesImportError:
+            return None
+
+        def put() -> None:
+            for function, code in changed:
+                function.__code__ = code
+
+        return first_failure(items, self._measured.seconds, put)
+
+    def _tests_of_file(self, index: int) -> set[str]:
+        by_line = self._measured.tests[self._changes[index].file]
+        return {test for tests in by_line.values() for test in tests}
+
+    def _lines(self, index: int) -> set[int]:
+        change = self._changes[index]
+        return set(lines_of_statement(change.source(), change.line()))
+
+    def _tests(self, by_line: dict[str, dict[int, list[str]]], index: int) -> set[str]:
+        executed = by_line[self._changes[index].file]
+        return {test for line in self._lines(index) for test in executed.get(line, ())}
+
+    def _ordered(self, tests: Iterable[str]) -> list[str]:
+        """Return the tests, those first that have noticed most per second."""
+
+        def worth(test: str) -> float:
+            kills = self._kills[test] + 0.2
+            return (
+                -kills / (self._measured.seconds[test] + 0.005) * (0.1 if test in self._measured.start_programs else 1)
+            )
+
+        return sorted(tests, key=lambda test: (worth(test), test))
+
+    def _cheapest_of_each_file(self) -> list[pytest.Item]:
+        cheapest: dict[str, str] = {}
+        for test in sorted(self._items, key=lambda test: self._measured.seconds[test]):
+            if test not in self._measured.start_programs:
+                cheapest.setdefault(test.split("::")[0], test)
+        return [self._items[test] for test in sorted(cheapest.values())]
