@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help regen check diff api-changes docs fetch upgrade test-quick test test-all test-pydantic stress coverage mutants lint $(LINTERS) demo bench bench-quick crater build check-dist lock clean
 
 help: ## List the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-13s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
 
 # These commands print only to stderr, because the stdout of `make diff` may be redirected to a file.
 $(CODEGEN): requirements/codegen.txt pyproject.toml

@@ -58,6 +58,7 @@ def test_the_version_is_that_of_pyproject_toml() -> None:
     assert acp_runtime.__version__ == version("acp-bindings") == PROJECT["version"]
 
 
+@pytest.mark.test_all
 def test_the_sdist_has_every_file_of_the_repository(sdist: dict[str, bytes]) -> None:
     expected = tracked()
     if not expected:
@@ -82,6 +83,7 @@ def test_tests_run_from_an_unpacked_sdist_without_git(sdist: dict[str, bytes], t
     assert "passed" in done.stdout
 
 
+@pytest.mark.test_all
 def test_links_on_the_package_index_lead_to_the_tag_of_the_release(sdist: dict[str, bytes]) -> None:
     shown = Parser().parsestr(sdist["PKG-INFO"].decode()).get_payload()
     linked = re.findall(r"\]\((?!https?:|#)([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))

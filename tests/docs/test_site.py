@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 CONF = """
 import sys

@@ -121,6 +121,7 @@ async def test_a_cancelled_turn_leaves_a_conversation_that_can_continue(folder: 
         assert called == answered
 
 
+@pytest.mark.test_all
 async def test_a_session_survives_a_restart(folder: Path) -> None:
     async with (
         model_server([("read_file", {"path": "notes.txt"})], "Two lines.") as model,

@@ -11,7 +11,7 @@ from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_
 from tests.support.codegen.refusal_base import BASE, changed
 from tests.support.codegen.upgrading import Repository
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
 
 def draft(**keywords: Any) -> Schema:

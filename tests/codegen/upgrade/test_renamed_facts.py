@@ -11,7 +11,7 @@ from tests.support.codegen.build import Schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
 from tests.support.codegen.upgrading import Repository
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
 METHODS = "codegen/methods.toml"
 # Another name in the schema, and what the message says about the fact that names the old one.

@@ -56,6 +56,7 @@ def test_json_has_what_passed_on_the_wire_as_a_recording(capsys: pytest.CaptureF
     assert (first["direction"], first["message"]["method"]) == ("c2a", "initialize")
 
 
+@pytest.mark.slow
 def test_junit_fails_for_must_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("ignores unknown requests", "--deadline", "2", "--format", "junit") == 1
     suite = ElementTree.fromstring(capsys.readouterr().out)

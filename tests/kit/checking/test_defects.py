@@ -32,6 +32,7 @@ async def test_a_good_client_passes_each_scenario() -> None:
     assert {result.scenario.id: result.reason for result in results if result.status != "passed"} == {}
 
 
+@pytest.mark.test_all
 @pytest.mark.stress
 @pytest.mark.parametrize("defect", DEFECTS)
 async def test_a_defect_is_found_by_its_own_scenario_and_by_no_other_must(defect: str) -> None:

@@ -170,6 +170,7 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
+@pytest.mark.test_all
 @pytest.mark.stress
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 async def test_a_long_session_is_replayed_in_constant_memory(database: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import hypercorn.asyncio
+import pytest
 import uvicorn
 from hypercorn.config import Config
 from starlette.applications import Starlette
@@ -22,7 +23,7 @@ from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.streams import Stream
 from acp_kit.remote.server.websocket import WebSocketTransport
 
-SERVERS = ("uvicorn", "hypercorn")
+SERVERS = ("uvicorn", pytest.param("hypercorn", marks=pytest.mark.test_all))
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 JSON = {"Content-Type": "application/json"}
 EVENTS = {"Accept": "text/event-stream"}

@@ -64,7 +64,7 @@ async def test_an_agent_that_ends_ends_its_streams() -> None:
         await connection.close()
 
 
-@pytest.mark.parametrize("server", ["uvicorn", pytest.param("hypercorn", marks=_STOPS)])
+@pytest.mark.parametrize("server", ["uvicorn", pytest.param("hypercorn", marks=[pytest.mark.test_all, _STOPS])])
 async def test_the_shutdown_of_the_server_ends_agents(server: str) -> None:
     ended: list[str] = []
 
