@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import shutil
-import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from tests.support.codegen.build import Schema, acp_schema, write_schema
-from tests.support.codegen.generating import Generate, unload_bindings, write_unformatted
+from tests.support.codegen.generating import Generate, bindings_in, unload_bindings, write_unformatted
 from tests.support.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, codegen_copy
 from tests.support.releases import why_unavailable
@@ -36,21 +35,17 @@ def generate_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Generate
 
 @contextmanager
 def generating(folder: Path) -> Generator[Generate]:
-    kept = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "acp_bindings"}
+    output = folder / "generated"
 
     def build(definitions: Schema, profile: str = "v1", file: str = "v1/schema.json") -> ModuleType:
         schema = definitions if "$defs" in definitions else acp_schema(definitions)
-        output = folder / "generated"
         shutil.rmtree(output, ignore_errors=True)
         write_unformatted(write_schema(folder / "schema", schema, file), output)
         unload_bindings()
-        patch.syspath_prepend(output)
         return importlib.import_module(f"acp_bindings.{profile}")
 
-    with pytest.MonkeyPatch.context() as patch:
+    with bindings_in(output):
         yield build
-        unload_bindings()
-        sys.modules.update(kept)
 
 
 @pytest.fixture(scope="session")

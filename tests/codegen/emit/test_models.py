@@ -12,7 +12,7 @@ from codegen.emit.models import write_definitions
 from codegen.ir import Definition, Field, Model, Schema, Union
 from codegen.pinned.pins import load
 from codegen.regen import read_schema
-from tests.support.codegen.made_up import made_up
+from tests.support.codegen.random_schemas import new_schema
 from tests.support.models.modules import classes, definitions
 from tests.support.scale import count
 
@@ -28,8 +28,8 @@ def test_definitions_of_the_pinned_schemas_are_written_as_the_ir_says(name: str)
 
 @pytest.mark.stress
 @pytest.mark.parametrize("seed", range(count(3, 1000)))
-def test_definitions_of_made_up_schemas_are_written_as_the_ir_says(seed: int) -> None:
-    case = made_up(seed)
+def test_definitions_of_new_schemas_are_written_as_the_ir_says(seed: int) -> None:
+    case = new_schema(seed)
     schema = read_schema(case.schema, case.profile.facts)
     sources = write_definitions(schema, list(schema.definitions))
     assert sources.keys() == schema.definitions.keys()

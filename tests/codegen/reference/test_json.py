@@ -9,8 +9,9 @@ import pytest
 from pydantic import TypeAdapter
 
 import acp_bindings.v1
+from codegen.diff.compare.pointers import resolve
 from codegen.ir import Method
-from tests.support.codegen.reference import at, blocks, raw_schema, schema
+from tests.support.codegen.reference import blocks, raw_schema, schema
 from tests.support.models.validity import Validity
 
 # The group shares the pages.
@@ -50,6 +51,6 @@ def test_the_example_of_a_type_is_valid(validity: Validity) -> None:
 
 def _check(name: str, value: Any, validity: Validity) -> None:
     """Check a value against the schema of a type, and against our model of it."""
-    assert validity.holds(at(raw_schema(), schema().definitions[name].pointer), value), name
+    assert validity.holds(resolve(raw_schema(), schema().definitions[name].pointer), value), name
     adapter = TypeAdapter[Any](getattr(acp_bindings.v1, name))
     assert json.loads(adapter.dump_json(adapter.validate_python(value), by_alias=True)) == value

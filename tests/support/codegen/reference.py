@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
+from itertools import pairwise
 from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from codegen.ir import Schema
 from codegen.reference.pages import reference
 from codegen.regen import read_schema
 from tests.support.paths import ROOT
-
-_HEADING = re.compile(r"#+ (?P<text>.+)")
 
 
 @dataclass(frozen=True)
@@ -50,34 +51,26 @@ def schema() -> Schema:
     return read_schema(raw_schema(), "v1")
 
 
-def at(raw: dict[str, Any], pointer: str) -> Any:
-    """Return the part of a schema that a JSON pointer leads to."""
-    return reduce(lambda node, key: node[int(key) if key.isdigit() else key], pointer.split("/")[1:], raw)
-
-
 def headings(text: str) -> list[str]:
-    """Return the headings of a page, without lines of code."""
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-    return [found["text"] for line in prose.splitlines() if (found := _HEADING.fullmatch(line))]
+    """Return the headings of a page."""
+    tokens = _tokens(text)
+    return [content.content for token, content in pairwise(tokens) if token.type == "heading_open"]
 
 
 def blocks(language: str) -> list[Block]:
     """Return the blocks of all pages in a language."""
-    return [each for page, text in pages().items() for each in _of_page(page, text) if each.language == language]
-
-
-def _of_page(page: str, text: str) -> list[Block]:
     found: list[Block] = []
-    heading, inside = "", None
-    for line in text.splitlines():
-        if line.startswith("```"):
-            if inside is None:
-                inside = Block(page, heading, line.removeprefix("```"), "")
-            else:
-                found.append(inside)
-                inside = None
-        elif inside is not None:
-            inside = Block(inside.page, inside.heading, inside.language, f"{inside.text}{line}\n")
-        elif match := _HEADING.fullmatch(line):
-            heading = match["text"]
+    for page, text in pages().items():
+        heading = ""
+        tokens = _tokens(text)
+        for index, token in enumerate(tokens):
+            if token.type == "heading_open":
+                heading = tokens[index + 1].content
+            elif token.type == "fence" and token.info == language:
+                found.append(Block(page, heading, language, token.content))
     return found
+
+
+@cache
+def _tokens(text: str) -> list[Token]:
+    return MarkdownIt("commonmark").parse(text)
