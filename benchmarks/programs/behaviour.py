@@ -120,9 +120,9 @@ CLIENTS: Probes[Client] = {}
 client_row = partial(add, CLIENTS)
 
 
-def update(text: str, kind: str = "agent_message_chunk", **more: object) -> dict[str, Any]:
+def update(text: str, **more: object) -> dict[str, Any]:
     content = {"type": "text", "text": text}
-    params = {"sessionId": "s", "update": {"sessionUpdate": kind, "content": content, **more}}
+    params = {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": content, **more}}
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
@@ -146,49 +146,16 @@ async def order(client: Client) -> str:
     return ", ".join((await handled(client, "session/prompt"))[1])
 
 
-@client_row("`session/prompt` returns")
-async def prompt(client: Client) -> str:
-    return await returns(client, "session/prompt")
-
-
 @client_row("`session/load` returns")
 async def load(client: Client) -> str:
-    return await returns(client, "session/load")
-
-
-async def returns(client: Client, method: str) -> str:
-    returned, every = await handled(client, method)
+    returned, every = await handled(client, "session/load")
     return f"{'after' if returned == every else 'before'} all its updates are handled"
-
-
-@client_row("the handler raises for one of two updates")
-async def raises(client: Client) -> str:
-    async def fail(update: Any) -> None:
-        if update.content.text == "1":
-            raise ValueError
-
-    return await client.outcome(update("1"), update("2"), handle=fail)
-
-
-@client_row("an update of an unknown kind")
-async def unknown_kind(client: Client) -> str:
-    return await client.outcome(update("1", "unheard_of"))
 
 
 @client_row("an unknown key in an update")
 async def unknown_key(client: Client) -> str:
     await client.call(update("1", newer=1))
     return "kept, and dumped again" if "newer" in client.updates[0].model_dump_json() else "dropped"
-
-
-@client_row("an update of 1 MiB")
-async def large(client: Client) -> str:
-    return await client.outcome(update("x" * (1 << 20)))
-
-
-@client_row("the agent writes a line of text to stdout, then an update")
-async def text(client: Client) -> str:
-    return await client.outcome("Loading the model", update("1"))
 
 
 @client_row("the agent writes a line with a number to stdout, then an update")
