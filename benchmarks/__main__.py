@@ -61,7 +61,7 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
 
 def _selected(rows: list[Row], options: argparse.Namespace) -> list[Row]:
     names = [row.name for row in rows]
-    unknown = [each for each in options.rows if each not in names]
+    unknown = [name for name in options.rows if name not in names]
     if unknown:
         raise UsageError(f"There is no row called {', '.join(unknown)}. The rows are {', '.join(names)}.")
     return [row for row in rows if not options.rows or row.name in options.rows]

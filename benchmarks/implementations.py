@@ -79,7 +79,7 @@ def run(command: Sequence[str], *arguments: str | int | Task) -> Sample:
     Raises:
         FailedError: it failed, or didn't end in time.
     """
-    words = [*command, *(each if isinstance(each, str) else json.dumps(each) for each in arguments)]
+    words = [*command, *(argument if isinstance(argument, str) else json.dumps(argument) for argument in arguments)]
     try:
         done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired:

@@ -31,9 +31,9 @@ def line_of(update: Update) -> bytes:
     return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
-def words(seeded: random.Random, most: int) -> str:
-    """Return one to `most` words."""
-    return " ".join(seeded.choices(_WORDS, k=seeded.randint(1, most)))
+def words(seeded: random.Random, limit: int) -> str:
+    """Return one to `limit` words."""
+    return " ".join(seeded.choices(_WORDS, k=seeded.randint(1, limit)))
 
 
 def chunk(kind: str, text: str) -> Update:

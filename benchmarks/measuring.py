@@ -56,10 +56,10 @@ class Target:
 
     def ratios(self, samples: dict[str, list[Sample]]) -> list[float]:
         """Return the ratio of each round; empty if one of the two is missing."""
-        over = [each[self.key] for each in samples.get(self.over, [])]
+        over = [sample[self.key] for sample in samples.get(self.over, [])]
         if self.under is None:
             return over
-        under = [each[self.key] for each in samples.get(self.under, [])]
+        under = [sample[self.key] for sample in samples.get(self.under, [])]
         return [a / b for a, b in zip(over, under, strict=False)]
 
     def is_passed(self, ratio: float) -> bool:

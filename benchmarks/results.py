@@ -23,19 +23,18 @@ def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
         "quantities": [_quantity(each, samples) for each in row.quantities],
         "targets": [_target(each, samples, several=len(row.quantities) > 1) for each in row.targets],
         "missing": row.missing,
-        "samples": {name: [_short(each) for each in of] for name, of in samples.items()},
+        "samples": {name: [_short(sample) for sample in measured] for name, measured in samples.items()},
     }
 
 
 def _quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str, Any]:
     shown = {
-        name: [quantity.shown(each[quantity.key]) for each in of if quantity.key in each]
-        for name, of in samples.items()
+        name: [quantity.shown(sample[quantity.key]) for sample in measured if quantity.key in sample]
+        for name, measured in samples.items()
     }
     return {
         "key": quantity.key,
         "unit": quantity.unit,
-        "more_is_better": quantity.count is not None,
         "by": {name: _short(asdict(Spread.of(values))) for name, values in shown.items() if values},
     }
 

@@ -12,9 +12,9 @@ def text_lines(result: dict[str, Any]) -> Iterator[str]:
     """Yield a row of results for the terminal: median and quartiles of each implementation, then the targets."""
     yield f"{result['name']}: {result['description']}"
     quantities: list[dict[str, Any]] = result["quantities"]
-    yield _columns("", [each["unit"] for each in quantities])
+    yield _columns("", [quantity["unit"] for quantity in quantities])
     for name in quantities[0]["by"]:
-        yield _columns(name, [spread(each["by"][name]) for each in quantities])
+        yield _columns(name, [spread(quantity["by"][name]) for quantity in quantities])
     for name, reason in result["missing"].items():
         yield _columns(name, [f"missing: {reason}"])
     for target in result["targets"]:

@@ -24,8 +24,8 @@ def rows(setup: Setup) -> list[Row]:
 
 
 def _row(setup: Setup, name: str, action: str, measure: Callable[[Setup, str, int], Sample]) -> Row:
-    sizes = [setup.scaled(each, least=1000) for each in SIZES]
-    labels = [f"{each / 1e6:g} MB" for each in sizes]
+    sizes = [setup.scaled(size, least=1000) for size in SIZES]
+    labels = [f"{size / 1e6:g} MB" for size in sizes]
     sizes_listed = f"{', '.join(labels[:-1])} or {labels[-1]}"
     further = (
         "Timed from the prompt to its response. Floor: a raw process at both ends. Growth: the time per byte of the "
@@ -36,13 +36,13 @@ def _row(setup: Setup, name: str, action: str, measure: Callable[[Setup, str, in
         name=name,
         description=f"{action.format(sizes_listed)} {further}",
         quantities=[
-            *(Quantity(each, f"ms for {each}", factor=1000) for each in reversed(labels)),
+            *(Quantity(label, f"ms for {label}", factor=1000) for label in reversed(labels)),
             Quantity("growth", "growth"),
             Quantity("memory", "memory"),
         ],
         measures={
-            each: partial(_by_size, partial(measure, setup, each), dict(zip(labels, sizes, strict=True)))
-            for each in (*setup.implementations.names, FLOOR)
+            name: partial(_by_size, partial(measure, setup, name), dict(zip(labels, sizes, strict=True)))
+            for name in (*setup.implementations.names, FLOOR)
         },
         targets=[
             no_more_than(LINEAR, key="growth"),
@@ -55,13 +55,13 @@ def _row(setup: Setup, name: str, action: str, measure: Callable[[Setup, str, in
 
 def _by_size(measure: Callable[[int], Sample], sizes: dict[str, int]) -> Sample:
     samples = {label: measure(size) for label, size in sizes.items()}
-    seconds = {label: each["seconds"] for label, each in samples.items()}
+    seconds = {label: sample["seconds"] for label, sample in samples.items()}
     small, *_, large = sizes
-    least, most = (len(lines.of_size(sizes[label])) for label in (small, large))
+    smallest, largest = (len(lines.of_size(sizes[label])) for label in (small, large))
     return {
         **seconds,
-        "growth": (seconds[large] / most) / (seconds[small] / least),
-        "memory": (samples[large]["peak"] - samples[small]["peak"]) / (most - least),
+        "growth": (seconds[large] / largest) / (seconds[small] / smallest),
+        "memory": (samples[large]["peak"] - samples[small]["peak"]) / (largest - smallest),
     }
 
 

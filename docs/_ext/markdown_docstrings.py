@@ -46,12 +46,12 @@ def _converted(lines: list[str]) -> Iterator[str]:
         yield _code_follows(_INLINE.sub(_inline, text), lines[index + 1 : index + 3])
 
 
-def _inline(found: re.Match[str]) -> str:
-    if found["live"]:
-        return "".join(f"\\{char}" for char in found["live"])
-    text = f"``{found['code']}``" if found["code"] else f"`{found['text']} <{found['url']}>`__"
+def _inline(match: re.Match[str]) -> str:
+    if match["live"]:
+        return "".join(f"\\{char}" for char in match["live"])
+    text = f"``{match['code']}``" if match["code"] else f"`{match['text']} <{match['url']}>`__"
     # An escaped space is not shown. Without it, markup beside some characters isn't markup.
-    before, after = found.string[: found.start()][-1:].strip(), found.string[found.end() :][:1].strip()
+    before, after = match.string[: match.start()][-1:].strip(), match.string[match.end() :][:1].strip()
     return ("\\ " if before else "") + text + ("\\ " if after else "")
 
 

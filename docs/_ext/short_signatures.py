@@ -32,9 +32,11 @@ def _shorten(
     """Return a signature and its result with the names of unions, and of the roles of a profile."""
     if inspect.ismethod(obj):
         # autodoc has stored the bound signature in the function, so that `inspect.signature(obj)` is one too short.
-        found = signature_of(obj.__func__, type_aliases=app.config.autodoc_type_aliases)
-        found = found.replace(parameters=[each for each in found.parameters.values() if each.name != "self"])
-        text = stringify_signature(found, unqualified_typehints=True)
+        full = signature_of(obj.__func__, type_aliases=app.config.autodoc_type_aliases)
+        full = full.replace(
+            parameters=[parameter for parameter in full.parameters.values() if parameter.name != "self"]
+        )
+        text = stringify_signature(full, unqualified_typehints=True)
         text = re.sub(r"[~.\w]*\b((Remote)?(Agent|Client))T\b", r"\1", text)
         signature, _, returns = text.partition(" -> ")
     return _named(signature), _named(returns)

@@ -90,9 +90,9 @@ async def prompts(stack: AsyncExitStack, command: list[str], task: dict[str, Any
         for _ in range(count):
             await client.prompt(session, 0, 0)
 
-    await asyncio.gather(*(one_after_the_other(each, task["warm"] // len(sessions)) for each in sessions))
+    await asyncio.gather(*(one_after_the_other(session, task["warm"] // len(sessions)) for session in sessions))
     started = time.perf_counter()
-    await asyncio.gather(*(one_after_the_other(each, task["count"] // len(sessions)) for each in sessions))
+    await asyncio.gather(*(one_after_the_other(session, task["count"] // len(sessions)) for session in sessions))
     return {"seconds": time.perf_counter() - started}
 
 
@@ -102,8 +102,8 @@ async def agents(stack: AsyncExitStack, command: list[str], task: dict[str, Any]
 
     async def open_sessions(number: int) -> None:
         clients.extend([await connect(stack, command) for _ in range(number)])
-        await asyncio.gather(*(each.agent.initialize(protocol_version=1) for each in clients[-number:]))
-        sessions.extend(await asyncio.gather(*(each.open_session() for each in clients[-number:])))
+        await asyncio.gather(*(client.agent.initialize(protocol_version=1) for client in clients[-number:]))
+        sessions.extend(await asyncio.gather(*(client.open_session() for client in clients[-number:])))
 
     await open_sessions(1)
     one = peak_memory()
@@ -114,10 +114,10 @@ async def agents(stack: AsyncExitStack, command: list[str], task: dict[str, Any]
         await client.stream(session, count, 40)
         return time.perf_counter()
 
-    every = list(zip(clients, sessions, strict=True))
-    await asyncio.gather(*(finish(*each, task["warm"]) for each in every))
+    pairs = list(zip(clients, sessions, strict=True))
+    await asyncio.gather(*(finish(*pair, task["warm"]) for pair in pairs))
     started = time.perf_counter()
-    took = [at - started for at in await asyncio.gather(*(finish(*each, task["count"]) for each in every))]
+    took = [at - started for at in await asyncio.gather(*(finish(*pair, task["count"]) for pair in pairs))]
     return {"seconds": max(took), "lag": max(took) / statistics.median(took), "idle": idle}
 
 

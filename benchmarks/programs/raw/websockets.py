@@ -144,8 +144,8 @@ def memory(pid: int) -> int:
 
 
 def main(task: dict[str, Any], command: list[str]) -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 10_000) if most > 0 else 10_000, most))
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limit, 10_000) if limit > 0 else 10_000, limit))
     server = subprocess.Popen([*command, "remote"], stdout=subprocess.PIPE)
     try:
         assert server.stdout is not None
