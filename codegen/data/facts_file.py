@@ -1,6 +1,6 @@
-"""Reads `methods.toml`: TOML with a table for each version and side, which holds an entry for each method.
+"""Reads `methods.toml`, which has a table for each version and side, with an entry for each method.
 
-Checks the form of the file. Independent of the schema: `codegen.data.resolve` checks whether an entry fits it.
+Only the form of the file is checked here. `codegen.data.resolve` checks whether an entry fits a schema.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from codegen.toml import SEE_TOP_OF_FILE, Text, parse_toml, read_file, validate
 
 FILE = "codegen/methods.toml"
 METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
-# The entries that a method has, each with the name of its table. The most specific one is first.
+# The entries of a method, the most specific one first, after the name of the table.
 Entries: TypeAlias = list[tuple[str, dict[str, Any]]]
-# The entries by version, side and method.
+# The whole file: entries by version, side and method.
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
-# The table of a version that is about all its methods, instead of those of one side.
+# The table with what all methods of a version share.
 SHARED = "properties"
-# The ends of the names of tables that go before those of a version: those of its unstable profile, and those of the
-# schemas that the next upgrade brings.
-UNSTABLE, NEXT = "_unstable", "_next"
+# Suffixes of tables that take precedence over those of a version: for its unstable profile, and for schemas that the
+# next upgrade brings.
+UNSTABLE = "_unstable"
+NEXT = "_next"
 
 
 def _check_access(entry: Entry) -> Entry:
@@ -39,7 +40,7 @@ def _check_access(entry: Entry) -> Entry:
 
 @with_config(extra="forbid")
 class Properties(TypedDict):
-    """The properties that the methods of a version share."""
+    """The properties that all methods of a version share."""
 
     session: Text
     version: Text
@@ -52,7 +53,7 @@ class Properties(TypedDict):
 
 @with_config(extra="forbid")
 class Cancelled(TypedDict):
-    """The notification that cancels a request, and the result that the request then has, perhaps also by its id."""
+    """The notification that cancels a request, also by its id if `by_id`; and the result of a cancelled request."""
 
     by: Text
     by_id: NotRequired[Literal[True]]
@@ -89,7 +90,7 @@ _SideWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterV
 
 @with_config(extra="forbid")
 class _Tables(TypedDict, total=False):
-    """The tables of a version, or those that go before them."""
+    """The tables of a version, or those that take precedence over them."""
 
     properties: Properties
     agent: _SideWithCapability
@@ -100,22 +101,19 @@ class _Tables(TypedDict, total=False):
 
 
 def table_names(facts: str) -> tuple[str, ...]:
-    """Return the names of the tables of a profile, the first one first. `facts`: `v1`, or `v1_unstable` for that one.
-
-    Each can have another entry for a method than the later ones.
-    """
+    """Return the names of a profile's tables, in order of precedence. `facts` is the first, such as `v1_unstable`."""
     version = facts.removesuffix(UNSTABLE)
     return (*([facts] if facts != version else []), version + NEXT, version)
 
 
 def next_step_for_entry(facts: str, side: str) -> str:
-    """Return the sentence that says where an entry belongs that differs from that of the version. `side`: a table."""
-    return f"Correct the entry, or write the one that fits to [{table_names(facts)[0]}.{side}]."
+    """Return the next step after a mistake in an entry. `side` is the name of the table in the version."""
+    return f"Correct the entry, or add one that fits to [{table_names(facts)[0]}.{side}]."
 
 
 @lru_cache(maxsize=4)
 def parse_facts(content: bytes, name: str) -> Table:
-    """Parse the content of the file. `name` is the file's name in the error message.
+    """Parse the file. `name` is the file's name in the error message.
 
     Raises:
         FileError: it is invalid.
@@ -131,11 +129,11 @@ def _read_facts() -> Table:
 
 
 def find_shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
-    """Return the properties that the methods of a profile share.
+    """Return the properties that all methods of a profile share.
 
     Args:
         facts: the name of the profile's own tables.
-        table: the content of `methods.toml`; by default that of the file.
+        table: the content of `methods.toml`; by default it is read from the file.
     """
     table = table or _read_facts()
     for name in table_names(facts):
@@ -145,7 +143,7 @@ def find_shared_properties(facts: str, table: Table | None = None) -> dict[str, 
 
 
 def find_entries(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
-    """Return the entries of a method in the tables of a profile, the first one first, each with its table."""
+    """Return a method's entries in the tables of a profile, in order of precedence."""
     table = table or _read_facts()
     entries = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in table_names(facts))
     return [(f"{name}.{side}", entry) for name, entry in entries if entry is not None]

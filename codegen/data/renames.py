@@ -1,4 +1,4 @@
-"""Old names of definitions: reads and extends `renames.toml`, and adds its names to a schema that was read."""
+"""Old names of definitions: reads `renames.toml`, and adds its names to a schema."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Rename:
-    """An entry: a definition whose name upstream changed.
+    """An entry: a definition that upstream renamed.
 
     Attributes:
-        profiles: the profiles in which it changed.
+        profiles: the profiles in which it was renamed.
         old: the old name.
         new: the new name.
-        until: the version of this package that no longer has the old name.
+        until: the version of this package in which the old name is removed.
     """
 
     profiles: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -78,20 +78,9 @@ def parse_renames(content: bytes) -> tuple[Rename, ...]:
     return renames
 
 
-def extended(text: str, renames: Iterable[Rename]) -> str:
-    """Return the text of the file with more entries at its end.
-
-    Raises:
-        FileError: the file is invalid with them, for example because one renames the new name of another again.
-    """
-    text = "\n\n".join((text.rstrip("\n"), *map(to_toml, renames))) + "\n"
-    parse_renames(text.encode("utf-8"))
-    return text
-
-
 def to_toml(rename: Rename) -> str:
-    """Return an entry as it is written in the file, without a line break at the end."""
-    # JSON's strings and arrays of strings are TOML's, too.
+    """Write an entry as TOML, without a line break at the end."""
+    # Strings and arrays of strings look the same in JSON and in TOML.
     lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(rename).items())
     return "\n".join(("[[renamed]]", *lines))
 
@@ -115,37 +104,39 @@ def next_major(version: str) -> str:
 
 
 def check_not_due(renames: Iterable[Rename], version: str) -> None:
-    """Check that this version of the package may have all old names.
+    """Check that no old name is due to be removed in this version.
 
     Raises:
-        FileError: an entry is overdue.
+        FileError: an old name is due.
     """
     for rename in renames:
         if _parse_version(rename.until) <= _parse_version(version):
             raise rename.error(
-                f"The name goes in {rename.until}, and this is version {version}. Remove the entry and say so in "
+                f"The old name ends with {rename.until}, and this is version {version}. Remove the entry and say so in "
                 "CHANGELOG.md, or write a later version in `until`."
             )
 
 
 def _parse_version(version: str) -> list[int]:
-    """Return a version in a form that can be compared. A pre-release counts as the release."""
+    """Parse a version into numbers that can be compared. A pre-release equals its release."""
     return [int(part) for part in _VERSION.findall(version)[0]]
 
 
 def _check_old_names(renames: tuple[Rename, ...]) -> None:
-    """Check that every old name has one entry, and that no new name is itself an old one."""
+    """Check that every old name has one entry, and that no new name is an old name."""
     entries = [(profile, rename) for rename in renames for profile in rename.profiles]
     for profile, rename in entries:
         if [(at, other.old) for at, other in entries].count((profile, rename.old)) > 1:
             raise rename.error(f"A second entry has this old name in {profile}. Remove one of them.")
         for other in (other for at, other in entries if (at, other.old) == (profile, rename.new)):
-            now = json.dumps(other.new)
-            raise rename.error(f"{rename.new!r} was renamed, too, in {profile}. Write new = {now}, or remove an entry.")
+            newest = json.dumps(other.new)
+            raise rename.error(
+                f"{rename.new!r} was also renamed in {profile}. Write new = {newest}, or remove an entry."
+            )
 
 
 def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> Schema:
-    """Return a schema with the old names of a profile. Entries that don't fit the schema have no effect.
+    """Return a schema with a profile's old names. Entries that don't fit the schema are ignored.
 
     Raises:
         FileError: an old name can't be a name in Python, or something else has it.
@@ -157,7 +148,7 @@ def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> S
 def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> list[str]:
     """Return a line for each entry that has no effect in one of its profiles, with the reason.
 
-    That is no error: upstream may remove a definition, and other folders of schemas lack most of them.
+    Such an entry is not an error: upstream may remove a definition, and other folders of schemas lack most of them.
     """
     lines: list[str] = []
     for rename in renames:
@@ -169,7 +160,7 @@ def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> 
 
 
 def _find_misfit(schema: Schema, rename: Rename) -> str:
-    """Return why an entry doesn't fit a schema, as part of a sentence; empty if it does."""
+    """Return why an entry doesn't fit a schema, as part of a sentence; empty if it fits."""
     if rename.new not in schema.definitions:
         return f"there is no definition {rename.new!r}"
     if rename.old in schema.definitions:
@@ -178,9 +169,9 @@ def _find_misfit(schema: Schema, rename: Rename) -> str:
 
 
 def _find_old_names(schema: Schema, renames: list[Rename]) -> Iterator[OldName]:
-    """Yield the old names of definitions, and those that the members of renamed unions had.
+    """Yield the old names of definitions, and of the members that are named after a renamed union.
 
-    A name that the schema uses for something else is not the old name of a member: upstream's definitions come first.
+    A member has no old name if the schema uses that name for something else.
     """
     explicit = {rename.old for rename in renames}
     names_by_old: dict[str, str] = {}
@@ -199,8 +190,9 @@ def _find_old_names(schema: Schema, renames: list[Rename]) -> Iterator[OldName]:
 
 
 def _find_named_after(schema: Schema, name: str) -> Iterator[str]:
-    """Yield a definition and the inline members of unions that are named after it, nested ones included."""
-    own = schema.definitions[name].pointer
+    """Yield a definition, and the inline members that are named after it, including nested ones."""
+    pointer = schema.definitions[name].pointer
     for definition in schema.definitions.values():
-        if definition.name.startswith(name) and (definition.pointer == own or definition.pointer.startswith(f"{own}/")):
+        is_inside = definition.pointer == pointer or definition.pointer.startswith(f"{pointer}/")
+        if is_inside and definition.name.startswith(name):
             yield definition.name

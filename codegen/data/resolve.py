@@ -2,8 +2,8 @@
 
 A method without an entry gets a proposed one, which `make upgrade` writes to the file for a person to confirm.
 
-A fact names properties of the schema. One about a property that this schema doesn't have is dropped, because the file
-covers every release, and the method says so (`Method.missing`).
+Facts name properties of the schema. The file covers every release, so a fact about a property that this schema doesn't
+have is dropped, and its name is in `Method.missing`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from codegen.toml import SEE_TOP_OF_FILE
 # The message in which each side advertises its capabilities.
 ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 CORRECT = "Correct the entry."
-_OF_REQUESTS, _OF_NOTIFICATIONS = frozenset({"opens", "creates", "gone", "cancelled"}), frozenset({"cancels"})
-_NAMED = re.compile(r"`([A-Za-z.]+)`")
+_OF_REQUESTS = frozenset({"opens", "creates", "gone", "cancelled"})
+_OF_NOTIFICATIONS = frozenset({"cancels"})
+_NAME_IN_DESCRIPTION = re.compile(r"`([A-Za-z.]+)`")
 _OFFERED = "the other side is known to handle it"
 
 
 def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Schema:
-    """Return a schema with the facts of `methods.toml`. The arguments are those of `shared_properties`."""
+    """Return a schema with the facts of `methods.toml`. For the arguments, see `find_shared_properties`."""
     properties = find_shared_properties(facts, table)
     resolver = Resolver(schema, facts, properties)
     methods = [
@@ -39,16 +40,18 @@ def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Sche
 
 
 class Resolver:
-    """Resolves the names of one schema in entries of `methods.toml`.
+    """Resolves names in entries of `methods.toml` to properties of one schema.
 
     Args:
         schema: the schema, whose methods may have no facts yet.
         facts: the name of the profile's own tables in `methods.toml`.
-        properties: what all its methods share, as in `methods.toml`.
+        properties: the properties that all its methods share, as in `methods.toml`.
     """
 
     def __init__(self, schema: Schema, facts: str, properties: dict[str, str]) -> None:
-        self._schema, self._own_tables, self._properties = schema, facts, properties
+        self._schema = schema
+        self._own_tables = facts
+        self._properties = properties
         self._notifications = {method.wire: method.params for method in schema.methods if method.result is None}
         # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
         self._both = self._notifications.keys() & {
@@ -56,17 +59,20 @@ class Resolver:
         }
 
     def resolve(self, method: Method, entries: Entries, *, checked: bool = True) -> Method:
-        """Return a method with the facts of the first of its entries of which this schema lacks the fewest names.
+        """Return a method with the facts of an entry: the first one of which this schema lacks the fewest names.
 
-        A method without entries gets the proposed one. Without `checked`, a capability may be missing here.
+        Without entries, the method gets the proposed one. With `checked`, the schema must have every capability.
         """
-        candidates = entries or [("", self._proposed(method))]
+        candidates = entries or [("", self._propose(method))]
         table, entry = min(candidates, key=lambda candidate: len(self.find_missing(method, candidate[1])))
-        capability, content = entry.get("capability"), entry.get("content", {})
-        content = {part: path for part, path in content.items() if has_part(self._schema, method, part)}
-        needed = {path: f"{method.wire} with {part}" for part, path in content.items()}
-        for path, what in (needed | ({capability: method.wire} if capability else {})).items() if checked else ():
-            self._check_path(method.side, path, what)
+        capability: str | None = entry.get("capability")
+        parts: dict[str, str] = entry.get("content", {})
+        content = {part: path for part, path in parts.items() if has_part(self._schema, method, part)}
+        if checked:
+            for part, path in content.items():
+                self._check_path(method.side, path, f"{method.wire} with {part}")
+            if capability:
+                self._check_path(method.side, capability, method.wire)
         return replace(
             method,
             capability=capability,
@@ -79,7 +85,7 @@ class Resolver:
             missing=self.find_missing(method, entry),
         )
 
-    def _proposed(self, method: Method) -> dict[str, Any]:
+    def _propose(self, method: Method) -> dict[str, Any]:
         doc = f"{method.doc} {self._schema.definitions[method.params].doc}"
         start = self._properties.get(f"{method.side}_capabilities", "")
         paths = find_capability_paths(self._schema, ADVERTISED_IN.get(method.side, ""), start)
@@ -93,28 +99,34 @@ class Resolver:
             ) from error
 
     def find_missing(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """Return what an entry names and this schema lacks, each with the key in the entry."""
-        return tuple((key, name) for key, name, is_here in self._named(method, entry) if not is_here)
+        """Return the names in an entry that this schema lacks, after the entry's key that names them."""
+        return tuple((key, name) for key, name, exists in self._find_names(method, entry) if not exists)
 
-    def _named(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
-        """Yield what an entry names: its key, the name, and whether this schema has it."""
+    def _find_names(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+        """Yield the names in an entry: the entry's key, the name, and whether this schema has it."""
         content = entry.get("content", {})
         for path in dict.fromkeys((entry.get("capability"), *content.values())):
             if path is not None:
                 yield "capability", path, self._missing_step(ADVERTISED_IN[method.side], path) is None
         yield from (("content", part, has_part(self._schema, method, part)) for part in content)
-        for key, known in self._fields(method).items():
-            yield from ((key, name, name in known) for name in _names_in(entry, key))
+        for key, fields in self._fields_by_key(method).items():
+            yield from ((key, name, name in fields) for name in _names_in(entry, key))
         if cancelled := entry.get("cancelled"):
             yield "cancelled", cancelled["by"], cancelled["by"] in self._notifications
             returned = fields_by_wire(self._schema, method.result or "")
             yield from (("cancelled", key, key in returned) for key in cancelled["result"])
 
-    def _fields(self, method: Method) -> dict[str, dict[str, Field]]:
-        """Return the fields of which a fact names one, or some, by its key."""
-        sent, returned = fields_by_wire(self._schema, method.params), fields_by_wire(self._schema, method.result or "")
-        cancelling = {} if method.result else sent
-        return {"creates": returned, "ends": sent, "exempt": sent, "cancels": cancelling, "paths": sent}
+    def _fields_by_key(self, method: Method) -> dict[str, dict[str, Field]]:
+        """Return the fields that a fact may name, by the fact's key."""
+        params = fields_by_wire(self._schema, method.params)
+        result = fields_by_wire(self._schema, method.result or "")
+        return {
+            "creates": result,
+            "ends": params,
+            "exempt": params,
+            "cancels": {} if method.result else params,
+            "paths": params,
+        }
 
     def _facts(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the facts whose properties this schema has, as keywords of `Request` or `Notification`."""
@@ -129,9 +141,9 @@ class Resolver:
         yield from ((key, own[key]) for key in ("opens", "gone") if key in own)
         if "gone" in own and (missing := [wire for wire, field in returned.items() if field.required]):
             raise _error(result, f"{place}: `gone` gives callers an empty result, but {missing[0]!r} is required.")
-        for key, known in self._fields(method).items():
-            if here := tuple(known[name].name for name in _names_in(own, key) if name in known):
-                yield key, here if key == "paths" else here[0]
+        for key, fields in self._fields_by_key(method).items():
+            if attributes := tuple(fields[name].name for name in _names_in(own, key) if name in fields):
+                yield key, attributes if key == "paths" else attributes[0]
         cancelled = own.get("cancelled")
         if cancelled and cancelled["result"].keys() <= returned.keys():
             self._check_cancelled(cancelled["by"], place, result)
@@ -146,15 +158,15 @@ class Resolver:
         if session not in fields_by_wire(self._schema, params):
             raise _error(params, f"{place}: `cancelled` names {by!r}, but its params have no {session!r}.")
 
-    def _check_path(self, side: str, path: str, what: str) -> None:
+    def _check_path(self, side: str, path: str, call: str) -> None:
         """Check that every step of a capability's path is a property in this schema."""
         if missing := self._missing_step(ADVERTISED_IN[side], path):
             pointer, step = missing
-            message = f"{FILE} says that {what} needs {path}, but there is no {step!r} here."
+            message = f"{FILE} says that {call} needs {path}, but there is no {step!r} here."
             raise SchemaError(pointer, message, next_step=next_step_for_entry(self._own_tables, side))
 
     def _missing_step(self, start: str, path: str) -> tuple[str, str] | None:
-        """Return the first step of a capability's path that this schema doesn't have, and the place that lacks it."""
+        """Return the first step of a capability's path that this schema lacks, after the place that lacks it."""
         name, pointer = start, f"/$defs/{start}"
         for step in path.split("."):
             field = fields_by_wire(self._schema, name).get(step)
@@ -166,22 +178,25 @@ class Resolver:
 
 
 def _names_in(entry: dict[str, Any], key: str) -> list[str]:
+    """Return the names in a fact, which is one name or a list of names."""
     names = entry.get(key, [])
     return [names] if isinstance(names, str) else names
 
 
 def fields_by_wire(schema: Schema, name: str) -> dict[str, Field]:
-    """Return the fields of a definition by their keys in JSON; of a union, those that all its members have."""
+    """Return the fields of a definition by their keys in JSON. A union's are those that all its members have."""
     models = list(schema.concrete_models(name)) if name in schema.definitions else []
     first, *others = [{field.wire: field for field in schema.fields(model.name)} for model in models] or [{}]
-    return {wire: field for wire, field in first.items() if all(wire in fields_of_other for fields_of_other in others)}
+    return {wire: field for wire, field in first.items() if all(wire in fields for fields in others)}
 
 
 def has_part(schema: Schema, method: Method, part: str) -> bool:
-    """Return whether params have a field whose items, or whether the params themselves, have a variant of this tag."""
+    """Return whether the params have a part: `<field>`, or `<field>.<tag>` if the field or its items have tags."""
     wire, _, tag = part.partition(".")
-    own = [field for model in schema.concrete_models(method.params) for field in schema.fields(model.name)]
-    return any(field.wire == wire and (not tag or tag in {field.tag, *_find_item_tags(schema, field)}) for field in own)
+    fields = [field for model in schema.concrete_models(method.params) for field in schema.fields(model.name)]
+    return any(
+        field.wire == wire and (not tag or tag in {field.tag, *_find_item_tags(schema, field)}) for field in fields
+    )
 
 
 def _find_item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
@@ -197,7 +212,7 @@ def find_capability_paths(schema: Schema, message: str, start: str) -> Iterator[
 
 def _find_paths_below(schema: Schema, path: str, name: str, seen: tuple[str, ...]) -> Iterator[str]:
     for wire, field in fields_by_wire(schema, name).items() if name not in seen else ():
-        if wire != "_meta":  # it holds extensions of the protocol, which unlock nothing in the schema
+        if wire != "_meta":  # extensions unlock nothing in the schema
             yield f"{path}.{wire}"
             yield from _find_paths_below(schema, f"{path}.{wire}", field.type.non_null.name, (*seen, name))
 
@@ -207,31 +222,30 @@ def _error(definition: str, message: str) -> SchemaError:
 
 
 def _propose_entry(paths: list[str], wire: str, doc: str) -> dict[str, Any]:
-    """Return the entry of a method.
+    """Return an entry for a method, by the capability that fits its name or that its description names.
 
     Args:
         paths: the capabilities of the method's side.
         wire: the method's name.
-        doc: what the schema says about the method and its params.
+        doc: the schema's descriptions of the method and its params.
 
     Raises:
         ValueError: several capabilities fit.
     """
     steps = [_normalise_step(step) for step in wire.split("/")]
-    candidates = [path for path in paths if [_normalise_step(step) for step in path.split(".")][-len(steps) :] == steps]
-    candidates = candidates or list(
-        dict.fromkeys(filter(None, (_find_shortest(paths, name) for name in _NAMED.findall(doc))))
-    )
+    by_name = [path for path in paths if [_normalise_step(step) for step in path.split(".")][-len(steps) :] == steps]
+    in_description = (_find_shortest(paths, name) for name in _NAME_IN_DESCRIPTION.findall(doc))
+    candidates = by_name or list(dict.fromkeys(filter(None, in_description)))
     if len(candidates) > 1:
         raise ValueError(f"Several capabilities fit its name or its description: {', '.join(candidates)}.")
     return {"capability": candidates[0]} if candidates else {"offered": _OFFERED}
 
 
 def _find_shortest(paths: list[str], name: str) -> str:
-    """Return the capability that a description names by the end of its path; empty if it names something else."""
+    """Return the shortest path that ends with a name; empty if there is none."""
     return min((path for path in paths if f".{path}".endswith(f".{name}")), key=len, default="")
 
 
 def _normalise_step(step: str) -> str:
-    """Return a step of a name without what differs between methods and properties: `sessionCapabilities`, `session`."""
+    """Return a step of a name in the form that methods and capabilities share: `session` for `sessionCapabilities`."""
     return step.replace("_", "").lower().removesuffix("capabilities")

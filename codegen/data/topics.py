@@ -1,4 +1,4 @@
-"""The topics of `topics.toml`, into which the models are divided, and which definitions each of them has."""
+"""Reads `topics.toml`, which divides the models into modules, and finds the topic of every definition."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Topic:
         name: the name of the module.
         title: the title of its page in the reference.
         text: what it is about.
-        types: the definitions that it starts from.
-        methods: the methods whose params and results it starts from. One that ends in a slash stands for all methods
-            that begin like this.
+        types: definitions that belong to it, with those that they refer to.
+        methods: methods whose params and results belong to it. A name that ends in a slash stands for all methods that
+            begin with it.
     """
 
     name: Annotated[str, Field(pattern="^[a-z][a-z_]*$")]
@@ -75,10 +75,10 @@ def parse_topics(content: bytes) -> tuple[Topic, ...]:
 
 
 def find_topics(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, Topic]:
-    """Return the topic of every definition: in the order of the topics, and a definition before what it consists of.
+    """Return the topic of every definition, in the order of the topics.
 
-    What a definition consists of is in the same topic or an earlier one. Whole messages have none: the runtime makes
-    them.
+    The definitions that a definition refers to are in the same topic or an earlier one. Whole messages have no topic,
+    because the runtime makes them.
     """
     topic_of: dict[str, Topic] = {}
     for topic in topics:

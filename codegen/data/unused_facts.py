@@ -1,13 +1,13 @@
-"""Checks that the pinned schemas have every property and value that `methods.toml` names, to find misspelt names.
+"""Checks that the pinned schemas have every name in `methods.toml`, to find misspelt names.
 
-A single schema may lack some of them, because the file covers every release. Entries of methods that no pinned schema
-has are not checked.
+A single schema may lack some of the names, because the file covers every release. Entries of methods that no pinned
+schema has are not checked.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from codegen.data.facts_file import FILE, SHARED, next_step_for_entry
@@ -21,24 +21,24 @@ from codegen.values import fits
 
 
 def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, before: Mapping[str, Schema]) -> None:
-    """Check that every name in the file is used by a pinned schema.
+    """Check that the pinned schemas use every name in the file.
 
     Args:
         schemas: the pinned schemas, with the facts of the file.
-        listed: whether the file must have all their methods.
+        listed: whether the file must list all their methods.
         before: the schemas before an upgrade, by profile.
 
     Raises:
-        FileError: a schema lacks a property, a part or a tag that the file names, or it has lost one, or the file lacks
-            a method.
+        FileError: a schema lacks or has lost a property, a part or a tag that the file names, or the file lacks a
+            method.
     """
-    schema_list = list(schemas)
-    lacking = {profile: _find_absent(schema) for profile, schema in schema_list}
-    for profile, schema in schema_list:  # first, because an upgrade can hold back a profile that fails here
+    schemas = list(schemas)
+    missing_in = {profile: _find_missing(schema) for profile, schema in schemas}
+    for profile, schema in schemas:  # first, because an upgrade can keep the old schema of a profile that fails here
         with name_in_errors(profile):
             _check_kept(profile, schema, before.get(profile.name))
-    for profile, schema in schema_list:
-        others = [absent for other, absent in lacking.items() if other.table == profile.table and other != profile]
+    for profile, schema in schemas:
+        others = [missing for other, missing in missing_in.items() if other.table == profile.table and other != profile]
         with name_in_errors(profile):
             _check_properties(profile, schema)
             for method in schema.methods:
@@ -46,56 +46,59 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
                     place = f"{FILE} [{profile.table}.{method.side}]"
                     raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {SEE_TOP_OF_FILE}")
                 _check_result(schema, method)
-                _check_names(profile, method, lacking[profile], others)
+                _check_names(profile, method, missing_in[profile], others)
 
 
 def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
-    """Check that a schema still has the names in entries that the one before an upgrade has."""
-    old = {(method.side, method.wire, method.result is None): method for method in before.methods} if before else {}
+    """Check that an upgrade keeps the names that entries use."""
+    old_methods = {_key(method): method for method in before.methods} if before else {}
     for method in schema.methods:
-        other = old.get((method.side, method.wire, method.result is None))
-        if before and other:
-            was_missing = Resolver(before, profile.facts, schema.properties).find_missing(other, method.entry)
+        old = old_methods.get(_key(method))
+        if before and old:
+            was_missing = Resolver(before, profile.facts, schema.properties).find_missing(old, method.entry)
             for key, name in method.missing:
                 if (key, name) not in was_missing:
-                    raise _absent_name_error(profile, method, key, name, f"{profile.file} any more")
+                    raise _missing_name_error(profile, method, key, name, f"{profile.file} any more")
 
 
-# What the entries of a schema name and the schema lacks, by the side and the name of their methods.
-_Absent: TypeAlias = dict[tuple[str, str], set[tuple[str, str]]]
+def _key(method: Method) -> tuple[str, str, bool]:
+    return method.side, method.wire, method.result is None
 
 
-def _find_absent(schema: Schema) -> _Absent:
-    """Return what entries name and a schema lacks. A request and a notification can share an entry."""
-    absent_names: _Absent = {}
+# The names in entries that a schema lacks, by the side and the wire name of the methods.
+_Missing: TypeAlias = dict[tuple[str, str], set[tuple[str, str]]]
+
+
+def _find_missing(schema: Schema) -> _Missing:
+    """Return the names in entries that a schema lacks. A request and a notification can share an entry."""
+    missing: _Missing = {}
     for method in schema.methods:
-        key, absent = (method.side, method.wire), set(method.missing)
-        absent_names[key] = absent_names.get(key, absent) & absent
-    return absent_names
+        names = set(method.missing)
+        key = method.side, method.wire
+        missing[key] = missing.get(key, names) & names
+    return missing
 
 
-def _check_names(profile: Profile, method: Method, lacking: _Absent, others: list[_Absent]) -> None:
-    """Check that a schema has what an entry names. A stable one may lack what another one of its version has."""
-    at = method.side, method.wire
-    for key, name in sorted(lacking[at]):
-        is_elsewhere = any(at in absent and (key, name) not in absent[at] for absent in others)
+def _check_names(profile: Profile, method: Method, missing: _Missing, others: list[_Missing]) -> None:
+    """Check that a schema has the names in an entry. A stable schema may lack what another one of its version has."""
+    entry_key = method.side, method.wire
+    for key, name in sorted(missing[entry_key]):
+        is_elsewhere = any(entry_key in other and (key, name) not in other[entry_key] for other in others)
         if profile.is_unstable and is_elsewhere:
-            raise _absent_name_error(profile, method, key, name, f"{profile.file}, unlike in another profile")
+            raise _missing_name_error(profile, method, key, name, f"{profile.file}, unlike in another profile")
         if not is_elsewhere:
-            raise _absent_name_error(profile, method, key, name, f"any pinned schema of {profile.table}")
+            raise _missing_name_error(profile, method, key, name, f"any pinned schema of {profile.table}")
 
 
-def _absent_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
-    """Return the error about what an entry names and a schema lacks."""
-    what = "part" if key == "content" else "property"
-    names = f"`{key}` names {name!r}, but the method has no such {what} in {where}."
-    return FileError(
-        "", f"{FILE} [{method.table}] {method.wire!r}: {names} {next_step_for_entry(profile.facts, method.side)}"
-    )
+def _missing_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
+    noun = "part" if key == "content" else "property"
+    sentence = f"`{key}` names {name!r}, but the method has no such {noun} in {where}."
+    next_step = next_step_for_entry(profile.facts, method.side)
+    return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {sentence} {next_step}")
 
 
 def _check_result(schema: Schema, method: Method) -> None:
-    """Check that the result of a cancelled request is one."""
+    """Check that the result of a cancelled request is a valid result of the method."""
     _, text, _ = dict(method.facts).get("cancelled", ("", "", False))
     if text and not fits(schema, json.loads(text), Type("ref", method.result or "")):
         message = f"{FILE} {method.wire!r}: the result in `cancelled`, {text}, is not a {method.result}."
@@ -103,28 +106,27 @@ def _check_result(schema: Schema, method: Method) -> None:
 
 
 def _check_properties(profile: Profile, schema: Schema) -> None:
-    """Check that the messages concerned have the properties of `[<version>.properties]`."""
-    params = [_property_names(schema, method.params) for method in schema.methods]
-    opening = [
-        _property_names(schema, name)
-        for method in schema.methods
-        if dict(method.facts).get("opens")
-        for name in (method.params, method.result)
-        if name
-    ]
-    wanted = [("session", params, any), ("version", opening, all)]
+    """Check that the messages have the properties that `[<version>.properties]` names."""
+    opening = [method for method in schema.methods if dict(method.facts).get("opens")]
+    # The messages that may have each property, and whether one or all of them must have it.
+    messages: dict[str, tuple[list[str | None], Callable[[Iterable[bool]], bool]]] = {
+        "session": ([method.params for method in schema.methods], any),
+        "version": ([name for method in opening for name in (method.params, method.result)], all),
+    }
     for role, definition in ADVERTISED_IN.items():
-        advertising = [_property_names(schema, definition)] if definition in schema.definitions else []
-        wanted += [(f"{role}_{what}", advertising, all) for what in ("capabilities", "info")]
-    for key, messages, enough in wanted:
-        name = schema.properties[key]
-        if messages and not enough(name in wires for wires in messages):
-            missing = f"`{key}` is {name!r}, a property that the messages concerned don't have in {profile.file}"
+        present = [definition] if definition in schema.definitions else []
+        messages |= {f"{role}_capabilities": (list(present), all), f"{role}_info": (list(present), all)}
+    for key, (names, any_or_all) in messages.items():
+        wire = schema.properties[key]
+        properties = [_property_names(schema, name) for name in names if name]
+        if properties and not any_or_all(wire in message for message in properties):
             raise FileError(
-                "", f"{FILE} [{profile.table}.{SHARED}]: {missing}. {next_step_for_entry(profile.facts, SHARED)}"
+                "",
+                f"{FILE} [{profile.table}.{SHARED}]: `{key}` is {wire!r}, but in {profile.file}, the messages that "
+                f"should have this property don't have it. {next_step_for_entry(profile.facts, SHARED)}",
             )
 
 
 def _property_names(schema: Schema, name: str) -> set[str]:
-    """Return the properties of a definition; of a union, those of all its members."""
+    """Return the properties of a definition, or of all members of a union."""
     return {field.wire for model in schema.concrete_models(name) for field in schema.fields(model.name)}

@@ -1,7 +1,7 @@
 """Writes the JSON Schema from which datamodel-code-generator makes the models.
 
-It has the definitions of the IR in their order: every union member is a definition, every property has its Python
-name. What datamodel-code-generator has no word for is left out, and our templates add it: markers, tags, docstrings.
+It has the IR's definitions in their order. Union members are definitions, and properties have Python names. Our
+templates add what datamodel-code-generator doesn't support: markers, tags and docstrings.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ BASE = f"{_RUNTIME}.model.Model"
 
 
 def write_json_schema(definitions: Iterable[Definition]) -> Json:
-    """Return a schema of these definitions. The scalars with a format are imported in it."""
+    """Return a schema of these definitions, which imports the scalars with a format."""
     scalars = {name: import_from(f"{_RUNTIME}.scalars", name) for name in FORMATS.values()}
     own = {definition.name: _write_definition(definition) for definition in definitions}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**scalars, **own}}
 
 
 def import_from(module: str, name: str) -> Json:
+    """Return a definition for which datamodel-code-generator writes an import."""
     return {"x-python-import": {"module": module, "name": name}}
 
 
@@ -65,7 +66,7 @@ def _write_type(type_: Type) -> Json:
 
 
 def _write_union(type_: Type) -> Json:
-    """Return `anyOf`, or a list of two types, which takes less time. In such a list, a map would lose its values."""
+    """Return `anyOf`; or a list of two types, which is faster, unless it would lose the type of a map's values."""
     concrete = _write_type(type_.non_null) if type_.writes_null else {}
     if concrete.get("type", "object") == "object":
         return {"anyOf": [_write_type(part) for part in type_.parts]}

@@ -1,4 +1,4 @@
-"""Renders Jinja templates. A mistake in one is reported in one sentence, with the file and the line."""
+"""Renders Jinja templates. A mistake in a template is one sentence with the file and the line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Templates:
             return self._environment.get_template(name).render(**values)
 
     def check(self, name: str, known: set[str]) -> None:
-        """Check a template that is rendered elsewhere: it may use only these names.
+        """Check that a template, which is rendered elsewhere, uses only these names.
 
         Raises:
             FileError: the template is missing or invalid, or uses another name.
@@ -57,7 +57,7 @@ class Templates:
 
 @contextmanager
 def _report_errors(folder: Path, name: str) -> Generator[None]:
-    """Turn errors in a template into FileErrors. Errors of code that it calls pass through."""
+    """Turn errors in a template into FileErrors. Errors in code that a template calls pass through."""
     try:
         yield
     except TemplateNotFound as error:
@@ -65,13 +65,14 @@ def _report_errors(folder: Path, name: str) -> Generator[None]:
     except UnicodeDecodeError as error:
         raise _error(folder / name, f"The template is not UTF-8. {_RESTORE}") from error
     except TemplateSyntaxError as error:
-        # Jinja has lost the file's name by the time it finds an unknown filter.
+        # Jinja no longer knows the file's name when it finds an unknown filter.
         file = name if error.name in (None, "<introspection>") else error.name
         raise _error(folder / file, f"{_end_sentence(error.message)} {_RESTORE}", error.lineno) from error
     except UndefinedError as error:
         frames = traceback.extract_tb(error.__traceback__)
-        place = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)][-1]
-        raise _error(Path(place.filename), f"{_end_sentence(error.message)} {_RESTORE}", place.lineno) from error
+        innermost = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)][-1]
+        sentence = f"{_end_sentence(error.message)} {_RESTORE}"
+        raise _error(Path(innermost.filename), sentence, innermost.lineno) from error
 
 
 def _error(path: Path, sentence: str, line: int | None = None) -> FileError:

@@ -1,7 +1,7 @@
-"""Replaces the pinned schemas with those of another release: all of them or none.
+"""Replaces the pinned schemas with those of another release: all of them, or none if anything fails.
 
-Writes `schema/`: the schemas, their licence and PINNED.json. Each kind of source has a module, which gets the files.
-Whether the generator has rules for everything in them doesn't matter here.
+Writes `schema/`: the schemas, their licence and PINNED.json. Each kind of source has a module that gets the files. The
+generator need not be able to read the schemas.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _CHECK = "Nothing was changed. Check the source."
 
 @dataclass(frozen=True)
 class Fetched:
-    """The schemas of a source, to replace the pinned ones.
+    """The new content of the folder of pinned schemas.
 
     Attributes:
-        source: the source, with the version in place of a tag.
-        files: all files of the folder of pinned schemas.
-        lines: the change to each file, one line each.
+        source: where the schemas are from, with a version instead of a tag.
+        files: all files of the folder.
+        lines: a line for each file, which says how it changes.
     """
 
     source: str
@@ -47,7 +47,7 @@ def read_source(source: str) -> Release:
     """
     if not source:
         raise FetchError(
-            f"The source is missing. Give one, such as FROM=npm:@agentclientprotocol/sdk@latest: {SOURCES}."
+            f"The source is missing. Give {SOURCES}: FROM=npm:@agentclientprotocol/sdk@latest, for example."
         )
     if source.startswith("npm:"):
         return read_npm_package(source.removeprefix("npm:"))
@@ -64,10 +64,10 @@ def fetch(source: str, target: Path) -> list[str]:
         target: the folder of the pinned schemas.
 
     Returns:
-        The change to each file, one line each.
+        A line for each file, which says how it changed.
 
     Raises:
-        FetchError: the source is not available or is not a schema. Nothing was changed.
+        FetchError: the source is not available, or not a schema. Nothing was changed.
         OSError: a file can't be read or written. Nothing was changed.
     """
     fetched = prepare(read_source(source), target)
@@ -77,10 +77,10 @@ def fetch(source: str, target: Path) -> list[str]:
 
 
 def prepare(release: Release, target: Path) -> Fetched:
-    """Return what `fetch` would write, without replacing the pinned schemas.
+    """Return what `fetch` would write.
 
     Raises:
-        FetchError: the release has something else than schemas.
+        FetchError: a file of the release is not a schema.
     """
     for file, content in release.schemas.items():
         _check_is_schema(file, content)
@@ -104,7 +104,7 @@ def _check_is_schema(file: str, content: bytes) -> None:
 
 
 def _keep_pins(old: dict[str, bytes], release: Release, target: Path) -> dict[str, dict[str, str]]:
-    """Return the pins of the schemas that the release doesn't cover, each with its own source and version."""
+    """Return the pins of the schemas that the release doesn't cover, with their own sources and versions."""
     files = [file for file in PLACES if file in old and file not in release.places]
     try:
         pins: Any = read_pins(target / PINS) if files else {}
@@ -137,7 +137,7 @@ def _write_pins(old: dict[str, bytes], release: Release, kept: dict[str, dict[st
 
 
 def _read_pinned_license(old: dict[str, bytes]) -> str:
-    """Return the licence that was pinned before, for sources without a package.json."""
+    """Return the pinned licence, for sources without a package.json."""
     try:
         return str(parse_json(old[PINS])["license"])
     except (KeyError, TypeError, ValueError):

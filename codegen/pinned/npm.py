@@ -1,4 +1,4 @@
-"""Downloads schemas from an npm package, with the npm client, so that its settings apply."""
+"""Downloads schemas from an npm package. Uses the npm client, so that its settings apply."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def npm_versions(package: str) -> list[str]:
 
 
 def _download(spec: str, folder: Path) -> Path:
-    """Run `npm pack` in a folder and return the archive it wrote."""
+    """Run `npm pack` in a folder, and return the archive that it wrote."""
     _npm(spec, "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec, folder=folder)
     archives = list(folder.glob("*.tgz"))
     if len(archives) != 1:
@@ -66,10 +66,10 @@ def _download(spec: str, folder: Path) -> Path:
 
 
 def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
-    """Run npm, and return what it printed. `spec` is what it is about, for errors."""
+    """Run npm, and return its output. `spec` names the package in errors."""
     command = ["npm", *arguments]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=SECONDS
         )
     except FileNotFoundError as error:
@@ -78,13 +78,13 @@ def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
         raise FetchError(
             f"npm did not download {spec} within {SECONDS} seconds. Try again later, or fetch from a folder."
         ) from error
-    if done.returncode:
-        raise FetchError(_explain_failure(spec, done.stderr))
-    return done.stdout
+    if process.returncode:
+        raise FetchError(_explain_failure(spec, process.stderr))
+    return process.stdout
 
 
 def _explain_failure(spec: str, text: str) -> str:
-    """Return a sentence for the error that npm printed."""
+    """Return a sentence about an error of npm."""
     match = re.search(r"^npm (?:error|ERR!) code (\w+)", text, re.MULTILINE)
     code = match[1] if match else "no code"
     if code in _UNKNOWN:
@@ -93,7 +93,7 @@ def _explain_failure(spec: str, text: str) -> str:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpack the files that are read from a package, refusing paths outside of the folder."""
+    """Unpack the files that are needed. Paths outside of the folder are refused."""
     if not hasattr(tarfile, "data_filter"):
         raise FetchError(
             "Unpacking safely needs Python 3.11.4 or newer. Unpack the package yourself and fetch from its folder."

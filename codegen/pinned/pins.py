@@ -1,4 +1,4 @@
-"""Reads the pinned schemas, and refuses bytes that don't match the hashes in PINNED.json."""
+"""Reads the pinned schemas, and refuses files that don't match their hashes in PINNED.json."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RESTORE = "Restore the file with git, or run `make fetch` again."
 
 @dataclass(frozen=True)
 class Pinned:
-    """A profile and its schema, verified."""
+    """A profile, and its verified schema."""
 
     profile: Profile
     schema: dict[str, Any]
@@ -56,16 +56,22 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
     if pinned or (folder / PINS).is_file():
         pins = read_pins(folder / PINS)
         _check_same_files(set(files.values()), set(pins["files"]))
-    profiles: list[Pinned] = []
+    loaded: list[Pinned] = []
     for name, file in files.items():
         content = (folder / file).read_bytes()
         actual = sha256(content)
         pin = pins["files"].get(file, {"sha256": actual})
         if actual != pin["sha256"]:
             raise FileError("", f"The SHA-256 is {actual}, but {pin['sha256']} is pinned. {_RESTORE}", file)
-        origin = pin.get("source", pins["source"]), pin.get("version", pins["version"])
-        profiles.append(Pinned(Profile(name, file, actual, *origin), _read_schema(content, file)))
-    return profiles
+        profile = Profile(
+            name=name,
+            file=file,
+            sha256=actual,
+            source=pin.get("source", pins["source"]),
+            version=pin.get("version", pins["version"]),
+        )
+        loaded.append(Pinned(profile, _read_schema(content, file)))
+    return loaded
 
 
 def _read_schema(content: bytes, file: str) -> dict[str, Any]:
@@ -102,7 +108,7 @@ def _check_same_files(present: set[str], listed: set[str]) -> None:
 
 
 def parse_json(content: bytes) -> Any:
-    """Parse standard JSON in UTF-8. Duplicate keys, NaN and the like raise a ValueError."""
+    """Parse standard JSON in UTF-8. Duplicate keys, NaN and infinities raise a ValueError."""
     try:
         text = content.decode("utf-8-sig")
         value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
@@ -116,7 +122,7 @@ def parse_json(content: bytes) -> Any:
 
 
 def _check_characters(value: Any) -> None:
-    """Refuse strings with a lone surrogate. Only a pair of surrogates is a character that files can hold."""
+    """Refuse strings with a lone surrogate, because they can't be written as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""Maps the files of a folder of schemas to profiles, the packages to generate."""
+"""Profiles, the packages to generate, and where their schemas are in a folder of schemas."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from codegen.errors import SchemaError
 
-# The paths at which upstream has published the schema of each profile. Up to release 1.9, version 1 had one file,
-# `schema.json`, which became `v1/schema.unstable.json` (1.9.0 and 2.0.0 have the same bytes).
+# The paths where upstream has published the schema of each profile. Up to release 1.9, version 1 had one file,
+# `schema.json`, which became `v1/schema.unstable.json` (in 1.9.0 and 2.0.0, both are the same).
 PLACES_OF = {
     "v1": ("v1/schema.json",),
     "v1_unstable": ("v1/schema.unstable.json", "schema.json"),
@@ -32,13 +32,13 @@ TABLES = tuple(dict.fromkeys(name[:2] for name in PLACES_OF))
 
 @dataclass(frozen=True)
 class Profile:
-    """One package to generate, and where its schema came from.
+    """A package to generate, and the origin of its schema.
 
     Attributes:
         name: the package's name.
-        file: the schema's path below its folder, with slashes.
-        sha256: the SHA-256 of that file's bytes.
-        source: the source that the schema was fetched from; empty for a folder without pins.
+        file: the schema's path in its folder, with slashes.
+        sha256: the SHA-256 of the file.
+        source: where the schema was fetched from; empty for a folder without pins.
         version: the release's version; empty for a folder without pins.
     """
 
@@ -67,7 +67,7 @@ class Profile:
 
     @property
     def facts(self) -> str:
-        """The name of its own tables there, such as `v1_unstable`, which go before those of its version."""
+        """The name of its own tables there, such as `v1_unstable`, which take precedence over those of its version."""
         return facts_name(self.name)
 
 
@@ -78,7 +78,7 @@ def facts_name(profile: str) -> str:
 
 @contextmanager
 def name_in_errors(profile: Profile) -> Generator[None]:
-    """Name the profile and the file of its schema in errors."""
+    """Add the profile and the file of its schema to errors."""
     try:
         yield
     except SchemaError as error:
@@ -88,11 +88,10 @@ def name_in_errors(profile: Profile) -> Generator[None]:
 
 
 def find_files(folder: Path) -> dict[str, str]:
-    """Return the profiles that a folder has a schema for, each with the file's path in it."""
-    return {
-        name: place
-        for name, places in PLACES_OF.items()
-        for place in places
-        if (folder / place).is_file()
-        and place == next(candidate for candidate in places if (folder / candidate).is_file())
-    }
+    """Return the profiles that a folder has a schema for, with the path of each schema in the folder."""
+    files: dict[str, str] = {}
+    for name, places in PLACES_OF.items():
+        present = [place for place in places if (folder / place).is_file()]
+        if present:
+            files[name] = present[0]
+    return files

@@ -1,4 +1,4 @@
-"""The schemas of a release, read from a folder: an unpacked package, its `schema/`, or the same files."""
+"""Reads the schemas of a release from a folder: an unpacked package, or a folder of schemas."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from codegen.nodes import is_object
 from codegen.pinned.pins import parse_json
 from codegen.pinned.profiles import PLACES, PLACES_OF, find_files
 
-# They appear in generated code, pull requests and the documentation.
+# The name, version and licence of a package appear in generated code, pull requests and the documentation.
 _NAME = re.compile(r"[\w@.+/() -]{0,200}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Release:
-    """The schemas of a source, and their origin.
+    """The schemas of a release, and their origin.
 
     Attributes:
         source: its name in PINNED.json, without paths of this machine.
-        version: the release's version; empty if unknown.
+        version: its version; empty if unknown.
         license: the identifier of its licence; empty if unknown.
-        license_text: the text of its licence; None if it has none.
-        schemas: the schemas by their paths in `schema/`.
-        places: the paths that the release covers; schemas pinned at other paths are kept.
+        license_text: the text of its licence; None if there is none.
+        schemas: its schemas, by their paths in `schema/`.
+        places: the paths that it covers. Schemas that are pinned at other paths are kept.
     """
 
     source: str
@@ -53,18 +53,24 @@ def read_folder(folder: Path) -> Release:
 
 def read_release(folder: Path, source: str, package: dict[str, Any]) -> Release:
     """Read the schemas in `schema/` of a folder, or in the folder itself."""
-    home = next((candidate for candidate in (folder / "schema", folder) if find_files(candidate)), None)
-    if home is None:
+    root = folder / "schema" if find_files(folder / "schema") else folder
+    files = sorted(find_files(root).values())
+    if not files:
         raise FetchError(f"There is no schema in {source}. Expected at least one of {', '.join(PLACES)}.")
-    files = sorted(find_files(home).values())
-    paths = (path.relative_to(home) for path in sorted(home.rglob("schema*.json")))
+    paths = (path.relative_to(root) for path in sorted(root.rglob("schema*.json")))
     unknown = [path.as_posix() for path in paths if "node_modules" not in path.parts and path.as_posix() not in files]
     if unknown:
-        message = f"{source} has a schema without a profile, {unknown[0]}. Add it to codegen/pinned/profiles.py."
-        raise FetchError(message)
-    text = next((path.read_bytes() for path in (folder / "LICENSE", home / "LICENSE") if path.is_file()), None)
-    schemas = {file: (home / file).read_bytes() for file in files}
-    return Release(source, package.get("version", ""), package.get("license", ""), text, schemas)
+        raise FetchError(
+            f"{source} has a schema without a profile, {unknown[0]}. Add it to codegen/pinned/profiles.py."
+        )
+    licenses = [path for path in (folder / "LICENSE", root / "LICENSE") if path.is_file()]
+    return Release(
+        source=source,
+        version=package.get("version", ""),
+        license=package.get("license", ""),
+        license_text=licenses[0].read_bytes() if licenses else None,
+        schemas={file: (root / file).read_bytes() for file in files},
+    )
 
 
 def read_package_json(folder: Path) -> dict[str, Any]:
@@ -76,10 +82,8 @@ def read_package_json(folder: Path) -> dict[str, Any]:
         package: Any = parse_json(path.read_bytes())
     except ValueError as error:
         raise FetchError(f"package.json is not JSON: {error}.") from error
-    texts = ("name", "version", "license")
-    if not is_object(package) or not all(
-        isinstance(text := package.get(key, ""), str) and _NAME.fullmatch(text) for key in texts
-    ):
+    texts = [package.get(key, "") for key in ("name", "version", "license")] if is_object(package) else [None]
+    if not is_object(package) or not all(isinstance(text, str) and _NAME.fullmatch(text) for text in texts):
         raise FetchError(
             "package.json doesn't describe a package: expected an object whose name, version and license are strings "
             "of letters, digits, spaces and @ . + / ( ) -."

@@ -1,4 +1,4 @@
-"""Checks the defaults of fields, and writes those that are objects or arrays as functions that make them."""
+"""Checks the defaults of fields, and writes the factories of mutable ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from codegen.values import fits, python_source
 
 
 def fill_defaults(schema: Schema) -> None:
-    """Check every default, and set the factory of those that are objects or arrays."""
+    """Check every default, and set the factory of defaults that are objects or arrays."""
     for definition in list(schema.definitions.values()):
         if isinstance(definition, Model):
             fields = tuple(_check_default(schema, definition, field) for field in definition.fields)

@@ -1,4 +1,4 @@
-"""Reads descriptions, with those of union members and items, which have no class to carry them."""
+"""Reads descriptions. Union members and items have no class, so their descriptions go to the definition around them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from codegen.nodes import Node
 
 
 def list_member_docs(schema: Any) -> list[str]:
-    """Return the descriptions of a union's members and of items that have no class to carry them."""
+    """Return a line for each described member of a union, and for described items."""
     lines: list[str] = []
     for member in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
         lines += _describe(_label(member), member) + list_member_docs(member)
@@ -26,7 +26,7 @@ def _describe(label: str, schema: Any) -> list[str]:
 
 
 def take_title_and_description(node: Node) -> str:
-    """Take the title and the description of something that isn't named by its title."""
+    """Take a title and a description as one text. For schemas that aren't named by their title."""
     return "\n\n".join(filter(None, (node.take("title", str, ""), node.take("description", str, ""))))
 
 
@@ -35,7 +35,7 @@ def add_member_docs(doc: str, schema: Any) -> str:
 
 
 def _label(member: Any) -> str:
-    """Return the constant and the title of a member; empty for a group of members."""
+    """Return the constant and the title of a member as text; empty for a group of members."""
     constant = [code(str(member["const"]))] if "const" in member else []
     names = " ".join([*constant, *_title(member)])
     return names or ("" if "anyOf" in member else "Other values")

@@ -1,7 +1,6 @@
-"""Reads the messages at the schema's root: who sends which definition as a request, a notification or a response.
+"""Reads the messages at the schema's root: which side sends which definition as a request, notification or response.
 
-No code is generated for the messages themselves, because the runtime implements them. So their schemas are checked
-against the expected form.
+The runtime implements the messages, so no code is generated for them. Their schemas must have the expected form.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TITLE = "Agent Client Protocol"
 _VERSION = {"type": "string", "enum": ["2.0"]}
 _SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
-# The titles of a message's parts, by the end of the message's title.
+# The titles of a message's parts, by how the message's title ends.
 _PARTS = {
     "": ("Request", "Response", "Notification"),
     "BatchCall": ("Request", "Notification", "ProtocolLevelNotification"),
     "BatchResponse": ("Result", "Error"),
 }
-# The envelopes by their keys: the kind, the key of the payload, and the optional keys.
+# Envelopes by their keys: the kind, the key of the payload, and the optional keys.
 _KINDS = {
     frozenset({"id", "method", "params"}): ("request", "params", {"params"}),
     frozenset({"method", "params"}): ("notification", "params", {"params"}),
@@ -41,7 +40,7 @@ class Payload:
         sender: the side that sends the message.
         kind: `request`, `notification` or `response`.
         definition: the definition's name.
-        doc: the description beside the reference: for a request or a notification, that of the method.
+        doc: the description beside the reference. On a request or a notification, it describes the method.
     """
 
     sender: str
@@ -51,7 +50,7 @@ class Payload:
 
 
 def read_messages(raw: dict[str, Any]) -> set[Payload]:
-    """Read all messages of a schema. Batches hold the same messages, and are checked in the same way."""
+    """Read all messages of a schema. Batches contain the same messages, and are checked in the same way."""
     root = Node(raw, "")
     _expect(root, "$schema", _DIALECT)
     _expect(root, "title", _TITLE)
@@ -62,7 +61,7 @@ def read_messages(raw: dict[str, Any]) -> set[Payload]:
 
 
 def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
-    """Read a message of the root, a single one or a batch: `jsonrpc`, and its parts or an inline envelope."""
+    """Read a message or a batch of the root: `jsonrpc`, and either parts or an inline envelope."""
     title = node.take("title", str, "")
     sender, ending = _split_title(node, title)
     if ending:
@@ -79,8 +78,8 @@ def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
     if "jsonrpc" not in required or (members and (properties or required != ["jsonrpc"])):
         raise node.error("Expected `jsonrpc` to be required; a message with parts requires nothing else.", "required")
     if properties:
-        for key, schema in properties.items():
-            read_property(key, Node(schema.schema, schema.pointer), key in required, definitions)
+        for key, value in properties.items():
+            read_property(key, Node(value.schema, value.pointer), key in required, definitions)
         yield from _find_payloads(node, sender, properties, set(required) - {"jsonrpc"})
     elif [member.schema.get("title") for member in members] != list(_PARTS[ending]):
         raise node.error(f"Expected the parts {', '.join(_PARTS[ending])}, in this order.", "anyOf")
@@ -103,8 +102,8 @@ def _read_part(node: Node, sender: str, definitions: dict[str, Any]) -> Iterator
         if ref != expected or ref not in definitions:
             raise node.error(f"Expected a reference to the definition {expected!r}.")
         node.close()
-        whole = Node(definitions[ref], f"/$defs/{ref}")
-        for envelope in whole.take_list("anyOf") or [whole]:
+        definition = Node(definitions[ref], f"/$defs/{ref}")
+        for envelope in definition.take_list("anyOf") or [definition]:
             properties = envelope.take_map("properties")
             required = set(envelope.take("required", list, []))
             yield from _find_payloads(envelope, "ProtocolLevel" if is_shared else sender, properties, required)
@@ -130,11 +129,10 @@ def _take_batch_item(node: Node) -> Node:
 
 
 def _find_payloads(node: Node, sender: str, properties: dict[str, Node], required: set[str]) -> set[Payload]:
-    """Return the definitions in an envelope's params or result. Errors have none, because the runtime models them."""
-    envelope = _KINDS.get(frozenset(properties))
-    if envelope is None:
+    """Return the definitions in an envelope's params or result; none for an error, which the runtime models."""
+    if frozenset(properties) not in _KINDS:
         raise node.error(f"An envelope with the keys {', '.join(properties)} is not a JSON-RPC message.")
-    kind, key, optional = envelope
+    kind, key, optional = _KINDS[frozenset(properties)]
     if required != properties.keys() - optional:
         raise node.error(
             f"Expected the keys that a JSON-RPC {kind} requires: {', '.join(sorted(properties.keys() - optional))}.",
@@ -152,7 +150,7 @@ def _expect(node: Node, keyword: str, value: str) -> None:
 
 
 def _find_references(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the definitions that a schema refers to, each with the description beside the reference."""
+    """Yield the definitions that a schema refers to, with the description beside the reference."""
     if is_array(schema):
         for item in schema:
             yield from _find_references(item, doc)
@@ -165,7 +163,7 @@ def _find_references(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
 
 
 def find_envelopes(schema: Schema) -> set[str]:
-    """Return the names of the definitions of whole messages, which the runtime reads and writes without models."""
+    """Return the definitions of whole messages, which need no models because the runtime reads and writes them."""
     payloads = {name for method in schema.methods for name in (method.params, method.result)}
     envelopes = {sender + part for sender in _SENDERS for part in _PARTS[""]} & schema.definitions.keys() - payloads
     return envelopes | {model.name for name in envelopes for model in schema.concrete_models(name)}

@@ -1,7 +1,8 @@
-"""Reads the methods of a schema: which definitions are their params and results, and what unlocks them.
+"""Reads the methods of a schema: which definitions are their params and results.
 
-`x-method` and `x-side` say which method a definition belongs to; the messages at the schema's root say whether it is
-a request, a notification or a response. Both must agree. `codegen.data.resolve` adds what no schema says.
+`x-method` and `x-side` say which method a definition belongs to. The messages at the schema's root say whether the
+definition is in requests, notifications or responses. Both must agree. `codegen.data.resolve` adds the facts that no
+schema states.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from codegen.read.envelopes import Payload
 from codegen.read.vocabulary import DEPRECATED
 
 _WIRE = re.compile(r"[A-Za-z0-9_$./-]{1,200}")
-# The roles that handle the methods of a side, the senders of its requests and notifications, and of its responses.
+# For each side: the roles that handle its methods, the senders of its requests and notifications, and the senders of
+# its responses.
 _SIDES = {
     "agent": (("agent",), {"Client"}, {"Agent"}),
     "client": (("client",), {"Agent"}, {"Client"}),
@@ -29,7 +31,7 @@ _SIDES = {
 }
 # Attributes that every handler or proxy inherits.
 _INHERITED = frozenset((*dir(Handler), *dir(Remote), "request", "requests", "notify", "notifications"))
-# Names that the generated modules and the bases of the roles use already, the latter as `<role>.<name>`.
+# Names that generated modules use, and as `<role>.<name>`, names that the bases of the roles use.
 RESERVED_NAMES = {"PROFILE", "PROTOCOL_VERSION"}.union(
     *({f"{role.upper()}_REQUESTS", f"{role.upper()}_NOTIFICATIONS"} for role in ("agent", "client")),
     *({f"{role}.{name}" for name in _INHERITED} for role in ("agent", "client")),
@@ -37,7 +39,7 @@ RESERVED_NAMES = {"PROFILE", "PROTOCOL_VERSION"}.union(
 
 
 class _Part(NamedTuple):
-    """The method that a definition belongs to, and its kind there: `request`, `notification` or `response`."""
+    """The method that a definition belongs to, and whether it is a `request`, a `notification` or a `response`."""
 
     side: str
     wire: str
@@ -47,13 +49,15 @@ class _Part(NamedTuple):
 def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     """Read every method of a schema, in upstream's order, without facts."""
     definitions = raw["$defs"]
-    parts, docs = _find_parts(definitions, payloads), _collect_docs(payloads)
+    parts = _find_parts(definitions, payloads)
+    docs = _collect_docs(payloads)
     calls = {part: name for part, name in parts.items() if part.kind != "response"}
-    # How many methods have a Python name: a request and a notification can share one.
+    # A request and a notification can share a Python name.
     names = Counter(method_name(part.wire) for part in calls)
     methods: list[Method] = []
     for (side, wire, kind), params in calls.items():
-        name, is_notification = method_name(wire), kind == "notification"
+        name = method_name(wire)
+        is_notification = kind == "notification"
         has_request = is_notification and _Part(side, wire, "request") in parts
         doc = docs[params] or definitions[params].get("description", "")
         is_deprecated = "deprecated" in definitions[params] or DEPRECATED in doc.split("\n\n")
@@ -76,7 +80,7 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
 
 
 def _find_parts(definitions: dict[str, Any], payloads: set[Payload]) -> dict[_Part, str]:
-    """Return the names of the definitions that belong to a method. Every message must be complete."""
+    """Return the definitions that belong to methods. Every request must have a response."""
     parts: dict[_Part, str] = {}
     for name, schema in definitions.items():
         part = _find_part(name, schema, payloads)
@@ -90,7 +94,7 @@ def _find_parts(definitions: dict[str, Any], payloads: set[Payload]) -> dict[_Pa
 
 
 def _find_part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
-    """Return the method and the kind of a definition; None if it belongs to no method."""
+    """Return the method and the kind of a definition; None if it doesn't belong to a method."""
     pointer = f"/$defs/{name}"
     wire, side = schema.get("x-method"), schema.get("x-side")
     if wire is None and side is None:
@@ -103,8 +107,8 @@ def _find_part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
         raise SchemaError(
             f"{pointer}/x-method", f"{wire!r} can't be the name of a method; expected words like `fs/read`."
         )
-    mine = {payload for payload in payloads if payload.definition == name}
-    kinds = {payload.kind for payload in mine}
+    payloads_of_name = {payload for payload in payloads if payload.definition == name}
+    kinds = {payload.kind for payload in payloads_of_name}
     if len(kinds) != 1:
         places = " and ".join(f"{kind}s" for kind in sorted(kinds)) or "none"
         raise SchemaError(
@@ -112,11 +116,12 @@ def _find_part(name: str, schema: Any, payloads: set[Payload]) -> _Part | None:
         )
     kind = kinds.pop()
     expected = _SIDES[side][2 if kind == "response" else 1]
-    senders = {payload.sender for payload in mine}
+    senders = {payload.sender for payload in payloads_of_name}
     if senders != expected:
-        senders_of_side, places = (" and ".join(sorted(names)) for names in (expected, senders))
         raise SchemaError(
-            pointer, f"A {kind} of side {side!r} is sent by {senders_of_side}, but it is in messages of {places}."
+            pointer,
+            f"A {kind} of side {side!r} is sent by {' and '.join(sorted(expected))}, "
+            f"but it is in messages of {' and '.join(sorted(senders))}.",
         )
     return _Part(side, wire, kind)
 
@@ -135,7 +140,7 @@ def _check_complete(parts: dict[_Part, str], payloads: set[Payload], definitions
 
 
 def _check_names(methods: list[Method]) -> None:
-    """Check that every method has its own name, in the tables and on each role that handles it."""
+    """Check that every method has a name of its own, in the tables and on each role that handles it."""
     names = dict.fromkeys(RESERVED_NAMES, "something else")
     for method in methods:
         pointer = f"/$defs/{method.params}/x-method"
@@ -148,7 +153,7 @@ def _check_names(methods: list[Method]) -> None:
 
 
 def _collect_docs(payloads: set[Payload]) -> dict[str, str]:
-    """Return upstream's descriptions of the methods by their params. A method of both sides may have two."""
+    """Return upstream's descriptions of methods, by the methods' params. A method of both sides may have two."""
     docs: dict[str, dict[str, None]] = {}
     for payload in sorted(payloads, key=str):
         if payload.kind != "response":
@@ -157,5 +162,5 @@ def _collect_docs(payloads: set[Payload]) -> dict[str, str]:
 
 
 def avoid_inherited(name: str) -> str:
-    """Return a method's name, with an underscore added if a public attribute of the bases has it, as fields get one."""
+    """Add an underscore to a method's name if the bases of the roles have a public attribute of that name."""
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name

@@ -1,4 +1,4 @@
-"""Reads a property of an object as a field of a model: its name, type, default and leniency."""
+"""Reads a property of an object as a field of a model: its name, type, default, and tolerance of invalid values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codegen.types import Type
 _DEFAULT_ON_ERROR = "x-deserialize-default-on-error"
 _DEFAULT_ON_NULL = "x-deserialize-default-on-null"
 _SKIP_INVALID_ITEMS = "x-deserialize-skip-invalid-items"
-# What the attribute of an absent property is. Others are None.
+# Defaults of optional properties for which the schema states none. For other types, it is None.
 _EMPTY: dict[str, Any] = {"array": [], "map": {}}
 
 
@@ -35,14 +35,23 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
     node.close()
     _check_leniency(node, type_, required, on_error, on_null, skip_items, has_default)
     default = default if has_default or required else _EMPTY.get(type_.kind)
-    markers = (
-        *(["SkipInvalidItems"] if skip_items else []),
-        *(["NotNull"] if not required and default is None and not type_.nullable else []),
-        *(["DefaultOnNull"] if on_null else []),
-        *(["DefaultOnError"] if on_error else []),
+    markers = {
+        "SkipInvalidItems": skip_items,
+        "NotNull": not required and default is None and not type_.nullable,
+        "DefaultOnNull": on_null,
+        "DefaultOnError": on_error,
+    }
+    return Field(
+        wire=wire,
+        name=name,
+        type=type_,
+        required=required,
+        doc=doc,
+        markers=tuple(marker for marker, is_set in markers.items() if is_set),
+        default=default,
+        has_default=has_default,
+        deprecated="deprecated" in node,
     )
-    is_deprecated = "deprecated" in node
-    return Field(wire, name, type_, required, doc, markers, default, has_default, deprecated=is_deprecated)
 
 
 def _check_leniency(

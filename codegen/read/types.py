@@ -1,6 +1,6 @@
-"""Reads the JSON Schema types of properties, items and enums: references, scalars with their limits, arrays, maps.
+"""Reads types from JSON Schema: references, enums, scalars with limits, arrays and maps.
 
-Objects with properties need a name; `codegen.read.normalise` reads them.
+Objects with properties need a name, so `codegen.read.normalise` reads them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ENCODINGS = ("base64",)
 
 
 def read_type(node: Node, definitions: dict[str, Any]) -> Type:
-    """Read the type of a node, and take every keyword that describes it. The definitions need not have been read."""
+    """Take all keywords about a node's type. The definitions need not have been read yet."""
     ref = node.take_ref()
     if ref is not None:
         if ref not in definitions:
@@ -97,7 +97,7 @@ def _read_object(node: Node, definitions: dict[str, Any]) -> Type:
 
 
 def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
-    """Read the type of a node that may have a title or a description, which a type can't hold."""
+    """Read the type of a node, without its title and description."""
     node.take("title", str, "")
     node.take("description", str, "")
     type_ = read_type(node, definitions)
@@ -106,7 +106,7 @@ def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
 
 
 def _read_union(node: Node, definitions: dict[str, Any]) -> Type:
-    """Read an inline union, whose members keep upstream's order. Objects without a name can't be members."""
+    """Read an inline union. Members keep upstream's order. Inline objects can't be members."""
     members = [member for keyword in VARIANTS for member in node.take_list(keyword)]
     if ("oneOf" in node) != all("const" in member for member in members):
         raise node.error("Expected `oneOf` if all members are constants, `anyOf` otherwise.")
@@ -114,7 +114,7 @@ def _read_union(node: Node, definitions: dict[str, Any]) -> Type:
 
 
 def _take_constants(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:
-    """Take the constants of an enum; None if there are none. Only a declared integer can't be a boolean."""
+    """Take the constants of an enum, which must be of the type `kind`; None if there are none."""
     values: list[Any] = node.take("enum", list, [])
     if "const" in node:
         values = [*values, node.take("const", object, None)]
@@ -125,7 +125,7 @@ def _take_constants(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type
 
 
 def _take_known(node: Node, keyword: str, known: Collection[str]) -> str:
-    """Take a keyword that has one of the known values; empty if it is missing."""
+    """Take a keyword whose value must be known; empty if the keyword is missing."""
     value = node.take(keyword, str, "")
     if keyword in node and value not in known:
         raise node.error(f"{value!r} has no rule; known are {', '.join(sorted(known))}.", keyword)
@@ -133,7 +133,7 @@ def _take_known(node: Node, keyword: str, known: Collection[str]) -> str:
 
 
 def _take_limits(node: Node, **keywords: str) -> dict[str, Any]:
-    """Take the limits that a node states, under their names in Python."""
+    """Take the limits that a node states, by their names in Python."""
     return {name: node.take(keyword, (int, str), 0) for keyword, name in keywords.items() if keyword in node}
 
 
@@ -146,7 +146,7 @@ def missing_definition_error(name: str, node: Node) -> SchemaError:
 
 
 def _allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
-    """Return whether null is a value of a definition."""
+    """Return whether a definition allows null."""
     return name not in seen and _schema_allows_null(raw, raw.get(name, {}), seen | {name})
 
 
@@ -163,7 +163,7 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
 
 
 def is_class(raw: dict[str, Any], schema: Any, seen: frozenset[str] = frozenset()) -> bool:
-    """Return whether a schema describes an object with a class of its own, or a union of such objects."""
+    """Return whether a schema is an object that gets a class, or a union of such objects."""
     if not is_object(schema):
         return False
     if "properties" in schema or schema.get("type") == "object":

@@ -1,4 +1,4 @@
-"""Takes apart objects and the members of unions, and finds the tags that tell members apart."""
+"""Reads objects and the members of unions, and finds the tag that tells members apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ from codegen.types import NULL, Type, union_of
 
 @dataclass(frozen=True)
 class Variant:
-    """An object that is being read: its keywords are taken, its properties are not read yet."""
+    """An object, or a member of a union. Its keywords have been taken, its properties have not been read.
+
+    Attributes:
+        base: the definition that it refers to.
+        nested: its members, if it is a union.
+        exclusive: whether exactly one member must match (`oneOf`).
+        excluded: the schema in `not`.
+        is_open: whether it mentions unknown keys.
+        discriminator: the property that `discriminator` names.
+    """
 
     node: Node
     title: str
@@ -35,9 +44,9 @@ class Tag:
     """The property that tells a union's members apart.
 
     Attributes:
-        key: its name; None if the union has no tag.
-        known: the constants that it is in the members.
-        beside: its schema beside the members, if it has one there.
+        key: the property's name; None if the union has no tag.
+        known: its constants in the members.
+        beside: its schema beside the members, if there is one.
     """
 
     key: str | None
@@ -71,62 +80,62 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
     discriminator: dict[str, Any] = node.take("discriminator", dict, {})
     node.close()
     return Variant(
-        node,
-        title,
-        doc,
-        properties,
-        frozenset(required),
-        base,
-        nested,
-        "oneOf" in node,
-        excluded,
-        is_open,
-        discriminator.get("propertyName"),
+        node=node,
+        title=title,
+        doc=doc,
+        properties=properties,
+        required=frozenset(required),
+        base=base,
+        nested=nested,
+        exclusive="oneOf" in node,
+        excluded=excluded,
+        is_open=is_open,
+        discriminator=discriminator.get("propertyName"),
     )
 
 
-def find_tag(whole: Variant, shared: dict[str, Node]) -> Tag:
-    """Find the tag of a union. `shared` are the properties that are described beside its members."""
-    key = _find_tag_key(whole)
+def find_tag(union: Variant, shared: dict[str, Node]) -> Tag:
+    """Find the tag of a union. `shared` are the properties described beside its members."""
+    key = _find_tag_key(union)
     if key is None:
         return Tag(None, (), None)
-    known = [value for member in whole.nested if (value := find_constant(member, key)) is not None]
+    known = [value for member in union.nested if (value := find_constant(member, key)) is not None]
     for value in known:
         if known.count(value) > 1:
-            raise whole.node.error(f"Two members have the tag {value!r}.")
+            raise union.node.error(f"Two members have the tag {value!r}.")
     beside = shared.get(key)
-    if beside is not None and not any(_is_null(member, key) for member in whole.nested):
-        raise whole.node.error(f"The tag {key!r} is described beside the members, but no member has null as its tag.")
-    if whole.exclusive != (whole.discriminator is not None):
-        raise whole.node.error("Expected a `discriminator` beside a tagged `oneOf`, and none beside `anyOf`.")
+    if beside is not None and not any(_is_null(member, key) for member in union.nested):
+        raise union.node.error(f"The tag {key!r} is described beside the members, but no member has null as its tag.")
+    if union.exclusive != (union.discriminator is not None):
+        raise union.node.error("Expected a `discriminator` beside a tagged `oneOf`, and none beside `anyOf`.")
     return Tag(key, tuple(known), beside)
 
 
-def _find_tag_key(whole: Variant) -> str | None:
-    """Return the property that is a constant in the members of a union; None if there is none."""
+def _find_tag_key(union: Variant) -> str | None:
+    """Return the property that is a constant in the members of a union; None if there is no such property."""
     keys = dict.fromkeys(
-        key for member in whole.nested for key in member.properties if find_constant(member, key) is not None
+        key for member in union.nested for key in member.properties if find_constant(member, key) is not None
     )
-    if whole.discriminator is not None and whole.discriminator not in keys:
-        raise whole.node.error(
-            f"No member has the constant {whole.discriminator!r} that the discriminator names.", "discriminator"
+    if union.discriminator is not None and union.discriminator not in keys:
+        raise union.node.error(
+            f"No member has the constant {union.discriminator!r} that the discriminator names.", "discriminator"
         )
-    if len(keys) > 1 and whole.discriminator is None:
-        raise whole.node.error(
+    if len(keys) > 1 and union.discriminator is None:
+        raise union.node.error(
             f"The members have several constants, {', '.join(keys)}, and no `discriminator` says which is the tag."
         )
-    return whole.discriminator or next(iter(keys), None)
+    return union.discriminator or next(iter(keys), None)
 
 
 def find_constant(member: Variant, key: str | None) -> str | None:
-    """Return the constant that a member requires under a key; None if there is none."""
+    """Return the constant that a member requires for a property; None if it requires none."""
     node = member.properties.get(key) if key is not None else None
     value = node.schema.get("const") if node is not None else None
     return value if isinstance(value, str) and key in member.required else None
 
 
 def take_tag(member: Variant, tag: Tag, definitions: dict[str, Any]) -> tuple[tuple[Field, ...], Variant]:
-    """Return the tag field of a member, if it has one, and the member without that property."""
+    """Return the fields for a member's tag (none or one), and the member without that property."""
     if tag.key is None or tag.key not in member.properties:
         if member.excluded is not None:
             raise member.node.error("There is no rule for `not`, except on the open member of a tagged union.", "not")
@@ -148,7 +157,7 @@ def _read_constant_tag(member: Variant, node: Node, key: str, value: str) -> Fie
 
 
 def _read_null_tag(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
-    """Return the tag field of the member without a tag."""
+    """Read the tag of a member whose tag is null."""
     assert tag.key is not None
     if tag.key in member.required:
         raise member.node.error(f"There is no rule for a null {tag.key!r} that is required.", "required")
@@ -158,7 +167,7 @@ def _read_null_tag(member: Variant, node: Node, tag: Tag, definitions: dict[str,
 
 
 def _read_open_tag(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:
-    """Return the tag field of the open member, which takes the tags that the schema does not name."""
+    """Read the tag of the open member, which accepts the tags that the schema does not name."""
     assert tag.key is not None
     if tag.key not in member.required:
         raise member.node.error(f"Expected the open member to require the tag {tag.key!r}.", "required")
@@ -178,7 +187,7 @@ def _is_null(member: Variant, key: str) -> bool:
 
 
 def _falls_back(node: Node, definitions: dict[str, Any]) -> bool:
-    """Return whether the tag described beside the members, an optional string, falls back if it is invalid."""
+    """Return whether an invalid tag is replaced by its default. The tag must be an optional string."""
     field = read_property("tag", Node(node.schema, node.pointer), required=False, definitions=definitions)
     if field.type != union_of([Type("string"), NULL]) or field.has_default:
         raise node.error(f"Expected an optional string as the tag, found {field.type.annotation}.")
@@ -186,7 +195,7 @@ def _falls_back(node: Node, definitions: dict[str, Any]) -> bool:
 
 
 def _take_excluded_tags(node: Node, key: str) -> list[str]:
-    """Return the tags that `not` lists, each as an object of its own."""
+    """Return the tags that `not` lists as objects with one constant."""
     tags: list[str] = []
     for excluded in node.take_list("anyOf"):
         value = excluded.schema.get("properties", {}).get(key, {}).get("const")

@@ -1,11 +1,11 @@
-"""The keywords of a schema: brings it into the form that the other passes read, and checks it.
+"""The first pass over a schema: turns annotations into text, and checks every keyword.
 
-`canonical` drops or rewrites only what restricts no value: keywords that only annotate, and formats that the bindings
-don't check, become part of the description. Unsafe characters are escaped, and `true`, the schema of any JSON, becomes
-an empty object.
+`canonicalise` changes nothing that the bindings check. Keywords that only annotate, and formats that the bindings don't
+check, become part of the description. Unsafe characters are escaped. `true`, the schema of any JSON, becomes an empty
+object.
 
-`check_vocabulary` then stops the generator at an unknown keyword or a malformed value, so that the other passes need
-not check for them. They decide whether a keyword is allowed in its place.
+`check_vocabulary` then stops the generator at unknown keywords and malformed values. The later passes only decide
+whether a keyword is allowed in its place.
 """
 
 from __future__ import annotations
@@ -22,69 +22,76 @@ from codegen.types import FORMATS
 Json: TypeAlias = Any
 Check = Callable[[Json], bool]
 
-# What the description says about something deprecated. The keyword stays, because it is part of the IR, too.
+# The description of something deprecated says so. The keyword stays, because the IR has it as well.
 DEPRECATED = "Deprecated."
-# Keywords that hold data, schemas by name, lists of schemas, and one schema.
-_DATA, _MAPS = ("const", "default", "enum", "pattern", "examples"), ("properties", "$defs")
-_LISTS, _SCHEMA = ("anyOf", "oneOf", "allOf"), ("items", "not")
+# Keywords by their values: data, schemas by name, lists of schemas, one schema.
+_DATA = ("const", "default", "enum", "pattern", "examples")
+_MAPS = ("properties", "$defs")
+_LISTS = ("anyOf", "oneOf", "allOf")
+_SCHEMA = ("items", "not")
 # The formats and encodings that have a type.
 _KNOWN = {"format": FORMATS.keys() - {"base64"}, "contentEncoding": {"base64"}}
-# What descriptions say about keywords that would restrict values: flags, and texts that follow.
+# Sentences for keywords that restrict values, but that the bindings don't check: flags, and keywords with a text.
 _FLAGS = {"uniqueItems": "No two items are equal", "readOnly": "Read-only", "writeOnly": "Write-only"}
 _TEXTS = {"format": "The format is", "contentEncoding": "The encoding is", "contentMediaType": "The media type is"}
 _UNCHECKED = "; the bindings don't check this."
 
 
 def canonicalise(schema: Any, *, inside: str = "items") -> Any:
-    """Return a schema in this form. `inside` is the keyword that it is the value of."""
+    """Return a schema without annotations, which become part of its description. `inside` is the keyword above it."""
     if is_array(schema):
         return [canonicalise(item, inside=inside) for item in schema]
-    if not is_object(schema):
-        return (
-            {}
-            if schema is True and inside in ("items", *_LISTS)
-            else escape_unsafe(schema)
-            if isinstance(schema, str)
-            else schema
-        )
-    if inside in _MAPS:
-        return {name: canonicalise(value, inside="items") for name, value in schema.items()}
-    said = {keyword: _describe_annotation(keyword, value) for keyword, value in schema.items()}
-    kept = {
+    if is_object(schema):
+        if inside in _MAPS:
+            return {name: canonicalise(value, inside="items") for name, value in schema.items()}
+        return _canonicalise_object(schema)
+    if schema is True and inside in ("items", *_LISTS):
+        return {}
+    return escape_unsafe(schema) if isinstance(schema, str) else schema
+
+
+def _canonicalise_object(schema: dict[str, Any]) -> dict[str, Any]:
+    annotations = {keyword: _describe_annotation(keyword, value) for keyword, value in schema.items()}
+    canonical = {
         keyword: value if keyword in _DATA else canonicalise(value, inside=keyword)
         for keyword, value in schema.items()
-        if said[keyword] in (None, DEPRECATED)
+        if annotations[keyword] in (None, DEPRECATED)
     }
-    texts = [text for text in (kept.get("description"), *map(escape_unsafe, filter(None, said.values()))) if text]
-    return {**kept, "description": "\n\n".join(texts)} if any(said.values()) else kept
+    texts = [canonical.get("description", ""), *(escape_unsafe(text or "") for text in annotations.values())]
+    if any(annotations.values()):
+        canonical["description"] = "\n\n".join(filter(None, texts))
+    return canonical
 
 
 def _describe_annotation(keyword: str, value: Any) -> str | None:
-    """Return what the description says about a keyword that only annotates; None if it is none, or malformed."""
-    said: str | None
+    """Return a sentence about a keyword that only annotates, which may be empty; None for any other keyword."""
+    text: str | None
     match keyword, value:
         case ("required" | "examples", []) | ("$comment", str()) | ("deprecated", False):
-            said = ""
+            text = ""
         case "deprecated", True:
-            said = DEPRECATED
+            text = DEPRECATED
         case "examples", [*_]:
-            said = f"Examples: {', '.join(code(json.dumps(example, ensure_ascii=False)) for example in value)}."
+            text = f"Examples: {', '.join(code(json.dumps(example, ensure_ascii=False)) for example in value)}."
         case _, bool() if keyword in _FLAGS:
-            said = f"{_FLAGS[keyword]}{_UNCHECKED}" if value else ""
+            text = f"{_FLAGS[keyword]}{_UNCHECKED}" if value else ""
         case _, str() if keyword in _TEXTS and value not in _KNOWN.get(keyword, ()):
-            said = f"{_TEXTS[keyword]} {code(value)}{_UNCHECKED}"
+            text = f"{_TEXTS[keyword]} {code(value)}{_UNCHECKED}"
         case _:
-            said = None
-    return said
+            text = None
+    return text
 
 
 def find_unchecked(schema: Any, pointer: str = "") -> Iterator[str]:
-    """Yield each keyword that would restrict values but isn't checked, with its pointer."""
-    for key, value in schema.items() if is_object(schema) else enumerate(schema) if is_array(schema) else ():
-        if (_describe_annotation(str(key), value) or "").endswith(_UNCHECKED):
-            yield f"{key if value is True else f'{key} {value}'} ({pointer})"
-        elif key not in _DATA:
-            yield from find_unchecked(value, f"{pointer}/{escape(str(key))}")
+    """Yield the keywords that restrict values but aren't checked by the bindings, with their pointers."""
+    if is_array(schema):
+        for index, item in enumerate(schema):
+            yield from find_unchecked(item, f"{pointer}/{index}")
+    for keyword, value in schema.items() if is_object(schema) else ():
+        if (_describe_annotation(keyword, value) or "").endswith(_UNCHECKED):
+            yield f"{keyword if value is True else f'{keyword} {value}'} ({pointer})"
+        elif keyword not in _DATA:
+            yield from find_unchecked(value, f"{pointer}/{escape(keyword)}")
 
 
 def check_vocabulary(schema: Json, pointer: str = "") -> None:
@@ -95,8 +102,8 @@ def check_vocabulary(schema: Json, pointer: str = "") -> None:
         place = f"{pointer}/{escape(keyword)}"
         if keyword not in _KEYWORDS:
             raise SchemaError(place, f"The keyword {keyword!r} has no rule.")
-        expected, holds = _KEYWORDS[keyword]
-        if not holds(value):
+        expected, is_valid = _KEYWORDS[keyword]
+        if not is_valid(value):
             raise SchemaError(place, f"Expected {expected} here, found {_shorten(value)}.")
         for token, inner in _find_inner_schemas(keyword, value):
             check_vocabulary(inner, place + token)
@@ -105,7 +112,7 @@ def check_vocabulary(schema: Json, pointer: str = "") -> None:
 
 
 def _find_inner_schemas(keyword: str, value: Json) -> list[tuple[str, Json]]:
-    """Return the schemas that a keyword holds, each with the rest of its pointer."""
+    """Return the schemas in a keyword's value, with the rest of their pointers."""
     if keyword in (*_SCHEMA, "additionalProperties") and is_object(value):
         return [("", value)]
     if keyword in _LISTS and is_array(value):
@@ -172,5 +179,5 @@ _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
     (_MAPS, "schemas by name", lambda value: isinstance(value, dict)),
 )
 _KEYWORDS: dict[str, tuple[str, Check]] = {
-    keyword: (expected, holds) for keywords, expected, holds in _RULES for keyword in keywords
+    keyword: (expected, is_valid) for keywords, expected, is_valid in _RULES for keyword in keywords
 }

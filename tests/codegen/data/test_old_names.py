@@ -116,6 +116,6 @@ def test_an_old_name_that_python_code_can_not_have_is_refused(renames: list[Rena
 def test_an_overdue_entry_stops_the_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     overdue = Rename(("v1",), "Old", "Block", "0.0.1")
     monkeypatch.setattr("codegen.regen.RENAMES_TOML", write_renames(tmp_path / "renames.toml", overdue))
-    with pytest.raises(FileError, match=r"The name goes in 0\.0\.1, and this is version"):
+    with pytest.raises(FileError, match=r"The old name ends with 0\.0\.1, and this is version"):
         regenerate(write_schema(tmp_path / "schema", acp_schema(DEFINITIONS)), tmp_path / "generated", pinned=False)
     assert not (tmp_path / "generated").exists()

@@ -178,7 +178,7 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         'version = "protocolVersion"',
         'version = "version"',
         PROPERTIES,
-        "`version` is 'version', a property that the messages concerned don't have",
+        "`version` is 'version', but in v1/schema.json, the messages that should have",
     ),
     "no table of properties": (FACTS.partition("[v1.agent]")[0], "", PROPERTIES, "The table is missing"),
     "capabilities that no message has": (

@@ -46,7 +46,7 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
     error = str(caught.value)
     assert place in error
     assert words in error
-    assert re.search(r"(Correct the entry|describes every key|write the one that fits to \[v1_next\.\w+])\.$", error)
+    assert re.search(r"(Correct the entry|describes every key|add one that fits to \[v1_next\.\w+])\.$", error)
     assert "\n" not in error
     assert not [path for path in tree(folder) if path.startswith("out")]
 
@@ -116,7 +116,7 @@ def test_an_unstable_profile_without_a_name_that_the_stable_one_has_is_refused(f
     assert caught.value.profile == "v1_unstable"
     assert str(caught.value) == (
         "codegen/methods.toml [v1.agent] 'session/new': `paths` names 'cwd', but the method has no such property in "
-        "v1/schema.unstable.json, unlike in another profile. Correct the entry, or write the one that fits to "
+        "v1/schema.unstable.json, unlike in another profile. Correct the entry, or add one that fits to "
         "[v1_unstable.agent]."
     )
 
