@@ -1,4 +1,4 @@
-"""What agents and editors write around the protocol: sessions, permissions, terminals, files, history.
+"""The parts of agents and editors around the protocol: sessions, permissions, terminals, files, histories.
 
-Each submodule works alone, next to hand-written code, and everything that it does can be seen as ordinary messages.
+Each part works alone, beside hand-written code, and uses ordinary messages only.
 """

@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from importlib import import_module
 
 # The module of each command, which is imported when the command is chosen, and what the command does. The module has a
-# function, such as `add_serve`, that adds the arguments of the command, and `run`, which gets them and returns the exit
-# code.
+# function such as `add_serve`, which adds the arguments and sets `run`: a function that returns the exit code.
 _COMMANDS = {
-    "tap": ("acp_kit.tap.command", "record what an editor and an agent say to each other"),
-    "show": ("acp_kit.tap.command", "show the sessions, turns and calls of a recording, and what is wrong with them"),
+    "tap": ("acp_kit.tap.command", "record the messages between an editor and an agent"),
+    "show": ("acp_kit.tap.command", "show the sessions, turns and calls of a recording, and their problems"),
     "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
     "agent": ("acp_kit.testing.processes", "play a script as an agent, in any editor"),
     "replay": ("acp_kit.testing.processes", "play the agent of a recording"),
-    "check-client": ("acp_kit.checking.command", "check whether a client keeps to the protocol"),
+    "check-client": ("acp_kit.checking.command", "check whether a client follows the protocol"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
     "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
     "migrate": ("acp_migrate.__main__", "rewrite programs that use agent-client-protocol"),
@@ -25,18 +24,18 @@ _COMMANDS = {
 
 _EXAMPLES = """\
 examples:
-  acp-bindings tap -- gemini --acp     what an editor starts instead of `gemini --acp`
-  acp-bindings show acp.jsonl          what they said
-  acp-bindings agent script.py         what an editor starts instead of an agent; script.py has
+  acp-bindings tap -- gemini --acp     an editor starts this instead of `gemini --acp`
+  acp-bindings show acp.jsonl          shows the recorded messages
+  acp-bindings agent script.py         an editor starts this instead of an agent; script.py has
                                        agent = ScriptedAgent("Hello", ...)
-  acp-bindings replay session.jsonl    the same with what an agent once sent
+  acp-bindings replay session.jsonl    the same, with the messages of a recorded agent
   acp-bindings check-client -- my-client {agent} {prompt}
-                                       what a client does otherwise than the protocol wants
-  acp-bindings serve my_agent:Agent    an agent for clients elsewhere
-  acp-bindings connect wss://host/acp  what an editor starts to reach it
-  acp-bindings migrate src --write     from the official SDK to this package
+                                       lists protocol violations of a client
+  acp-bindings serve my_agent:Agent    serves an agent to other machines
+  acp-bindings connect wss://host/acp  an editor starts this to reach it
+  acp-bindings migrate src --write     rewrites programs from the official SDK
 
-acp-bindings COMMAND --help tells more.
+See also: acp-bindings COMMAND --help
 """
 
 
@@ -60,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = command.parse_args(arguments[1:])
     try:
         code: int = options.run(options)
-    except BrokenPipeError:  # whoever read stdout, such as `head`, has enough
+    except BrokenPipeError:  # the reader of stdout, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:

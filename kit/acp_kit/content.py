@@ -1,4 +1,4 @@
-"""Blocks of content: made from text and files, read as text, and checked against what an agent can take."""
+"""Makes blocks of content from text and files, converts them to text, and checks whether an agent supports them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from acp_bindings import v1
 from acp_kit.common.profiles import convert
 
-_UNKNOWN = "application/octet-stream"
+_UNKNOWN_TYPE = "application/octet-stream"
 
 
 class UnsupportedContent(ValueError):
-    """An agent can't take some blocks of a prompt.
+    """An agent doesn't support some blocks of a prompt.
 
     Attributes:
-        blocks: those blocks.
+        blocks: the unsupported blocks.
     """
 
     def __init__(self, blocks: Sequence[v1.ContentBlock], reason: str) -> None:
@@ -35,11 +35,11 @@ def image(source: str | Path | bytes, mime_type: str | None = None) -> v1.Conten
 
     Args:
         source: a file, or the bytes of one.
-        mime_type: such as `image/png`; without it, by the name of the file.
+        mime_type: such as `image/png`; by default, guessed from the name of the file.
 
     Raises:
         OSError: if the file can't be read.
-        ValueError: if the type is not known from the name.
+        ValueError: if the type can't be guessed.
     """
     return v1.ContentBlockImage(data=_encode(source), mime_type=mime_type or _media_type(source, "image"))
 
@@ -49,11 +49,11 @@ def audio(source: str | Path | bytes, mime_type: str | None = None) -> v1.Conten
 
     Args:
         source: a file, or the bytes of one.
-        mime_type: such as `audio/wav`; without it, by the name of the file.
+        mime_type: such as `audio/wav`; by default, guessed from the name of the file.
 
     Raises:
         OSError: if the file can't be read.
-        ValueError: if the type is not known from the name.
+        ValueError: if the type can't be guessed.
     """
     return v1.ContentBlockAudio(data=_encode(source), mime_type=mime_type or _media_type(source, "audio"))
 
@@ -61,36 +61,42 @@ def audio(source: str | Path | bytes, mime_type: str | None = None) -> v1.Conten
 def resource(path: str | Path, mime_type: str | None = None) -> v1.ContentBlockResource:
     """Return a file with its content: as text if it is UTF-8 without NUL, else as bytes.
 
+    Args:
+        path: the file.
+        mime_type: such as `text/x-python`; by default, guessed from the name of the file.
+
     Raises:
         OSError: if the file can't be read.
     """
     file = Path(path).absolute()
-    data, kind = file.read_bytes(), mime_type or _guess_type(file)
+    data = file.read_bytes()
+    mime_type = mime_type or _guess_type(file)
     try:
         decoded = None if b"\0" in data else data.decode()
     except UnicodeDecodeError:
         decoded = None
     if decoded is None:
         contents: v1.TextResourceContents | v1.BlobResourceContents = v1.BlobResourceContents(
-            uri=file.as_uri(), blob=b64encode(data).decode(), mime_type=kind or _UNKNOWN
+            uri=file.as_uri(), blob=b64encode(data).decode(), mime_type=mime_type or _UNKNOWN_TYPE
         )
     else:
-        contents = v1.TextResourceContents(uri=file.as_uri(), text=decoded, mime_type=kind)
+        contents = v1.TextResourceContents(uri=file.as_uri(), text=decoded, mime_type=mime_type)
     return v1.ContentBlockResource(resource=contents)
 
 
 def link(path: str | Path, name: str | None = None) -> v1.ContentBlockResourceLink:
-    """Return a link to a file, which every agent takes. The file need not exist.
+    """Return a link to a file, which every agent supports. The file need not exist.
 
     Args:
         path: the file.
-        name: what the user sees; without it, the name of the file.
+        name: the name that the user sees; by default, the name of the file.
     """
     file = Path(path).absolute()
-    kind = _guess_type(file)
-    size = file.stat().st_size if file.is_file() else None
     return v1.ContentBlockResourceLink(
-        uri=file.as_uri(), name=name or file.name or str(file), mime_type=kind, size=size
+        uri=file.as_uri(),
+        name=name or file.name or str(file),
+        mime_type=_guess_type(file),
+        size=file.stat().st_size if file.is_file() else None,
     )
 
 
@@ -106,31 +112,35 @@ def diff(path: str | Path, old: str | None, new: str) -> v1.ToolCallContentDiff:
 
 
 def to_text(blocks: Iterable[v1.ContentBlock]) -> str:
-    """Return blocks as one text, for models that take nothing else. No block is dropped.
+    """Return blocks as one text, for models that accept only text. No block is dropped.
 
-    Links become `[name](uri)`, embedded text is put between tags with its URI, and of images, sounds and other data the
-    kind and the URI remain.
+    Links become `[name](uri)`, embedded text is put between tags with its URI, and images, sounds and other data become
+    their MIME type and URI.
     """
     return "\n".join(map(_as_text, blocks))
 
 
 def prompt_for(agent: v1.RemoteAgent, blocks: Iterable[v1.ContentBlock]) -> list[v1.ContentBlock]:
-    """Return the blocks of a prompt if the agent can take all of them, as blocks of the agent's profile.
+    """Return the blocks of a prompt as blocks of the agent's profile, if the agent supports all of them.
 
     Raises:
-        UnsupportedContent: if it can't. The message says which and why; `link` always works.
+        UnsupportedContent: if it doesn't. Use `link` instead, which every agent supports.
     """
-    sent = [convert(agent, block) for block in blocks]
-    able = (agent.capabilities and agent.capabilities.prompt_capabilities) or v1.PromptCapabilities()
-    taken = {"image": able.image, "audio": able.audio, "resource": able.embedded_context}
-    refused = [block for block in sent if not taken.get(block.type, True)]
-    if refused:
-        kinds = ", ".join(dict.fromkeys(block.type for block in refused))
+    converted = [convert(agent, block) for block in blocks]
+    capabilities = (agent.capabilities and agent.capabilities.prompt_capabilities) or v1.PromptCapabilities()
+    supported = {
+        "image": capabilities.image,
+        "audio": capabilities.audio,
+        "resource": capabilities.embedded_context,
+    }
+    unsupported = [block for block in converted if not supported.get(block.type, True)]
+    if unsupported:
+        types = ", ".join(dict.fromkeys(block.type for block in unsupported))
         raise UnsupportedContent(
-            refused,
-            f"This agent takes no blocks of the kind {kinds} in a prompt. It takes text and links to resources.",
+            unsupported,
+            f"This agent doesn't support blocks of the type {types} in a prompt. Send text, or a link to the resource.",
         )
-    return sent
+    return converted
 
 
 def _as_text(block: v1.ContentBlock) -> str:
@@ -142,16 +152,16 @@ def _as_text(block: v1.ContentBlock) -> str:
         contents = block.resource
         body = getattr(contents, "text", None)
         if body is None:
-            return f"[{contents.mime_type or _UNKNOWN}: {contents.uri}]"
+            return f"[{contents.mime_type or _UNKNOWN_TYPE}: {contents.uri}]"
         return f'<resource uri="{contents.uri}">\n{body}\n</resource>'
     uri = getattr(block, "uri", None)
     return f"[{block.mime_type}: {uri}]" if uri else f"[{block.mime_type}]"
 
 
 def _guess_type(file: Path) -> str | None:
-    """Guess the type of a file by its name; None for a compressed file, whose name tells the type inside."""
-    kind, compression = guess_type(file.name)
-    return None if compression else kind
+    """Guess the type of a file from its name. None for a compressed file, because its name has the type inside."""
+    mime_type, compression = guess_type(file.name)
+    return None if compression else mime_type
 
 
 def _encode(source: str | Path | bytes) -> str:
@@ -161,8 +171,8 @@ def _encode(source: str | Path | bytes) -> str:
 
 def _media_type(source: str | Path | bytes, kind: str) -> str:
     if isinstance(source, bytes):
-        raise ValueError(f"Bytes have no name that tells their type. Pass mime_type='{kind}/...'.")
+        raise ValueError(f"The type of bytes can't be guessed. Pass mime_type='{kind}/...'.")
     guessed = _guess_type(Path(source))
     if guessed is None or not guessed.startswith(f"{kind}/"):
-        raise ValueError(f"{Path(source).name!r} doesn't tell which type it has. Pass mime_type='{kind}/...'.")
+        raise ValueError(f"The type can't be guessed from {Path(source).name!r}. Pass mime_type='{kind}/...'.")
     return guessed

@@ -1,4 +1,4 @@
-"""A log of the messages of a connection, as a file with one JSON object a line."""
+"""A log of the messages of a connection."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _logger = getLogger(__name__)
 class FrameLog:
     """Writes each message to a file: `Options(on_frame=FrameLog("acp.jsonl"))`.
 
-    A line is an object with `time` (seconds since 1970), `direction` (`in` or `out`), `size` (bytes on the wire) and
-    `message`, without the secrets that `redact` finds. Others may be in its texts, so the file can be read by its owner
-    only. A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
+    Each line is a JSON object with `time` (seconds since 1970), `direction` (`in` or `out`), `size` (bytes on the wire)
+    and `message`, without the secrets that `redact` finds. Its texts may have others, so only the owner can read the
+    file. A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
 
-    A file that can't be written never disturbs the connection: it is said once at WARNING, and the log ends. One file
-    belongs to one process.
+    If the file can't be written, this is logged once at WARNING, and the log ends. The connection continues. Only one
+    process may use a file.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class FrameLog:
         backups: int = 3,
         redact: Callable[[bytes], bytes] = redact,
     ) -> None:
-        """Open the file, and append to it if it exists. From then on only its owner can read it.
+        """Open the file, and append to it if it exists. Only its owner can read it then.
 
         Args:
             path: the file. Its folder must exist.
@@ -47,7 +47,7 @@ class FrameLog:
 
         Raises:
             ValueError: if `backups` is negative.
-            OSError: if the file can't be opened, or belongs to somebody else.
+            OSError: if the file can't be opened, or belongs to another user.
         """
         if backups < 0:
             raise ValueError(f"backups must be at least 0, not {backups}.")
@@ -60,8 +60,8 @@ class FrameLog:
 
     def __call__(self, direction: Direction, line: bytes, seconds: float) -> None:
         """Write a message. `Options.on_frame` calls this."""
-        about = f'{{"time":{time():.6f},"direction":{json.dumps(direction)},"size":{len(line)},"message":'
-        entry = about.encode() + self._redact(line) + b"}\n"
+        start = f'{{"time":{time():.6f},"direction":{json.dumps(direction)},"size":{len(line)},"message":'
+        entry = start.encode() + self._redact(line) + b"}\n"
         with self._lock:
             if self._file is None:
                 return

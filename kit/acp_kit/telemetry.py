@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry for calls and handlers, and its context across processes. It needs the extra `telemetry`."""
+"""OpenTelemetry: spans of calls and handlers, and context propagation. It needs the extra `telemetry`."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ class Tracing:
     have the attributes `rpc.system.name`, `rpc.method`, `jsonrpc.protocol.version`, `jsonrpc.request.id` and, if the
     message belongs to a session, `acp.session.id`. Notifications have no spans.
 
-    What is sent carries the current context as `traceparent`, `tracestate` and `baggage` in `params._meta`, by the
-    propagators that the application has configured. Handlers run in the context that they receive. A message that has a
-    `traceparent` already is sent as it is.
+    Sent messages carry the current context as `traceparent`, `tracestate` and `baggage` in `params._meta`, as the
+    application has configured its propagators. Handlers run in the received context. A message that has a `traceparent`
+    already is not changed.
 
-    A failed call or handler has the status ERROR, described by the name of the exception's class, and `error.type`. If
-    the response is an error, `error.type` is its code, and so is `rpc.response.status_code`. What was cancelled has the
-    attribute `acp.cancelled` instead. No span has params, results, or texts of errors. What a span processor or
-    a propagator raises is logged, and doesn't fail the call.
+    The span of a failed call or handler has the status ERROR, the name of the exception's class as description, and
+    `error.type`. If the response is an error, its code is `error.type` and `rpc.response.status_code`. The span of a
+    cancelled call or handler has the attribute `acp.cancelled` instead. No span has params, results, or texts of
+    errors. Errors of span processors and propagators are logged, and don't fail the call.
     """
 
     def __init__(self, tracer_provider: TracerProvider | None = None) -> None:
         """Use a tracer.
 
         Args:
-            tracer_provider: makes the tracer; by default the one that the application has set, even later. Without one,
-                there are no spans, and what is sent is unchanged.
+            tracer_provider: makes the tracer; by default the provider that the application has set, even later. Without
+                any, there are no spans, and messages are not changed.
         """
         version: str | None = None
         with suppress(PackageNotFoundError):  # a program that was frozen without metadata
@@ -70,7 +70,7 @@ class Tracing:
 
     @contextmanager
     def _handling(self, message: InstrumentedMessage) -> Generator[None]:
-        # The propagators take what isn't text for a fault of this program, and half of a character isn't.
+        # Propagators log values that aren't text as faults of this program, and fail on lone surrogates.
         texts = {key: value for key, value in _meta(message.params).items() if isinstance(value, str)}
         carrier = {key: value for key, value in texts.items() if not _SURROGATE.search(value)}
         received = get_current()
@@ -122,7 +122,7 @@ def _logging_errors() -> Generator[None]:
 
 
 def _record(span: Span, kind: SpanKind, error: BaseException) -> None:
-    """Record how a call or a handler failed, without any text that it came with."""
+    """Record how a call or a handler failed, without the text of the error."""
     is_handler = kind is SpanKind.SERVER
     if isinstance(error, (CancelledError, GeneratorExit)) or (is_handler and type(error) is RequestCancelled):
         span.set_attribute("acp.cancelled", True)
@@ -135,7 +135,7 @@ def _record(span: Span, kind: SpanKind, error: BaseException) -> None:
 
 
 def _code_sent(error: BaseException) -> int | None:
-    """Return the code that a handler's exception is answered with; None if the turn was cancelled."""
+    """Return the code of the response to a handler's exception; None if the turn was cancelled."""
     if isinstance(error, RequestError) and not isinstance(error, RemoteError):
         return error.code
     request = acp_runtime.current_request()
@@ -143,10 +143,10 @@ def _code_sent(error: BaseException) -> int | None:
 
 
 def _with_context(message: InstrumentedMessage) -> Any:
-    """Return the params of a message with the current context, or unchanged if there is none or they can't have it."""
+    """Return the params of a message with the current context, if there is one and `_meta` is allowed."""
     params: Any = message.params
     meta, context = _meta(params), dict[str, str]()
-    if "traceparent" not in meta and _takes_meta(message):
+    if "traceparent" not in meta and _allows_meta(message):
         with _logging_errors():
             inject(context)
     if not context:
@@ -156,8 +156,8 @@ def _with_context(message: InstrumentedMessage) -> Any:
     return {**params, "_meta": {**context, **meta}}
 
 
-def _takes_meta(message: InstrumentedMessage) -> bool:
-    """Whether params may have `_meta`: all of the schema do, JSON does unless an extension's model forbids the key."""
+def _allows_meta(message: InstrumentedMessage) -> bool:
+    """Whether params may have `_meta`. Those of the schema may, and JSON unless an extension's model forbids it."""
     params, method = message.params, message.method
     if not isinstance(params, dict):
         return isinstance(params, Model) and method is not None

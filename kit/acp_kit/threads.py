@@ -1,4 +1,4 @@
-"""Calling a peer from a worker thread, for code that isn't asynchronous."""
+"""Calls a peer from a worker thread, for code that isn't asynchronous."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from acp_runtime import Remote
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# How often a waiting thread looks whether the event loop still runs, in seconds.
-_LOOK = 1.0
+# How often a waiting thread checks that the event loop still runs, in seconds.
+_POLL_INTERVAL = 1.0
 
 
 class FromThread:
@@ -31,7 +31,7 @@ class FromThread:
         def work(call: FromThread) -> None:
             call(client.session_update, session_id=session_id, update=update)
 
-    A thread that waits is taken from its pool. If the called method itself needs a thread of that pool, as
+    A waiting thread occupies a place in its pool. If the called method needs a thread of that pool, too, as
     `Turn.read_text_file` does for files on the disk, leave one free, or run `work` in an executor of its own.
     """
 
@@ -43,9 +43,9 @@ class FromThread:
         """Call a method of the proxy, or any other coroutine function for its event loop, and return its result.
 
         Raises:
-            RuntimeError: It is called in an event loop, or the event loop of the connection doesn't run. Nothing was
-                sent.
-            CancelledError: The event loop ended before the method returned.
+            RuntimeError: if this thread runs an event loop, or the event loop of the connection doesn't run. Nothing
+                was sent.
+            CancelledError: if the event loop ended before the method returned.
         """
         refuse_event_loop("Await the method instead, or call from a thread without one: await asyncio.to_thread(...).")
         if not self._loop.is_running():
@@ -58,9 +58,9 @@ def from_thread(proxy: Remote, *, start_deadline: float = 30.0) -> FromThread:
 
     Args:
         proxy: the proxy, such as an agent's `RemoteClient`.
-        start_deadline: how long the event loop may take to begin with a call, in seconds. If it takes longer, it is
-            probably blocked by code that waits for this very thread, such as `thread.join()` in a handler: the call is
-            given up then, and nothing was sent.
+        start_deadline: how long the event loop may take to begin a call, in seconds. If it takes longer, code that
+            waits for this thread probably blocks it, such as `thread.join()` in a handler. Then the call is abandoned,
+            and nothing was sent.
     """
     return FromThread(proxy, start_deadline)
 
@@ -71,17 +71,17 @@ def call_in(
     start_deadline: float,
     schedule: Callable[[Callable[[], object]], object] | None = None,
 ) -> R:
-    """Await something in the event loop of another thread, and return its result.
+    """Await an awaitable in the event loop of another thread, and return its result.
 
-    If this thread is interrupted, as by Ctrl-C, what was begun is cancelled.
+    If this thread is interrupted, as by Ctrl-C, the awaitable is cancelled.
 
     Args:
         loop: the event loop.
-        begin: called there, returns what is awaited.
+        begin: called in the event loop, returns the awaitable.
         start_deadline: how long the event loop may take to call it, in seconds.
         schedule: used instead of `loop.call_soon_threadsafe`.
     """
-    # Not of `concurrent.futures`: if Ctrl-C comes while one of its locks is taken, that may stay locked.
+    # `concurrent.futures` isn't used, because Ctrl-C may leave one of its locks locked.
     unbegun = [begin]
     tasks: list[asyncio.Task[R]] = []
     begun: SimpleQueue[None] = SimpleQueue()
@@ -91,8 +91,8 @@ def call_in(
         return await begin()
 
     def start() -> None:
-        # The call is either begun here or given up by the thread, never both. With `run_coroutine_threadsafe`, a call
-        # that was given up could still send its message.
+        # The call is either begun here or abandoned by the thread, never both. With `run_coroutine_threadsafe`, an
+        # abandoned call could still send its message.
         with suppress(IndexError):
             tasks.append(asyncio.ensure_future(run(unbegun.pop())))
             tasks[0].add_done_callback(settle)
@@ -132,11 +132,11 @@ def wait_for(outcome: SimpleQueue[Callable[[], R]], loop: asyncio.AbstractEventL
     """Wait until an event loop puts a function into a queue, and return its result.
 
     Raises:
-        RuntimeError: the event loop stopped before.
+        RuntimeError: if the event loop stopped before.
     """
     while True:
         try:
-            result = outcome.get(timeout=_LOOK)
+            result = outcome.get(timeout=_POLL_INTERVAL)
         except Empty:
             if loop is not None and not loop.is_running() and outcome.empty():
                 raise RuntimeError("The event loop of the connection stopped before the method returned.") from None

@@ -45,7 +45,7 @@ def test_an_image_and_a_sound_have_the_bytes_and_the_type_of_the_file(folder: Pa
 
 
 def test_a_type_that_the_name_does_not_tell_has_to_be_given(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"'a\.py' doesn't tell which type it has\. Pass mime_type='image/"):
+    with pytest.raises(ValueError, match=r"can't be guessed from 'a\.py'\. Pass mime_type='image/"):
         content.image(folder / "a.py")
     with pytest.raises(ValueError, match=r"Pass mime_type='audio/"):
         content.audio(b"x")
@@ -101,7 +101,7 @@ def test_a_prompt_that_the_agent_takes_is_returned(folder: Path) -> None:
 
 def test_what_an_agent_does_not_take_is_named(folder: Path) -> None:
     blocks = [content.text("x"), content.image(folder / "a.png"), content.link(folder / "a.py")]
-    with pytest.raises(content.UnsupportedContent, match="takes no blocks of the kind image") as raised:
+    with pytest.raises(content.UnsupportedContent, match="doesn't support blocks of the type image") as raised:
         content.prompt_for(agent(audio=True), blocks)
     assert raised.value.blocks == [blocks[1]]
 

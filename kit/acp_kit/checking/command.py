@@ -1,7 +1,7 @@
-"""For each scenario, the client is started with an agent that does what real agents do, and what they rarely do.
+"""For each scenario, the client is started with an agent that plays it: usual and rare behaviour of real agents.
 
-In its command, {agent} becomes the path of that agent, and {prompt} a text. The client has to send one prompt, and to
-exit with 0 after the answer.
+In the client's command, {agent} is replaced by the path of this agent, and {prompt} by a text. The client must send one
+prompt, and exit with 0 after the response.
 
 examples:
   acp-bindings check-client --prompt-args 'exec {prompt}' -- acpx --approve-all --agent {agent}
@@ -10,8 +10,8 @@ examples:
   acp-bindings check-client --by-hand --deadline 60 -- toad acp {agent} .         an editor, in which you type a prompt
   acp-bindings check-client --only cancel --only noise -- my-client {agent}       some scenarios
 
-The exit code is 0 if nothing failed that a client must do, 1 if something did, and 2 if the client can't be started.
-MUST is what the specification demands, SHOULD what it recommends, and where it is silent, what agents do in practice.
+Exit code: 0 if no MUST failed, 1 if one failed, 2 if the client can't be started. A MUST is required by the
+specification. A SHOULD is recommended by it, or where it is silent, needed for existing agents.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from acp_kit.checking.running import Result, run
 from acp_kit.checking.scenarios import SCENARIOS
 
 _NO_PROMPT = """\
-the client has sent no prompt, so the other scenarios are left out. It is made to send one with {prompt}, --prompt-args,
+the client has sent no prompt, so the other scenarios are skipped. Make it send one with {prompt}, --prompt-args,
 --stdin or --by-hand: see acp-bindings check-client --help"""
 _REPORTS = {"text": summary_of, "junit": junit_of}
 
@@ -41,14 +41,20 @@ def add_check_client(parser: ArgumentParser) -> None:
     parser.epilog = f"{__doc__}\nscenarios:\n{listed}"
     parser.formatter_class = RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("--prompt-args", default="", metavar="ARGS", help="arguments behind COMMAND that make it send {prompt}")
+    add("--prompt-args", default="", metavar="ARGS", help="arguments to add to COMMAND, which make it send {prompt}")
     add("--stdin", metavar="TEXT", help="type this line into the client's stdin, such as '{prompt}'")
     add("--answer", metavar="TEXT", help="type this line whenever the agent asks for permission")
     add("--by-hand", action="store_true", help="you type a prompt in each scenario, and cancel when the agent says so")
     add("--only", action="append", choices=SCENARIOS, metavar="ID", help="run this scenario; can be repeated")
-    add("--format", choices=["text", "json", "junit"], default="text", help="of the report (text)")
-    add("--deadline", type=float, default=10.0, metavar="SECONDS", help="for each step of a scenario (10)")
-    add("--quiet", type=float, default=1.0, metavar="SECONDS", help="to see that the client sends nothing (1)")
+    add("--format", choices=["text", "json", "junit"], default="text", help="the format of the report (text)")
+    add("--deadline", type=float, default=10.0, metavar="SECONDS", help="the limit for each step of a scenario (10)")
+    add(
+        "--quiet",
+        type=float,
+        default=1.0,
+        metavar="SECONDS",
+        help="how long to wait to see that the client sends nothing (1)",
+    )
     add("command", nargs=REMAINDER, metavar="COMMAND", help="the client, with {agent} for its agent")
     parser.set_defaults(run=partial(_check, parser))
 
@@ -57,8 +63,15 @@ def _check(parser: ArgumentParser, options: Namespace) -> int:
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     words = [*words, *shlex.split(options.prompt_args)]
     if not any("{agent}" in word for word in words):
-        parser.error("the command has no {agent}, which becomes the path of the agent")
-    command = Command(words, options.stdin, options.answer, options.deadline, options.quiet, by_hand=options.by_hand)
+        parser.error("the command has no {agent}, which is replaced by the path of the agent")
+    command = Command(
+        words,
+        stdin=options.stdin,
+        answer=options.answer,
+        deadline=options.deadline,
+        quiet=options.quiet,
+        by_hand=options.by_hand,
+    )
     results = asyncio.run(_run(command, options.only or [*SCENARIOS], prints=options.format == "text"))
     report = json_of(words, results) if options.format == "json" else _REPORTS[options.format](results)
     sys.stdout.write(f"{report}\n")

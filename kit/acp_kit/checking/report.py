@@ -13,19 +13,19 @@ from acp_kit.checking.running import Result
 from acp_kit.recording.file_format import format_entry
 
 _SITE = "https://agentclientprotocol.com"
-_SHOWN = 8
-_WIDTH = 160
-_LONGEST = 4000
+_MAX_LINES = 8
+_MAX_WIDTH = 160
+_MAX_CHARACTERS = 4000
 _MARKS = {"passed": "ok", "failed": "FAIL", "skipped": "skip"}
 
 
 def is_fault(result: Result) -> bool:
-    """Return whether the client doesn't do what it must."""
+    """Whether the client violates a MUST."""
     return result.status == "failed" and result.scenario.level == "MUST"
 
 
 def text_of(result: Result) -> str:
-    """Return what came of a scenario: one line, or if it failed, also the rule and what was sent last."""
+    """Return the result of a scenario as text: one line, and if it failed, the rule and the last lines."""
     scenario = result.scenario
     head = f"{_MARKS[result.status]:4}  {scenario.level:6}  {scenario.id}"
     head += f": {result.reason}" if result.reason else ""
@@ -33,36 +33,41 @@ def text_of(result: Result) -> str:
         return head
     arrows = {"c2a": "->", "a2c": "<-", "stderr": "  "}
     lines = [scenario.rule, f"{_SITE}{scenario.page}"]
-    lines += [f"{arrows[way]} {_short(line)}" for _, way, line in result.entries[-_SHOWN:]]
+    lines += [f"{arrows[way]} {_short(line)}" for _, way, line in result.entries[-_MAX_LINES:]]
     if printed := result.output.strip().splitlines():
-        lines += ["The client has printed:", *(f"  {line[:_WIDTH]}" for line in printed[-_SHOWN:])]
+        lines += ["The output of the client:", *(f"  {line[:_MAX_WIDTH]}" for line in printed[-_MAX_LINES:])]
     return "\n      ".join([head, *lines])
 
 
 def summary_of(results: Sequence[Result]) -> str:
-    """Return the last line of the text: how many passed and failed."""
+    """Return the last line of the text: the numbers of passed and failed scenarios."""
     counts = Counter(
         f"{result.scenario.level} failed" if result.status == "failed" else result.status for result in results
     )
     failed = ", ".join(f"{counts[name]} {name}" for name in ("MUST failed", "SHOULD failed"))
-    return f"{counts['passed']} passed, {failed}, {counts['skipped']} could not be tried"
+    return f"{counts['passed']} passed, {failed}, {counts['skipped']} skipped"
 
 
 def json_of(command: Sequence[str], results: Sequence[Result]) -> str:
-    """Return the report as JSON. The messages have the form of a recording."""
+    """Return the report as JSON. Its messages are the lines of a recording."""
     report = {"command": [*command], "passed": not any(map(is_fault, results)), "scenarios": [*map(_members, results)]}
     return json.dumps(report, indent=2)
 
 
 def junit_of(results: Sequence[Result]) -> str:
-    """Return the report as JUnit's XML. What a client should do and doesn't is `skipped`, since it fails no build."""
+    """Return the report as JUnit's XML. A failed SHOULD is `skipped`, so that it doesn't fail a build."""
     suite = ElementTree.Element("testsuite", name="check-client", tests=str(len(results)))
     for result in results:
-        about = {"classname": f"check-client.{result.scenario.level}", "name": result.scenario.id}
-        case = ElementTree.SubElement(suite, "testcase", about, time=f"{result.seconds:.3f}")
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=f"check-client.{result.scenario.level}",
+            name=result.scenario.id,
+            time=f"{result.seconds:.3f}",
+        )
         if result.status != "passed":
             kind = "failure" if is_fault(result) else "skipped"
-            text = re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", text_of(result))  # what XML can't hold
+            text = re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", text_of(result))  # characters that XML forbids
             ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
     for name, kind in (("failures", "failure"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"*/{kind}"))))
@@ -72,15 +77,24 @@ def junit_of(results: Sequence[Result]) -> str:
 def _members(result: Result) -> dict[str, Any]:
     scenario = result.scenario
     return {
-        **{name: getattr(scenario, name) for name in ("id", "level", "rule")},
+        "id": scenario.id,
+        "level": scenario.level,
+        "rule": scenario.rule,
         "page": f"{_SITE}{scenario.page}",
-        **{name: getattr(result, name) for name in ("status", "reason", "seconds")},
+        "status": result.status,
+        "reason": result.reason,
+        "seconds": result.seconds,
         "exitCode": result.exit_code,
-        "messages": [json.loads(format_entry(time, way, line[:_LONGEST])) for time, way, line in result.entries],
-        "output": result.output[-_LONGEST:],
+        "messages": [json.loads(format_entry(time, way, line[:_MAX_CHARACTERS])) for time, way, line in result.entries],
+        "output": result.output[-_MAX_CHARACTERS:],
     }
 
 
 def _short(line: bytes) -> str:
-    text = line[: 2 * _WIDTH].decode(errors="replace").replace('"jsonrpc": "2.0", ', "").replace('"jsonrpc":"2.0",', "")
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}... ({len(line)} bytes)"
+    text = (
+        line[: 2 * _MAX_WIDTH]
+        .decode(errors="replace")
+        .replace('"jsonrpc": "2.0", ', "")
+        .replace('"jsonrpc":"2.0",', "")
+    )
+    return text if len(text) <= _MAX_WIDTH else f"{text[: _MAX_WIDTH - 3]}... ({len(line)} bytes)"

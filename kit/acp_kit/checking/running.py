@@ -1,4 +1,4 @@
-"""Runs scenarios: starts the client under test once for each, and its agent's end of the conversation."""
+"""Runs scenarios: starts the client under test for each one, and plays its agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 from time import monotonic
 from typing import Any, Literal
 
-from acp_kit.checking.client import PROMPT, Client, Command, NotTried, Unmet
+from acp_kit.checking.client import PROMPT, Client, Command, Skipped, Violation
 from acp_kit.checking.scenarios import Scenario
 from acp_kit.recording.file_format import Direction
 from acp_kit.testing.processes import start_client
@@ -18,16 +18,16 @@ from acp_kit.testing.processes import start_client
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a scenario.
+    """The result of a scenario.
 
     Attributes:
         scenario: the scenario.
-        status: whether the client does what the scenario asks for; `skipped` if that could not be tried.
-        reason: why not.
+        status: whether the client follows the rule; `skipped` if the scenario could not be played.
+        reason: why it failed or was skipped; otherwise empty.
         seconds: how long it took.
-        exit_code: of the client, if it has exited by itself.
-        entries: the lines that passed, with time and direction.
-        output: what the client has printed.
+        exit_code: the exit code of the client; None if it has not exited by itself.
+        entries: all lines on the wire, with time and direction.
+        output: the stdout and stderr of the client.
     """
 
     scenario: Scenario
@@ -46,10 +46,11 @@ async def run(scenario: Scenario, command: Command) -> Result:
         OSError: if the client can't be started. The message names the command.
     """
     command = replace(command, answer=None) if scenario.has_user else command
-    client, began = Client(command), monotonic()
+    client = Client(command)
+    started = monotonic()
     status: Literal["passed", "failed", "skipped"] = "passed"
     reason = ""
-    # Without a user, stdin is at its end, and whatever the client asks there has no answer.
+    # Without a user, stdin is empty, so a client that asks there gets no answer.
     has_user = command.stdin is not None or command.answer is not None or scenario.has_user
     words = [word.replace("{prompt}", PROMPT) for word in command.arguments]
     with TemporaryFile() as output:
@@ -62,11 +63,20 @@ async def run(scenario: Scenario, command: Command) -> Result:
                 client.type(command.stdin.replace("{prompt}", PROMPT))
             try:
                 await scenario.play(client)
-            except (Unmet, NotTried) as error:
-                status, reason = "failed" if isinstance(error, Unmet) else "skipped", str(error)
-            client.leave()
+            except (Violation, Skipped) as error:
+                status = "failed" if isinstance(error, Violation) else "skipped"
+                reason = str(error)
+            client.end_agent()
             exit_code = client.process.returncode
         await watching
         output.seek(0)
         printed = output.read().decode(errors="replace")
-    return Result(scenario, status, reason, monotonic() - began, exit_code, client.entries, printed)
+    return Result(
+        scenario=scenario,
+        status=status,
+        reason=reason,
+        seconds=monotonic() - started,
+        exit_code=exit_code,
+        entries=client.entries,
+        output=printed,
+    )

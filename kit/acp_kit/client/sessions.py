@@ -98,7 +98,7 @@ class ClientSession:
             UnfinishedTurn: if the turn ended with another stop reason than `end_turn`, or was cancelled. It has the
                 text so far.
             RemoteError: if the agent answered with an error.
-            ConnectionClosed: if the agent has gone.
+            ConnectionClosed: if the agent has ended.
             RuntimeError: if the last turn has not ended, or the session is closed.
         """
         async with self.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle) as turn:

@@ -1,11 +1,11 @@
 """Reads and writes recordings of the messages between a client and an agent.
 
-A recording is a file with one JSON object a line: `time` (seconds since 1970), `direction`, and either `message` (the
-JSON of one line on the wire) or `line` (text that isn't JSON). The direction is `c2a` (client to agent), `a2c` (agent
-to client) or `stderr` (of the agent). `dir` and `msg` are read as short names, and `time` may be missing. The files of
-`acp_kit.frame_log` are recordings of one side, with the directions `in` and `out`.
+Each line of a recording is a JSON object with `time` (seconds since 1970), `direction`, and either `message` (the JSON
+of one line on the wire) or `line` (text that isn't JSON). The direction is `c2a` (client to agent), `a2c` (agent to
+client) or `stderr` (of the agent). `dir` and `msg` are read as short names of these, and `time` may be missing. The
+files of `acp_kit.frame_log` are recordings of one side, with the directions `in` and `out`.
 
-This module imports nothing of the runtime, so that commands that use it start quickly.
+This module doesn't import the runtime, so that commands that use it start quickly.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 Direction: TypeAlias = Literal["c2a", "a2c", "stderr"]
 
-# By one of these methods, one can tell which side a log of one side belongs to.
+# These methods show which side has written a log of one side.
 _SENT_BY_CLIENTS = {"initialize", "authenticate", "session/new", "session/load", "session/prompt", "session/cancel"}
 _SENT_BY_AGENTS = {"session/update", "session/request_permission", "fs/read_text_file", "fs/write_text_file"}
 
 
 class Recorded(NamedTuple):
-    """One line that was recorded.
+    """A recorded line.
 
     Attributes:
-        number: which line of the recording it is, counted from 1.
-        direction: who wrote it: the client (`c2a`), the agent (`a2c`), or the agent to stderr.
-        time: when, in seconds since 1970; None if that was not recorded.
+        number: its number in the recording, counted from 1.
+        direction: the client's line (`c2a`), the agent's (`a2c`), or the agent's on stderr.
+        time: its time, in seconds since 1970; None if it was not recorded.
         message: its JSON; None if it isn't JSON.
         line: its text if it isn't JSON; None otherwise.
     """
@@ -41,9 +41,9 @@ class Recorded(NamedTuple):
 
 
 def read_recording(path: str | Path) -> list[Recorded]:
-    """Return what a recording holds, in order.
+    """Return the lines of a recording.
 
-    A line that was cut off, because the process that wrote it was killed, is left out.
+    Lines that were cut off, because the recording process was killed, are left out.
 
     Raises:
         OSError: if the file can't be read.
@@ -77,23 +77,23 @@ def read_recording(path: str | Path) -> list[Recorded]:
 
 
 def format_entry(time: float | None, direction: Direction, data: bytes) -> bytes:
-    """Return one line on the wire, or of stderr, as a line of a recording. JSON is kept as it is."""
+    """Return a line on the wire, or of stderr, as a line of a recording. JSON is not changed."""
     if direction != "stderr" and _is_json(data):
         value = b'"message":%b' % data.strip()
     else:
         value = b'"line":%b' % json.dumps(data.decode(errors="backslashreplace")).encode()
-    since = b"" if time is None else b'"time":%.6f,' % time
-    return b'{%b"direction":"%b",%b}\n' % (since, direction.encode(), value)
+    time_member = b"" if time is None else b'"time":%.6f,' % time
+    return b'{%b"direction":"%b",%b}\n' % (time_member, direction.encode(), value)
 
 
 def format_recorded(recorded: Recorded) -> bytes:
-    """Return what was recorded as a line of a recording."""
+    """Return a recorded line as a line of a recording."""
     text = json.dumps(recorded.message) if recorded.line is None else recorded.line
     return format_entry(recorded.time, recorded.direction, text.encode(errors="backslashreplace"))
 
 
 def _is_json(data: bytes) -> bool:
-    # Faster than `json`, so that a tap doesn't hold up what passes. Imported on use, so that a tap starts quickly.
+    # Faster than `json`, so that a tap delays messages less. Imported on use, so that a tap starts quickly.
     from pydantic_core import from_json
 
     try:
@@ -115,7 +115,7 @@ def _is_json_with_lone_surrogates(data: bytes) -> bool:
 
 
 def _sides(entries: Iterable[dict[str, Any]]) -> dict[str, Direction]:
-    """Return what `in` and `out` mean: the first message that only one side can have sent tells."""
+    """Return the directions of `in` and `out`, by the first message that only one side can have sent."""
     for entry in entries:
         message = entry.get("message")
         method = cast("dict[str, Any]", message).get("method") if isinstance(message, dict) else None

@@ -1,4 +1,4 @@
-"""A file of lines that only its owner can read: for messages, whose texts may hold secrets."""
+"""A file of lines that only its owner can read, for messages, which may have secrets."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import sys
 from pathlib import Path
 from stat import S_ISREG
 
-# Each exists on some platforms only.
+# Each of these flags exists on some platforms only.
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class OwnerFile:
-    """Appends lines to a file. Nothing is buffered, so what was written survives the end of the process.
+    """Appends lines to a file. Nothing is buffered, so written lines survive the end of the process.
 
     Attributes:
-        size: how many bytes the file has.
+        size: the size of the file, in bytes.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file, and create it if it doesn't exist. From then on only its owner can read it.
+        """Open the file, and create it if it doesn't exist. Only its owner can read it then.
 
         Raises:
-            OSError: if it can't be opened, or belongs to somebody else.
+            OSError: if it can't be opened, or belongs to another user.
         """
         self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FLAGS, 0o600)
         try:
             status = os.fstat(self._file)
             self.size: int = status.st_size
             if sys.platform != "win32" and S_ISREG(status.st_mode):
-                os.fchmod(self._file, 0o600)  # it may exist already
+                os.fchmod(self._file, 0o600)  # for a file that exists already
             if self.size:
                 os.lseek(self._file, -1, os.SEEK_END)
                 if os.read(self._file, 1) != b"\n":

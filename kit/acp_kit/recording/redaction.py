@@ -1,4 +1,4 @@
-"""What is secret in messages, and how it is redacted."""
+"""Redacts secrets in messages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _REDACTED = "[redacted]"
 _AUTHORIZATION = ("authorization", "proxy-authorization")
 _SECRET = ("env", "headers", "cookie", *_AUTHORIZATION)
 
-# What a member, a parameter, an option or a variable with a secret is called, at the end of its name.
+# The ends of the names of members, parameters, options and variables that hold secrets.
 _NAME = r"(?:api|access|private|secret|signing|account)[_-]?key|credentials?|jwt|passphrase|passw(?:or)?d|secret|token"
 _SECRET_MEMBER = re.compile(rf"(?:{_NAME})s?\Z", re.IGNORECASE)
 _SECRET_OPTION = re.compile(rf"--?[\w-]*(?:{_NAME}|key)", re.IGNORECASE)
 
-# The following are searched for in JSON. None tries a byte often, so that long lines take little time.
-# The start of a word, also behind an escaped control character, such as a newline.
+# The following patterns are searched for in JSON. They don't backtrack far, so that long lines take little time.
+# The start of a word, also after an escaped control character, such as a newline.
 _WORD = r"(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=\dm))"
 # The user information of a URL.
 _USER_INFORMATION = re.compile(rb"""://[^\s/?#"\\<>]+@""")
@@ -30,13 +30,13 @@ _SECRET_PARAMETER = re.compile(
     rb"""signature|token)=)[^\s&#"\\<>]+""",
     re.IGNORECASE,
 )
-# Tokens that are known by their form, and what stands behind the name of a scheme or of a variable for a secret. Each
-# with texts of which a match has at least one, because they are found faster.
+# Tokens of a known form, and the secret after the name of a scheme, an option or a variable. Each pattern has texts of
+# which every match contains one. Searching for these first is faster.
 _TOKEN = re.compile(
     rf"(?:AKIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|{_WORD}sk[-_])[\w-]{{16,}}"
     rf"|{_WORD}eyJ[\w-]{{10,}}\.[\w-]+\.[\w-]*".encode()
 )
-_IN_TOKEN = [
+_TOKEN_PARTS = [
     b"AKIA",
     b"AIza",
     b"ghp_",
@@ -56,25 +56,35 @@ _NAMED = re.compile(
     rf"|--?(?i:[\w-]*(?:{_NAME}|key))=|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)=))"
     r"""[^\s"'\\<>&]+""".encode()
 )
-_IN_NAMED = (b"earer", b"EARER", b"asic", b"ASIC", b"KEY=", b"TOKEN=", b"SECRET=", b"PASSWORD=", b"CREDENTIALS=", b"--")
-# The value of any parameter of a URL, and what is assigned to a name for a secret inside of a text, in which quotes are
-# escaped.
+_NAMED_PARTS = (
+    b"earer",
+    b"EARER",
+    b"asic",
+    b"ASIC",
+    b"KEY=",
+    b"TOKEN=",
+    b"SECRET=",
+    b"PASSWORD=",
+    b"CREDENTIALS=",
+    b"--",
+)
+# The value of any parameter of a URL, and a value assigned to the name of a secret in a text, where quotes are escaped.
 _ANY_PARAMETER = re.compile(rb"""([?&][\w.%-]+=)[^\s&#"\\<>]+""")
 _ASSIGNED = re.compile(rf"""((?:{_NAME})(?:\\"|')?\s*[:=]\s*(?:\\"|')?)[^\s"'\\,;&<>]{{8,}}""".encode(), re.IGNORECASE)
 
 
 def redact(line: bytes, *, to_share: bool = False) -> bytes:
-    """Return a message as JSON with secrets redacted, as far as they can be told from other text.
+    """Return a message as JSON with recognizable secrets redacted.
 
-    These are the values of `env` and `headers`, of members named like secrets (`authorization`, `apiKey`, `token`),
-    and inside of all texts the user information of URLs (`https://user:password@host`), query parameters whose names
-    end with words such as `key`, `token` or `secret`, tokens of a known form, and what stands behind `Bearer`,
-    `--api-key` and `API_KEY=`. For a line that isn't JSON, return a note with its size.
+    These are the values of `env` and `headers` and of members with names of secrets (`authorization`, `apiKey`,
+    `token`). In all texts, they are the user information of URLs (`https://user:password@host`), query parameters whose
+    names end with words such as `key`, `token` or `secret`, tokens of a known form, and the text after `Bearer`,
+    `--api-key` and `API_KEY=`. A line that isn't JSON becomes a note with its size.
 
     Args:
         line: the message.
-        to_share: whether somebody else will read it. Then all texts in `_meta`, all query parameters and whatever is
-            assigned to a name for a secret are redacted, too, which may be more than needed.
+        to_share: whether somebody else will read it. Then all texts in `_meta`, all query parameters and all values
+            that are assigned to names of secrets are redacted, too. This may redact more than needed.
     """
     try:
         value = parse(line)
@@ -95,9 +105,9 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
 
 
 def redact_recorded(recorded: Recorded) -> Recorded:
-    """Return a line of a recording without secrets. Somebody else will read it.
+    """Return a line of a recording without secrets, to share it.
 
-    A line of a client or an agent that isn't JSON, but may be a part of a message, is replaced by a note.
+    A line of a client or an agent that isn't JSON, but may be a part of a message, becomes a note with its size.
     """
     value = recorded.message if recorded.line is None else recorded.line
     redacted = json.loads(redact(json.dumps(value).encode(), to_share=True))
@@ -128,9 +138,9 @@ def _names_secret(key: str) -> bool:
 
 def _redact_texts(line: bytes, *, to_share: bool) -> bytes:
     line = _SECRET_PARAMETER.sub(rb"\1[redacted]", _USER_INFORMATION.sub(b"://[redacted]@", line))
-    if any(text in line for text in _IN_TOKEN):
+    if any(text in line for text in _TOKEN_PARTS):
         line = _TOKEN.sub(_REDACTED.encode(), line)
-    if any(text in line for text in _IN_NAMED):
+    if any(text in line for text in _NAMED_PARTS):
         line = _NAMED.sub(rb"\1[redacted]", line)
     if to_share:
         line = _ASSIGNED.sub(rb"\1[redacted]", _ANY_PARAMETER.sub(rb"\1[redacted]", line))
@@ -153,7 +163,7 @@ def _redact_fields(value: object) -> object:
 
 
 def _without_texts(value: object) -> object:
-    """Redact all texts in a value. Numbers, and what else has no secrets, stay, so that its type is still right."""
+    """Redact all texts in a value. Numbers, booleans and names stay, so that it still fits the schema."""
     if isinstance(value, str):
         return _REDACTED
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The client's side without `await`: for scripts, notebooks, and frameworks whose code isn't asynchronous.
+"""For clients without `await`: scripts, notebooks, and frameworks whose code isn't asynchronous.
 
 For example:
 
@@ -10,7 +10,7 @@ For example:
                 ...
         print(turn.stop_reason, session.state.plan)
 
-An agent has an event loop in a thread of its own. These classes call the asynchronous ones there, and wait.
+Each agent has an event loop in a thread of its own. These classes call the asynchronous ones there, and wait.
 """
 
 from acp_kit.sync.agents import SyncAgent as SyncAgent, spawn_agent as spawn_agent

@@ -1,4 +1,4 @@
-"""Agents that are started and called without `await`."""
+"""Starts and calls agents without `await`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 class SyncAgent:
-    """An agent that `spawn_agent` has started. It is ended by `close`, at the end of a `with` block, or at the exit.
+    """An agent that `spawn_agent` has started. `close`, the end of a `with` block, or the exit of Python ends it.
 
     Any thread may use it.
 
@@ -34,7 +34,7 @@ class SyncAgent:
     def __init__(self, thread: EventLoopThread[OpenedAgent]) -> None:
         self._thread = thread
         self.remote: v1.RemoteAgent = thread.value.remote
-        # If nobody closes it. At the exit, the thread closes it.
+        # Closes it when it is garbage. At the exit of Python, the thread closes it.
         finalize(self, thread.begin_close).atexit = False
 
     def __repr__(self) -> str:
@@ -77,12 +77,12 @@ class SyncAgent:
             additional_directories: further directories that the session may use.
             load: the id of an earlier session. The agent sends its history again, which fills the state.
             resume: the id of an earlier session. The agent sends no history.
-            timeout: how long the agent may take to open the session, in seconds; None for as long as it wants.
+            timeout: how long the agent may take to open the session, in seconds; None for no limit.
 
         Raises:
-            ValueError: if `load` and `resume` are given.
+            ValueError: if both `load` and `resume` are given, or the session is open already.
             TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
-            CapabilityError: if the agent can't do what was asked for.
+            CapabilityError: if the agent doesn't advertise what an argument needs.
             RemoteError: if the agent refuses, for example because the user has to authenticate first.
         """
         context = open_session(
@@ -135,29 +135,29 @@ def spawn_agent(
 ) -> SyncAgent:
     """Start an agent as a subprocess, and initialize the connection: `with spawn_agent("gemini", "--acp") as agent`.
 
-    Without `rules`, `ask` and `client`, permissions are rejected, and the agent gets no files and terminals.
+    Without `rules`, `ask` and `client`, permissions are rejected, and the agent gets neither files nor terminals.
 
     Args:
         command: the program to run.
         args: its arguments.
         rules: decide about permissions, as in `PermissionPolicy`.
-        ask: decides about the other ones: it returns the id of an option of the request, or None to reject. It runs in
-            the thread that waits for the turn, so it may block (see `in_waiting_thread`).
+        ask: decides about permissions that no rule decides about. Returns the id of an option of the request, or None
+            to reject. It runs in the thread that waits for the turn, so it may block (see `in_waiting_thread`).
         client: makes the client from the proxy for the agent, instead of `rules` and `ask`. Its handlers are
             coroutine functions and run in the event loop's thread.
         cwd: the folder to run the agent in; by default this process's.
-        env: environment variables to set, in addition to the inherited ones or in place of them.
+        env: environment variables to set. They have precedence over inherited ones.
         inherit_env: the environment variables of this process to inherit, as in `Options`.
-        timeout: how long the agent may take to answer `initialize`, in seconds; None for as long as it wants.
+        timeout: how long the agent may take to answer `initialize`, in seconds; None for no limit.
         options: how the connection and the process behave.
 
     Raises:
-        RuntimeError: if this thread runs an event loop, except where a user types the program, as in a notebook.
+        RuntimeError: if this thread runs an event loop, unless a user types the program, as in a notebook.
         OSError: if the command can't be started.
         TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
         ConnectionClosed: if the agent exits before it answers.
         RemoteError: if it answers with an error.
-        ProtocolVersionMismatch: if it speaks no common version.
+        ProtocolVersionMismatch: if it doesn't support version 1 of the protocol.
         ValueError: if `client` is given together with `rules` or `ask`.
     """
     if client is not None and (rules or ask):

@@ -1,7 +1,7 @@
 """Callbacks that block, such as a question to the user. They run in the thread that waits for the turn.
 
-So a callback can use `input`, a debugger, or a database connection that belongs to the program's thread, and Ctrl-C
-ends it. The event loop goes on meanwhile.
+So a callback can use `input`, a debugger, or a database connection of the program's thread, and Ctrl-C ends it. The
+event loop runs meanwhile.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from weakref import WeakKeyDictionary
 from acp_kit.sync.event_loop import EventLoopThread
 
 R = TypeVar("R")
-RequestT = TypeVar("RequestT", bound="OfSession")
+RequestT = TypeVar("RequestT", bound="SessionRequest")
 
-_of_session: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Callbacks]] = WeakKeyDictionary()
+_callbacks_of_sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Callbacks]] = WeakKeyDictionary()
 
 
-class OfSession(Protocol):
+class SessionRequest(Protocol):
     """A request that names its session."""
 
     @property
@@ -32,7 +32,7 @@ class OfSession(Protocol):
 
 
 def in_waiting_thread(function: Callable[[RequestT], R]) -> Callable[[RequestT], Awaitable[R]]:
-    """Let a handler of a client call a function that blocks, such as one that asks the user with `input`.
+    """Let a handler of a client call a blocking function, such as one that asks the user with `input`.
 
     For example:
 
@@ -42,7 +42,7 @@ def in_waiting_thread(function: Callable[[RequestT], R]) -> Callable[[RequestT],
                 self.permissions = PermissionPolicy(allow(kinds={"read"}), ask=in_waiting_thread(ask_user))
 
     The function runs in the thread that waits for the turn: in `session.ask`, in `turn.wait`, or in the loop over the
-    turn, after the updates that came before. As long as no thread waits there, the request waits.
+    turn, after earlier updates. Until a thread waits there, the request waits.
 
     Args:
         function: called with a request that has a `session_id`.
@@ -53,7 +53,7 @@ def in_waiting_thread(function: Callable[[RequestT], R]) -> Callable[[RequestT],
     """
 
     async def call(request: RequestT) -> R:
-        callbacks = _of_session.get(asyncio.get_running_loop(), {}).get(request.session_id)
+        callbacks = _callbacks_of_sessions.get(asyncio.get_running_loop(), {}).get(request.session_id)
         if callbacks is None:
             raise RuntimeError(f"The session {request.session_id!r} was not opened with `open_session` of this agent.")
         return await callbacks.call(function, request)
@@ -62,7 +62,7 @@ def in_waiting_thread(function: Callable[[RequestT], R]) -> Callable[[RequestT],
 
 
 class Callbacks:
-    """The callbacks of a session that a thread has to call. It is made in the event loop.
+    """The callbacks of a session that wait until a thread calls them. Create it in the event loop.
 
     Args:
         session_id: the session.
@@ -72,7 +72,7 @@ class Callbacks:
         self._session_id = session_id
         self._waiting: deque[_Callback] = deque()
         self._changed = asyncio.Event()
-        self._sessions = _of_session.setdefault(asyncio.get_running_loop(), {})
+        self._sessions = _callbacks_of_sessions.setdefault(asyncio.get_running_loop(), {})
         self._sessions[session_id] = self
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class Callbacks:
             del self._sessions[self._session_id]
 
     async def call(self, function: Callable[[Any], R], request: Any) -> R:
-        """Let a thread that waits call a function, and return its result."""
+        """Let a waiting thread call a function, and return its result."""
         callback = _Callback(function, request)
         self._waiting.append(callback)
         self._changed.set()
@@ -92,15 +92,15 @@ class Callbacks:
             self._take(callback)
 
     def wait(self, thread: EventLoopThread[Any], method: Callable[[], Awaitable[R]], timeout: float | None = None) -> R:
-        """Call a coroutine function in the event loop, and in this thread what has to be called until it returns.
+        """Call a coroutine function in the event loop. Until it returns, run callbacks in this thread.
 
         Args:
             thread: the event loop.
-            method: may be cancelled and called again until it has returned.
-            timeout: how long that may take, in seconds, with the time that callbacks take.
+            method: the coroutine function. It is cancelled for each callback, and called again afterwards.
+            timeout: how long this may take, in seconds, including the callbacks.
 
         Raises:
-            TimeoutError: it takes longer.
+            TimeoutError: if it takes longer.
         """
         end = None if timeout is None else monotonic() + timeout
         while True:
@@ -114,18 +114,18 @@ class Callbacks:
     async def _result_or_callback(
         self, method: Callable[[], Awaitable[R]], timeout: float | None
     ) -> tuple[R] | _Callback:
-        task = asyncio.ensure_future(method())
-        called = asyncio.ensure_future(self._next())
+        result = asyncio.ensure_future(method())
+        callback = asyncio.ensure_future(self._next())
         try:
-            await asyncio.wait({task, called}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                return (task.result(),)
-            if called.done():
-                return called.result()
+            await asyncio.wait({result, callback}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if result.done():
+                return (result.result(),)
+            if callback.done():
+                return callback.result()
             raise TimeoutError("The turn has not ended in time.")
         finally:
-            task.cancel()
-            called.cancel()
+            result.cancel()
+            callback.cancel()
 
     async def _next(self) -> _Callback:
         while not self._waiting:
@@ -134,7 +134,7 @@ class Callbacks:
         return self._waiting[0]
 
     def _take(self, callback: _Callback) -> bool:
-        """Return whether nobody has taken it before. Only then it may be called."""
+        """Take a callback out of the queue. Return whether it was there, so that only one thread calls it."""
         try:
             self._waiting.remove(callback)
         except ValueError:
@@ -150,12 +150,12 @@ class _Callback:
         self.result: asyncio.Future[Any] = self._loop.create_future()
 
     def run(self) -> None:
-        """Call the function, in a thread."""
+        """Call the function in this thread."""
         try:
             result = self._function(self._request)
         except Exception as error:
             self._settle(self.result.set_exception, error)
-        except BaseException:  # Ctrl-C ends the wait of this thread as well
+        except BaseException:  # such as Ctrl-C, which also ends the wait of this thread
             self._settle(self.result.cancel)
             raise
         else:

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, which holds an asynchronous context manager open."""
+"""An event loop in a thread of its own, in which an asynchronous context manager is open."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ T = TypeVar("T")
 
 # How long the event loop may be busy before a call begins, in seconds.
 _START_DEADLINE = 30.0
-# How long a thread waits before it looks again, in seconds: where Ctrl-C doesn't end the wait (Windows), it then does.
-_LOOK = 1.0
+# How long one wait of a thread may take, in seconds. On Windows, Ctrl-C has no effect before its end.
+_POLL_INTERVAL = 1.0
 
 
 class EventLoopThread(Generic[T]):
-    """Enters a context manager in a new thread with an event loop. It is left there by `close`, or when Python exits.
+    """Enters a context manager in a new thread with an event loop. `close` leaves it there, or the exit of Python does.
 
-    The thread is a daemon, because Python waits for other threads before it calls what is registered for its exit.
+    The thread is a daemon, because Python waits for other threads before it calls the functions of `atexit`.
 
     Args:
         context: the context manager.
 
     Attributes:
-        value: what it returned.
+        value: the value of the context manager.
     """
 
     def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
@@ -48,9 +48,9 @@ class EventLoopThread(Generic[T]):
         self._lock = Lock()
         self._has_ended = False
         self._task: asyncio.Task[None] | None = None
-        # Not `join` and `is_alive`: after Ctrl-C meanwhile, they can say that a thread has ended that runs.
+        # `join` and `is_alive` aren't used: after Ctrl-C, they may say that a running thread has ended.
         self._is_running = True
-        self._end: SimpleQueue[None] = SimpleQueue()
+        self._thread_ended: SimpleQueue[None] = SimpleQueue()
         self._process_id = os.getpid()
         self._thread = Thread(target=self._run, args=[context], name="acp-sync", daemon=True)
         self._thread.start()
@@ -62,15 +62,15 @@ class EventLoopThread(Generic[T]):
 
     @property
     def is_open(self) -> bool:
-        """Whether the thread runs. In a forked child it doesn't."""
+        """Whether the thread runs. It doesn't in a forked process."""
         return self._is_running and os.getpid() == self._process_id
 
     def call(self, method: Callable[P, Awaitable[R]], /, *args: P.args, **keywords: P.kwargs) -> R:
         """Call a coroutine function in the event loop, and return its result.
 
         Raises:
-            RuntimeError: this thread runs an event loop.
-            ConnectionClosed: the context manager has been left.
+            RuntimeError: if this thread runs an event loop.
+            ConnectionClosed: if the context manager was left.
         """
         if current_thread() is self._thread:
             raise RuntimeError("A handler of the agent's client can't wait for the agent without `await`.")
@@ -85,7 +85,7 @@ class EventLoopThread(Generic[T]):
             raise
 
     def read(self, read: Callable[[], R]) -> R:
-        """Call a function in the event loop. When that has ended, nothing changes any more, so it is called here."""
+        """Call a function in the event loop, or in this thread if the event loop has ended: nothing changes then."""
 
         async def call() -> R:
             return read()
@@ -95,17 +95,17 @@ class EventLoopThread(Generic[T]):
         return read()
 
     def close(self) -> None:
-        """Leave the context manager, and wait for it. Each Ctrl-C meanwhile cancels it once.
+        """Leave the context manager, and wait until it is left. Ctrl-C meanwhile cancels its task.
 
         Raises:
-            KeyboardInterrupt: at the end, if there was one.
+            KeyboardInterrupt: at the end, if there was Ctrl-C meanwhile.
         """
         self.begin_close()
         interrupted: KeyboardInterrupt | None = None
         while self.is_open and current_thread() is not self._thread:
             try:
                 with suppress(Empty):
-                    self._end.get(timeout=_LOOK)
+                    self._thread_ended.get(timeout=_POLL_INTERVAL)
             except KeyboardInterrupt as error:
                 interrupted = error
                 self._schedule(self._cancel)
@@ -117,7 +117,7 @@ class EventLoopThread(Generic[T]):
         self._schedule(self._leave)
 
     def _begin(self, call: Callable[[], object]) -> None:
-        """Begin a call in the event loop, unless that may have run for the last time."""
+        """Schedule a call in the event loop, unless the event loop may have ended."""
         with self._lock:
             if self._has_ended:
                 raise _closed()
@@ -146,7 +146,7 @@ class EventLoopThread(Generic[T]):
         finally:
             atexit.unregister(self.close)
             self._is_running = False
-            self._end.put(None)
+            self._thread_ended.put(None)
 
     async def _hold(self, context: AbstractAsyncContextManager[T]) -> None:
         self._task = asyncio.current_task()
@@ -154,13 +154,13 @@ class EventLoopThread(Generic[T]):
             raise asyncio.CancelledError
         try:
             async with context as value:
-                # Called at the exit before what was registered earlier, which kills the agent.
+                # Python calls this before the functions that were registered earlier, one of which kills the agent.
                 atexit.register(self.close)
                 self._has_entered = True
                 self._outcome.put(lambda: value)
                 await self._closing.wait()
         finally:
-            with self._lock:  # the runner cancels the calls that have begun before
+            with self._lock:  # the runner cancels the calls that have begun
                 self._has_ended = True
 
 

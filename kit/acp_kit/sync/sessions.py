@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OpenedSession:
-    """A session in its event loop."""
+    """A session, as it is used in its event loop."""
 
     session: ClientSession
     callbacks: Callbacks
@@ -42,10 +42,9 @@ class OpenedSession:
 
 
 class SyncSession:
-    """A session that `SyncAgent.open_session` has opened. It is closed by `close`, or at the end of a `with` block.
+    """A session that `SyncAgent.open_session` has opened. `close` or the end of a `with` block closes it.
 
-    Any thread may use it, but it has one turn at a time: `prompt` and `ask` raise RuntimeError until the last turn has
-    ended.
+    Any thread may use it, but it has only one turn at a time: `prompt` and `ask` raise RuntimeError while a turn runs.
 
     Attributes:
         id: its id.
@@ -67,7 +66,7 @@ class SyncSession:
 
     @property
     def state(self) -> Snapshot:
-        """What the updates so far say: messages, tool calls, plan, modes and so on. It is immutable."""
+        """Its current messages, tool calls, plan, modes and so on. It is immutable."""
         return self._thread.read(self._opened.session.state.snapshot)
 
     def ask(
@@ -81,14 +80,15 @@ class SyncSession:
             prompt: text, a block of content, or several.
             timeout: how long the turn may take, in seconds.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
-            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
+            settle: how long the turn receives updates after the agent's response, in seconds. Some agents send text
+                after it.
 
         Raises:
             TimeoutError: if the turn takes longer. It is cancelled.
             UnfinishedTurn: if the turn ended with another stop reason than `end_turn`, or was cancelled. It has the
                 text so far.
             RemoteError: if the agent answered with an error.
-            ConnectionClosed: if the agent has gone.
+            ConnectionClosed: if the agent has ended.
             RuntimeError: if the last turn has not ended, or the session is closed.
         """
         turn = self._opened.session.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle)
@@ -102,7 +102,8 @@ class SyncSession:
         Args:
             prompt: text, a block of content, or several.
             cancel_deadline: how long to wait for the end of a turn that was cancelled, in seconds.
-            settle: how long the turn goes on after the agent's answer, in seconds, for agents that send text behind it.
+            settle: how long the turn receives updates after the agent's response, in seconds. Some agents send text
+                after it.
 
         Raises:
             RuntimeError: when the block is entered, if the last turn has not ended, or the session is closed.
@@ -139,18 +140,18 @@ class SyncSession:
         For example: `session.choose("model", "opus")`.
 
         Args:
-            setting: the id of an option, or its category if no other option has that; "mode" is the session's mode if
-                no option is called so.
+            setting: the id of an option, or its category if only one option has it; "mode" is the session's mode if no
+                option has this id or category.
             value: the id of the value; for a toggle, whether it is on.
 
         Raises:
-            ValueError: if the agent doesn't offer this, with what it offers.
+            ValueError: if the agent doesn't offer the setting or the value. The message lists what it offers.
             RemoteError: if the agent refuses.
-            RuntimeError: if the agent has not refused, but its answer says another value.
+            RuntimeError: if the option has another value in the agent's response.
         """
         self._thread.call(self._opened.session.choose, setting, value)
 
     def close(self) -> None:
-        """Close the session, at the agent as well if it can close sessions. May be called twice."""
-        with suppress(ConnectionClosed):  # the agent was closed before
+        """Close the session, and tell the agent if it can close sessions. May be called twice."""
+        with suppress(ConnectionClosed):  # the agent is closed already
             self._thread.call(self._opened.close)

@@ -1,4 +1,4 @@
-"""One turn, as a client sees it, without `await`."""
+"""One turn of a client's session, without `await`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ R = TypeVar("R")
 class SyncTurn:
     """One turn. Use it in a `with` block, and read its updates with `for`.
 
-    Leaving the block before the turn has ended cancels it and waits for its end, also after Ctrl-C. Another thread may
-    call `cancel`. Adjacent chunks of text that are read late come as one chunk.
+    Leaving the block before the turn has ended cancels the turn and waits for its end, also after Ctrl-C. Another
+    thread may call `cancel`. Adjacent chunks of text that were not read yet are merged.
     """
 
     def __init__(self, thread: EventLoopThread[Any], callbacks: Callbacks, turn: turns.Turn) -> None:
@@ -47,12 +47,12 @@ class SyncTurn:
 
     @property
     def cancelled(self) -> bool:
-        """Whether this side has cancelled the turn, regardless of what the agent has answered."""
+        """Whether this side has cancelled the turn, regardless of the agent's response."""
         return self._thread.read(lambda: self._turn.cancelled)
 
     @property
     def ended(self) -> bool:
-        """Whether the agent has answered. There may be updates that were not read yet."""
+        """Whether the agent has answered. Some updates may not have been read yet."""
         return self._thread.read(lambda: self._turn.ended)
 
     def __enter__(self) -> SyncTurn:
@@ -92,9 +92,9 @@ class SyncTurn:
             timeout: how long to wait, in seconds.
 
         Raises:
-            TimeoutError: if the turn hasn't ended by then. It goes on until its block is left.
+            TimeoutError: if the turn hasn't ended by then. It continues until its block is left.
             RemoteError: if the agent answered with an error.
-            ConnectionClosed: if the agent has gone.
+            ConnectionClosed: if the agent has ended.
             RuntimeError: if the block was left before the agent answered.
         """
         return self._wait(self._turn.wait, timeout)

@@ -1,4 +1,4 @@
-"""Records what an editor and an agent say to each other, and shows and redacts recordings.
+"""Records the messages between an editor and an agent, and shows and redacts recordings.
 
 These are the commands `acp-bindings tap`, `show` and `redact`.
 """

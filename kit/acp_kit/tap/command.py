@@ -16,9 +16,9 @@ def add_tap(parser: ArgumentParser) -> None:
     """Add the arguments of `tap`, and what runs it."""
     parser.usage = f"{parser.prog} [--to FILE] -- CMD ..."
     parser.description = (
-        "Stand between an editor and an agent: in the editor's settings, write this command in front of the agent's. "
-        "Everything is passed on unchanged, and recorded. Only you can read the recording, and it has secrets: "
-        "share it as `acp-bindings redact` or `acp-bindings show --html` writes it."
+        "Record the messages between an editor and an agent: in the editor's settings, write this command before the "
+        "agent's. Everything is passed on unchanged. Only you can read the recording. It has secrets, so share only "
+        "the output of `acp-bindings redact` or `acp-bindings show --html`."
     )
     add = parser.add_argument
     add("--to", type=Path, metavar="FILE", help="the recording, appended to (default: acp-DATE-TIME-PID.jsonl)")
@@ -31,9 +31,9 @@ def add_show(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("file", type=_read_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     add("--method", metavar="NAME", help="only this method, such as session/update")
-    add("--session", default="", metavar="ID", help="only the session whose id begins so")
-    add("--errors", action="store_true", help="only what is wrong or failed; exit code 1 if there is any")
-    add("--html", type=Path, metavar="PAGE", help="write a page instead, which has the filters and no secrets")
+    add("--session", default="", metavar="ID", help="only sessions whose ids begin with this")
+    add("--errors", action="store_true", help="only problems and errors; exit code 1 if there are any")
+    add("--html", type=Path, metavar="PAGE", help="write a page instead, with these filters and without secrets")
     parser.set_defaults(run=_show)
 
 
@@ -41,10 +41,10 @@ def add_redact(parser: ArgumentParser) -> None:
     """Add the arguments of `redact`, and what runs it."""
     parser.description = (
         "Copy a recording without its secrets: the values of env and headers, tokens, passwords and parameters in "
-        "URLs, and texts in _meta. What people and models have written stays, so read it before you share it."
+        "URLs, and texts in _meta. The texts of people and models stay, so read the copy before you share it."
     )
     parser.add_argument("file", type=_read_recording, metavar="FILE", help="the recording")
-    parser.add_argument("--to", type=Path, metavar="COPY", help="where to (default: stdout)")
+    parser.add_argument("--to", type=Path, metavar="COPY", help="the copy (default: stdout)")
     parser.set_defaults(run=_redact)
 
 
@@ -87,7 +87,7 @@ def _redact(options: Namespace) -> int:
 
 
 def _read_recording(path: str) -> tuple[str, list[Recorded]]:
-    """Return the name of a recording, and what it holds."""
+    """Return the name of a recording, and its lines."""
     try:
         return Path(path).name, read_recording(path)
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Stands between an editor and an agent: passes on the bytes of stdin, stdout and stderr, signals and the exit code."""
+"""Runs an agent for an editor: passes on stdin, stdout, stderr, signals and the exit code."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from typing import IO
 from acp_kit.recording.file_format import Direction
 from acp_kit.tap.recorder import Recorder
 
-_PIECE = 1 << 16
-# After the agent's exit, a process that it has left behind may keep its stdout open for ever. If nothing comes for this
-# time, in seconds, the tap ends.
+_CHUNK_BYTES = 64 * 1024
+# After the agent's exit, a descendant may keep its stdout open forever. If nothing comes for this time, in seconds, the
+# tap ends.
 _SILENCE = 1.0
-# How often it looks whether a signal has come, in seconds.
-_LOOK = 1.0
-# How long Python lets a thread run while others wait, in seconds: the one that records must not delay the others.
-_SWITCH = 1e-4
+# How often to check for a signal, in seconds.
+_POLL_INTERVAL = 1.0
+# How long Python lets a thread run while others wait, in seconds. It is short, because recording must not delay them.
+_SWITCH_INTERVAL = 1e-4
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def tap(command: Sequence[str], file: Path) -> int:
-    """Start an agent, pass everything on until it has ended, and record it. If a signal ended it, end in the same way.
+    """Start an agent, and pass on and record everything until it ends. If a signal ends it, end with this signal.
 
     Args:
         command: the agent and its arguments.
-        file: the recording. It is appended to.
+        file: the recording. Lines are appended to it.
 
     Returns:
         The agent's exit code, or 127 if it can't be started.
 
     Raises:
-        OSError: if the recording can't be written.
+        OSError: if the recording can't be opened.
     """
     recorder = Recorder(file)
     program = command[0]
     try:
         if sys.platform == "win32":
-            from acp_runtime.processes import find_program  # imported on use: it takes longer than the rest
+            from acp_runtime.processes import find_program  # imported on use, because it takes longer than all else
 
             program = find_program(program, command[1:], os.environ)
         agent = subprocess.Popen([program, *command[1:]], bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE)
@@ -58,19 +58,19 @@ def tap(command: Sequence[str], file: Path) -> int:
     assert agent.stdout
     assert agent.stderr
     forwarded = _forward_signals(agent)
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     _Stream(recorder, "c2a", FileIO(0), agent.stdin).start()
     outputs = [
         _Stream(recorder, "a2c", agent.stdout, FileIO(1, "w")),
-        # The tap itself may have something to say at the end.
+        # stderr stays open for the tap's own messages.
         _Stream(recorder, "stderr", agent.stderr, FileIO(2, "w", closefd=False)),
     ]
     for stream in outputs:
         stream.start()
     while (code := agent.poll()) is None:
-        # Again and again, because a signal that comes just before the wait doesn't interrupt it.
+        # In a loop, because a signal just before the wait doesn't interrupt it.
         with suppress(subprocess.TimeoutExpired):
-            agent.wait(_LOOK)
+            agent.wait(_POLL_INTERVAL)
     for stream in outputs:
         stream.drain()
     if code and -code not in forwarded:
@@ -78,7 +78,7 @@ def tap(command: Sequence[str], file: Path) -> int:
         recorder.note("stderr", f"acp-bindings tap: the agent {end}\n".encode())
     recorder.close()
     if code < 0:
-        with suppress(OSError):  # nobody can change what SIGKILL does
+        with suppress(OSError):  # SIGKILL can't be changed
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
@@ -87,7 +87,7 @@ def tap(command: Sequence[str], file: Path) -> int:
 class _Stream(Thread):
     """Passes on the bytes of one direction.
 
-    At the end of the source, the target is closed. If nobody reads the target any more, the source is closed, so that
+    At the end of the source, the target is closed. If the reader of the target closes it, the source is closed, so that
     its writer gets the same error as without the tap.
     """
 
@@ -97,38 +97,38 @@ class _Stream(Thread):
         self._direction: Direction = direction
         self._source = source
         self._target = target
-        self._pieces = 0
+        self._chunk_count = 0
         self._is_reading = False
 
     def run(self) -> None:
         with suppress(OSError), self._source, self._target:
             while True:
                 self._is_reading = True
-                data = self._source.read(_PIECE)
+                data = self._source.read(_CHUNK_BYTES)
                 self._is_reading = False
                 if not data:
                     return
-                self._pieces += 1
+                self._chunk_count += 1
                 self._recorder.note(self._direction, data)
                 rest = memoryview(data)
                 while rest:
                     rest = rest[self._target.write(rest) :]
 
     def drain(self) -> None:
-        """Wait until everything was passed on, or nothing comes any more."""
-        pieces = -1
-        while self.is_alive() and not (self._is_reading and self._pieces == pieces):
-            pieces = self._pieces
+        """Wait until everything was passed on, or nothing has come for a while."""
+        count = -1
+        while self.is_alive() and not (self._is_reading and self._chunk_count == count):
+            count = self._chunk_count
             self.join(_SILENCE)
 
 
 def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:
-    """Let signals reach the agent. Return a set of those that have come."""
+    """Forward signals to the agent. Return the set to which each received signal is added."""
     forwarded: set[int] = set()
 
     def forward(number: int, frame: FrameType | None) -> None:
         forwarded.add(number)
-        if number != signal.SIGINT or not _terminal_tells_all():
+        if number != signal.SIGINT or not _is_in_foreground():
             agent.send_signal(number)
 
     for number in _SIGNALS:
@@ -137,8 +137,8 @@ def _forward_signals(agent: subprocess.Popen[bytes]) -> set[int]:
     return forwarded
 
 
-def _terminal_tells_all() -> bool:
-    """Whether this process runs in the foreground of a terminal: then Ctrl-C reaches the agent as well."""
+def _is_in_foreground() -> bool:
+    """Whether this process is in the foreground of a terminal, so that Ctrl-C reaches the agent, too."""
     try:
         with open("/dev/tty", "rb") as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()

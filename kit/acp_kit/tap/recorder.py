@@ -1,4 +1,4 @@
-"""Writes what passes through a tap into a recording, in a thread of its own."""
+"""Writes the lines that pass through a tap to a recording, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from time import time
 from acp_kit.recording.file_format import Direction, format_entry
 from acp_kit.recording.owner_file import OwnerFile
 
-# How much may wait to be written, and how long a line may be, in bytes. Beyond that the recording stops.
+# The recording stops if more bytes wait to be written, or if a line is longer.
 _MAX_WAITING = 512 * 1024 * 1024
 
 
 class Recorder:
-    """Makes lines of the bytes of each direction, and writes whole entries.
+    """Splits the bytes of each direction into lines, and writes them.
 
-    If the file can't be written, or not fast enough, this is said once on stderr, and the recording stops. What is
-    noted later is forgotten.
+    If the file can't be written, or not fast enough, the recording stops, and a line on stderr says so. Later bytes are
+    dropped.
     """
 
     def __init__(self, file: Path) -> None:
@@ -33,20 +33,20 @@ class Recorder:
         self._path = file
         self._file = OwnerFile(file)
         self._queue: SimpleQueue[tuple[Direction, float, bytes] | None] = SimpleQueue()
-        # How many bytes were noted, each written by the thread of its direction.
+        # How many bytes were noted. The thread of each direction changes its own number.
         self._noted: dict[Direction, int] = {"c2a": 0, "a2c": 0, "stderr": 0}
         self._is_recording = True
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def note(self, direction: Direction, data: bytes) -> None:
-        """Note bytes. Call it before they are passed on: otherwise the answer may be noted first."""
+        """Note bytes. Call this before passing them on: otherwise the response may be noted first."""
         if self._is_recording:
             self._noted[direction] += len(data)
             self._queue.put((direction, time(), data))
 
     def close(self) -> None:
-        """Write what was noted, and close the file."""
+        """Write the noted bytes, and close the file."""
         self._queue.put(None)
         self._thread.join()
 

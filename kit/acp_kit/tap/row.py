@@ -1,4 +1,4 @@
-"""What is shown of a recording: rows."""
+"""The rows in which a recording is shown."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ Kind = Literal["turn", "call", "notification", "message", "tool", "state", "text
 
 @dataclass(eq=False)
 class Row:
-    """A call with its answer, a notification, the result of several updates, or text that isn't a message.
+    """A call with its response, a notification, several merged updates, or text that isn't a message.
 
     Attributes:
-        kind: "turn" is a call, too. "message", "tool" and "state" are made of updates.
-        direction: who sent its first line.
+        kind: "turn" is a call, too. "message", "tool" and "state" are merged updates.
+        direction: the direction of its first line.
         method: the method; "" if there is none.
-        title: what it is about.
-        session: the session it belongs to; "" if to none.
-        turn: the number of the turn of its session; 0 outside of turns.
+        title: a summary.
+        session: the id of its session; "" if it has none.
+        turn: the number of the turn in its session; 0 outside turns.
         is_replay: whether it belongs to the replay of earlier turns.
-        lines: which lines of the recording it is made of. The second one of a call is the answer.
+        lines: the numbers of its lines in the recording. The second line of a call is the response.
         start: the time of its first line, in seconds since 1970; None if it wasn't recorded.
         end: the time of its last line.
         outcome: how it ended.
-        is_error: whether the answer is an error.
-        problems: what is wrong: the line, and a sentence.
+        is_error: whether the response is an error.
+        problems: its problems, each with the number of the line.
     """
 
     kind: Kind
@@ -51,15 +51,15 @@ class Row:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a call without an answer so far."""
+        """Whether it is a call without a response so far."""
         return self.kind in ("turn", "call") and len(self.lines) < 2
 
     @property
     def is_update(self) -> bool:
-        """Whether it is made of updates."""
+        """Whether it consists of updates."""
         return self.kind in ("message", "tool", "state")
 
     @property
     def is_wrong(self) -> bool:
-        """Whether there is a problem, or the answer is an error."""
+        """Whether there is a problem, or the response is an error."""
         return bool(self.problems) or self.is_error

@@ -1,4 +1,4 @@
-"""Shows an analysed recording in a terminal, or as one page for a browser, which loads nothing else."""
+"""Shows an analysed recording in a terminal, or as a page for a browser, in one file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _PAGE = Path(__file__).with_name("page.html")
 
 
 def page(name: str, recording: Sequence[Recorded]) -> str:
-    """Return the page. Redact the recording before, since the page has all its messages."""
-    rows = [{name: value for name, value in vars(row).items() if value} for row in analyse(recording)]
+    """Return the page. It has all messages, so redact the recording first."""
+    rows = [{field: value for field, value in vars(row).items() if value} for row in analyse(recording)]
     messages = {entry.number: entry.message if entry.line is None else entry.line for entry in recording}
     data = json.dumps({"name": name, "rows": rows, "messages": messages}, separators=(",", ":"))
-    # Neither can end the script that it stands in, nor is there a line separator: `json` escapes what isn't ASCII.
+    # Without "<", texts can't end the script element. `json` escapes the line separators of JavaScript.
     return _PAGE.read_text("utf-8").replace("{{ recording }}", data.replace("<", "\\u003c"))
 
 
@@ -34,9 +34,9 @@ def show(
     Args:
         name: the name of the file.
         rows: the rows.
-        method: only calls and notifications of this method; all updates have `session/update`.
-        session: only the session whose id begins so.
-        errors_only: only what is wrong, and calls that were answered with an error.
+        method: only calls and notifications of this method; for updates, `session/update`.
+        session: only sessions whose ids begin with this.
+        errors_only: only rows with problems, and calls with errors as responses.
     """
     counts = {
         "line": sum(len(row.lines) for row in rows),
@@ -46,23 +46,21 @@ def show(
     }
     summary = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items())
     yield f"{printable(name)}: {summary}"
-    begin = next((row.start for row in rows if row.start is not None), 0.0)
-    shown = ""
+    first_time = next((row.start for row in rows if row.start is not None), 0.0)
+    shown_session = ""
     for row in rows:
-        is_asked_for = method in (None, "session/update" if row.is_update else row.method)
-        if not is_asked_for or not row.session.startswith(session) or (errors_only and not row.is_wrong):
+        has_method = method in (None, "session/update" if row.is_update else row.method)
+        if not has_method or not row.session.startswith(session) or (errors_only and not row.is_wrong):
             continue
-        if row.session and row.session != shown:
+        if row.session and row.session != shown_session:
             yield f"session {printable(row.session)}"
-            shown = row.session
-        time = "" if row.start is None else f"{row.start - begin:.3f}"
+            shown_session = row.session
+        time = "" if row.start is None else f"{row.start - first_time:.3f}"
         indent = "  " if (row.turn and row.kind != "turn") or row.is_replay else ""
         title = f": {printable(' '.join(row.title.split()), _MAX_TITLE)}" if row.title else ""
         outcome = f" => {printable(row.outcome, _MAX_TITLE)}" if row.outcome else ""
-        line = (
-            f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {_label(row)}{title}{outcome}{_extent(row)}"
-        )
-        yield line.rstrip(": ")
+        start = f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {_label(row)}"
+        yield f"{start}{title}{outcome}{_duration_and_count(row)}".rstrip(": ")
         for number, text in row.problems:
             where = f"line {number}: " if number != row.lines[0] else ""
             yield f"{'':15} {indent}   PROBLEM: {where}{printable(text, _MAX_PROBLEM)}"
@@ -74,12 +72,12 @@ def _label(row: Row) -> str:
     return {"turn": f"turn {row.turn}", "tool": f"tool {row.method}".rstrip()}.get(row.kind, row.method)
 
 
-def _extent(row: Row) -> str:
-    """Return how long a row took, and of how many updates it is made."""
+def _duration_and_count(row: Row) -> str:
+    """Return the duration of a row, and the number of its updates."""
     if len(row.lines) < 2:
         return ""
     parts = [f"{len(row.lines)} updates"] if row.is_update else []
     if row.start is not None and row.end is not None:
-        took = row.end - row.start
-        parts.insert(0, f"{took:.1f} s" if took >= 1 else f"{took * 1000:.1f} ms")
+        seconds = row.end - row.start
+        parts.insert(0, f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms")
     return f"  ({', '.join(parts)})" if parts else ""

@@ -1,4 +1,4 @@
-"""Scripted peers for tests: a real agent and a real client with real messages, of which only the content is scripted.
+"""Scripted peers for tests: real agents and clients that send real messages, whose content is scripted.
 
 For example:
 

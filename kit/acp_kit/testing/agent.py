@@ -1,4 +1,4 @@
-"""An agent that does what a script says, ready steps for it, and the wire on which they break the protocol."""
+"""An agent that plays a script, and steps for scripts, some of which violate the protocol."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ Step: TypeAlias = "str | v1.SessionUpdate | Exception | Callable[[Turn], Awaitab
 
 
 class ScriptedAgent:
-    """An agent that plays a script, in as many sessions and connections as its client opens.
+    """An agent that plays a script, in any number of sessions and connections.
 
-    Each argument is what happens at one prompt: a step, or a list of steps. A step is text, an update, an exception
-    that is the answer, or an async function of a `Turn`; `acp_kit.testing` has some. More prompts than the script
-    has are answered with an error.
+    Each argument is the step or the list of steps for one prompt. A step is text, an update, an exception to answer
+    with, or an async function of a `Turn`; `acp_kit.testing` has some. Further prompts are answered with an error.
 
     Attributes:
         prompts: all prompts so far, of all sessions, in order.
-        capabilities: what it advertises.
+        capabilities: the capabilities to advertise.
         where: the last step that was reached, such as: prompt 1 of 2 got to step 3 of 3, wait.
     """
 
@@ -38,15 +37,15 @@ class ScriptedAgent:
         """Make an agent.
 
         Args:
-            *script: what happens at each prompt.
-            capabilities: what it advertises; by default nothing.
+            *script: the step or the steps for each prompt.
+            capabilities: the capabilities to advertise; by default none.
         """
         self.prompts: list[v1.PromptRequest] = []
         self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
         self.where: str = "no prompt was sent"
         self._script: list[Any] = [steps if isinstance(steps, (list, tuple)) else [steps] for steps in script]
-        self._left = sum(map(len, self._script))  # how many steps
-        self._has_begun = asyncio.Event()
+        self._remaining_steps = sum(map(len, self._script))
+        self._prompt_came = asyncio.Event()
 
     @staticmethod
     def from_recording(file: str | Path) -> Replay:
@@ -64,25 +63,25 @@ class ScriptedAgent:
         await v1.serve(lambda client: _Agent(self, client, wire), wire, options=options)
 
     async def begun(self, number: int) -> None:
-        """Wait until `number` prompts have reached the script. One that is cancelled at once may never reach it."""
+        """Wait until the script has received `number` prompts. A prompt that is cancelled early may never reach it."""
         while len(self.prompts) < number:
-            await self._has_begun.wait()
+            await self._prompt_came.wait()
 
     def assert_done(self) -> None:
-        """Check that every prompt of the script was sent and played to its last step, and no other was sent.
+        """Check that the client has sent as many prompts as the script has, and that all steps were played.
 
         Raises:
-            AssertionError: with what is missing.
+            AssertionError: if not. The message says how far the script got.
         """
-        if self._left or len(self.prompts) != len(self._script):
+        if self._remaining_steps or len(self.prompts) != len(self._script):
             sent = f"{len(self.prompts)} of {len(self._script)} prompts were sent"
             raise AssertionError(f"The script isn't done: {sent}, and {self.where}.")
 
     async def play(self, turn: Turn, request: v1.PromptRequest) -> None:
         """Play the steps of the next prompt. The agent calls this."""
         self.prompts.append(request)
-        self._has_begun.set()
-        self._has_begun = asyncio.Event()
+        self._prompt_came.set()
+        self._prompt_came = asyncio.Event()
         number, count = len(self.prompts), len(self._script)
         if number > count:
             text = to_text(request.prompt)[:80]
@@ -91,11 +90,15 @@ class ScriptedAgent:
         for place, step in enumerate(steps, 1):
             name = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
             self.where = f"prompt {number} of {count} got to step {place} of {len(steps)}, {name}"
-            self._left -= 1
+            self._remaining_steps -= 1
             if isinstance(step, Exception):
                 raise step
-            is_update = hasattr(step, "session_update")
-            await (turn.say(step) if isinstance(step, str) else turn.send(step) if is_update else step(turn))
+            if isinstance(step, str):
+                await turn.say(step)
+            elif hasattr(step, "session_update"):
+                await turn.send(step)
+            else:
+                await step(turn)
 
 
 class _Agent(v1.Agent):
@@ -120,41 +123,46 @@ class _Agent(v1.Agent):
 
 
 class _Wire:
-    """The agent's transport, on which a step can also do what no connection does.
+    """The agent's transport, on which steps can violate the protocol.
 
     Attributes:
         write: sends bytes.
         exit: ends the agent, with an exit code.
-        acts: what is done in place of sending a line: by the method, or for an answer by the id of the request.
+        replacements: functions to call instead of sending a line, by its method, or for a response by its id.
     """
 
     def __init__(self, transport: Transport, exit: Exit) -> None:
-        self.receive, self.close, self.write, self.exit = transport.receive, transport.close, transport.send, exit
-        self.acts: dict[Any, Callable[[bytes], Awaitable[object]]] = {}
+        self.receive = transport.receive
+        self.close = transport.close
+        self.write = transport.send
+        self.exit = exit
+        self.replacements: dict[Any, Callable[[bytes], Awaitable[object]]] = {}
 
     async def send(self, data: bytes, /) -> None:
         """Send messages."""
         for line in data.splitlines(keepends=True):
             message = json.loads(line)
-            await self.acts.pop(message["method"] if "method" in message else message["id"], self.write)(line)
+            key = message["method"] if "method" in message else message["id"]
+            send = self.replacements.pop(key, self.write)
+            await send(line)
 
 
 async def wait(turn: Turn) -> None:
-    """Wait until the client cancels the turn, which is answered with `cancelled`."""
+    """Wait until the client cancels the turn, and answer `cancelled`."""
     await asyncio.Event().wait()
 
 
 async def ignore_cancel(turn: Turn) -> None:
-    """Wait until the client cancels the turn, and go on. The answer says `end_turn`, which the protocol forbids."""
+    """Wait until the client cancels the turn, and continue. The response violates the protocol: it says `end_turn`."""
     wire, id = _wire(turn)
     answer = {"jsonrpc": "2.0", "id": id, "result": {"stopReason": "end_turn"}}
-    wire.acts[id] = lambda line: wire.write(json.dumps(answer).encode() + b"\n")
+    wire.replacements[id] = lambda line: wire.write(json.dumps(answer).encode() + b"\n")
     with suppress(asyncio.CancelledError):
         await asyncio.Event().wait()
 
 
 def slow(text: str, seconds: float = 0.05) -> Step:
-    """Say a text word by word, with a pause behind each."""
+    """Say a text word by word, with a pause of some seconds after each word."""
 
     async def step(turn: Turn) -> None:
         for word in re.findall(r"\s*\S+\s*", text):
@@ -165,10 +173,10 @@ def slow(text: str, seconds: float = 0.05) -> Step:
 
 
 def die(code: int = 1) -> Step:
-    """End without an answer. In one process with the client the connection ends; else the process, with the code."""
+    """End without a response. In the client's process the connection ends; another process ends with the exit code."""
 
     async def step(turn: Turn) -> None:
-        await _act(turn, lambda wire: wire.exit(code))
+        await _on_wire(turn, lambda wire: wire.exit(code))
         await asyncio.Event().wait()
 
     return step
@@ -178,20 +186,20 @@ def garbage(data: bytes = b"npm warn deprecated\n") -> Step:
     """Write bytes between the messages."""
 
     async def step(turn: Turn) -> None:
-        await _act(turn, lambda wire: wire.write(data))
+        await _on_wire(turn, lambda wire: wire.write(data))
 
     return step
 
 
 def late(text: str) -> Step:
-    """Say something behind the answer, which the protocol forbids."""
+    """Say a text after the response, which violates the protocol."""
 
     async def step(turn: Turn) -> None:
         wire, id = _wire(turn)
         update = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text=text))
         params = v1.SessionNotification(session_id=turn.session.id, update=update).model_dump_json()
         message = f'{{"jsonrpc":"2.0","method":"session/update","params":{params}}}\n'
-        wire.acts[id] = lambda line: wire.write(line + message.encode())
+        wire.replacements[id] = lambda line: wire.write(line + message.encode())
 
     return step
 
@@ -214,9 +222,12 @@ def _wire(turn: Turn) -> tuple[_Wire, Any]:
     return agent.wire, request.id
 
 
-async def _act(turn: Turn, act: Callable[[_Wire], Awaitable[object]]) -> None:
-    """Do something on the wire in place of a notification, behind everything that was sent before."""
+async def _on_wire(turn: Turn, act: Callable[[_Wire], Awaitable[object]]) -> None:
+    """Call a function with the wire, after everything that was sent before.
+
+    It replaces a notification, because messages are sent in order.
+    """
     wire, _ = _wire(turn)
-    mark = f"_acp_kit/{uuid4()}"
-    wire.acts[mark] = lambda line: act(wire)
-    await turn.session.client.ext_notification(mark)
+    method = f"_acp_kit/{uuid4()}"
+    wire.replacements[method] = lambda line: act(wire)
+    await turn.session.client.ext_notification(method)

@@ -1,4 +1,4 @@
-"""A client that does what a script says, and what real editors advertise."""
+"""A client that plays a script, and the capabilities of real editors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ EDITORS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("editor
 
 
 def as_client(name: str) -> v1.ClientCapabilities:
-    """Return what an editor advertises, for `ScriptedClient(capabilities=...)`. `EDITORS` has all, with their versions.
+    """Return the capabilities of an editor, for `ScriptedClient(capabilities=...)`. `EDITORS` has all, with versions.
 
     Raises:
-        ValueError: if the editor isn't known.
+        ValueError: if the editor is unknown. The message lists the known ones.
     """
     if name not in EDITORS:
         raise ValueError(f"{name!r} is not one of {', '.join(EDITORS)}. For others, build a ClientCapabilities.")
@@ -29,17 +29,17 @@ def as_client(name: str) -> v1.ClientCapabilities:
 
 
 class ScriptedClient:
-    """A client that plays a script, in as many sessions and connections as the test opens.
+    """A client that plays a script, in any number of sessions and connections.
 
-    It is a factory, so it can be passed to `v1.connect_in_process`, `v1.spawn_agent` and the like.
+    It is a factory, so it can be passed to `v1.connect_in_process`, `v1.spawn_agent` and similar functions.
 
     Attributes:
         permissions: the answers of the script.
         updates: all updates so far, of all sessions, in order.
-        asked: the requests for permission so far.
-        files: the text files, with what the agent has written.
-        terminals: what runs commands.
-        capabilities: what it advertises.
+        asked: the permission requests so far.
+        files: the text files, including those that the agent has written.
+        terminals: runs commands.
+        capabilities: the capabilities to advertise.
     """
 
     def __init__(
@@ -53,21 +53,21 @@ class ScriptedClient:
         """Make a client.
 
         Args:
-            permissions: the answers to requests for permission, in order. Each is the kind or the id of an option, None
-                to close the dialog, or an async function of the request that returns one of these, or raises. More
+            permissions: the answers to permission requests, in order. Each is the kind or the id of an option, None to
+                close the dialog, or an async function of the request that returns one of these or raises. Further
                 requests are answered with an error.
-            files: the text files, by path, relative to the session's working directory, or absolute if they are
+            files: the text files by path, relative to the session's working directory, or absolute if they are
                 elsewhere.
             terminals: runs commands on this machine, see `acp_kit.client.Terminals`.
-            capabilities: what it advertises; by default files and terminals, if they are given. See `as_client`. What
-                it advertises and doesn't have is answered with -32601.
+            capabilities: the capabilities to advertise; by default files and terminals, if they are given. See
+                `as_client`. Without `terminals`, requests for terminals are answered with -32601.
 
         Raises:
             TypeError: if `permissions` is a text.
         """
         fs = v1.FileSystemCapabilities(read_text_file=files is not None, write_text_file=files is not None)
-        served = v1.ClientCapabilities(fs=fs, terminal=terminals is not None)
-        self.capabilities: v1.ClientCapabilities = capabilities or served
+        default_capabilities = v1.ClientCapabilities(fs=fs, terminal=terminals is not None)
+        self.capabilities: v1.ClientCapabilities = capabilities or default_capabilities
         self.files: dict[str, str] = dict(files or {})
         self.terminals = terminals
         self.updates: list[v1.SessionUpdate] = []
@@ -76,25 +76,30 @@ class ScriptedClient:
 
     def __call__(self, agent: v1.RemoteAgent) -> v1.Client:
         """Make the client's side of a connection."""
-        fs, terminals = self.capabilities.fs, self.capabilities.terminal and self.terminals
-        served = {_Reading: fs.read_text_file, _Writing: fs.write_text_file, TerminalHandlers: terminals, _Client: True}
-        kind: Any = type("ScriptedClient", tuple(base for base, is_served in served.items() if is_served), {})
-        client: v1.Client = kind(self, agent)
+        bases: list[type] = []
+        if self.capabilities.fs.read_text_file:
+            bases.append(_Reading)
+        if self.capabilities.fs.write_text_file:
+            bases.append(_Writing)
+        if self.capabilities.terminal and self.terminals is not None:
+            bases.append(TerminalHandlers)
+        cls: Any = type("ScriptedClient", (*bases, _Client), {})
+        client: v1.Client = cls(self, agent)
         return client
 
     @property
     def text(self) -> str:
-        """What the agent has said."""
-        said = [update.content for update in self.updates if isinstance(update, v1.SessionUpdateAgentMessageChunk)]
-        return "".join(block.text for block in said if isinstance(block, v1.ContentBlockText))
+        """The text of the agent's messages so far."""
+        chunks = [update for update in self.updates if isinstance(update, v1.SessionUpdateAgentMessageChunk)]
+        return "".join(chunk.content.text for chunk in chunks if isinstance(chunk.content, v1.ContentBlockText))
 
     @property
     def where(self) -> str:
-        """Where the script is, in words."""
+        """How far the script got, in words."""
         return f"the client was asked {len(self.asked)} of {len(self.permissions)} times"
 
     def assert_done(self) -> None:
-        """Check that the agent has asked as often as the script says.
+        """Check that the agent has asked as often as the script has answers.
 
         Raises:
             AssertionError: if it hasn't.
@@ -116,7 +121,8 @@ class _Client(UpdateHandlers, v1.Client):
         await super().session_update(notification)
 
     async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        script, title = self.script, request.tool_call.title or request.tool_call.tool_call_id
+        script = self.script
+        title = request.tool_call.title or request.tool_call.tool_call_id
         script.asked.append(request)
         if (number := len(script.asked)) > len(script.permissions):
             raise RequestError(-32603, f"The script has {number - 1} answers, and this is question {number}: {title}")
@@ -139,7 +145,7 @@ class _Client(UpdateHandlers, v1.Client):
         return path.relative_to(session.opening["cwd"]).as_posix()
 
 
-# A client has the handlers of what it advertises. The runtime answers for the others.
+# A client has only the handlers of its capabilities. The runtime answers other requests.
 class _Reading(_Client):
     async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         text = self.script.files.get(self.name(request))

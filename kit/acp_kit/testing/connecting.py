@@ -1,4 +1,4 @@
-"""Connects the two sides of a test, and reports what has passed between them: if it fails, and as a recording."""
+"""Connects the two sides of a test. Adds the last messages to exceptions, and records all messages."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from acp_runtime.transports import StreamTransport
 RECORD = "ACP_RECORD"
 """The environment variable with the folder for recordings, which `acp_kit.testing.pytest_plugin` sets."""
 
-_SHOWN = 12
-_LENGTH = 300
+_MAX_LINES = 12
+_MAX_CHARACTERS = 300
 _saved: Counter[str] = Counter()
 
 
@@ -43,21 +43,21 @@ async def connect(
 ) -> AsyncGenerator[ClientSession]:
     """Connect an agent and a client, initialize, and open a session: `async with connect(agent, client) as session`.
 
-    An exception that leaves the block gets notes, which pytest shows: where the scripts are, the last messages, and
-    what the agent has written to stderr.
+    An exception that leaves the block gets notes, which pytest shows: how far the scripts got, the last messages, and
+    the agent's stderr.
 
     Args:
-        agent: a `ScriptedAgent`, the class of an agent or another factory, or the arguments of a command that starts
-            one. Unless the agent is a command, it runs in this process, with real messages over a socket.
-        client: a `ScriptedClient`, or the class of a client or another factory. The session has updates if the class
+        agent: a `ScriptedAgent`, the class of an agent or another factory, or the command that starts an agent, as a
+            list. Unless it is a command, the agent runs in this process, with real messages over a socket.
+        client: a `ScriptedClient`, or the class of a client or another factory. The session gets updates if the class
             has `UpdateHandlers`.
         cwd: the working directory of the session, absolute.
         deadline: after how many seconds the block fails.
-        capabilities: what the client advertises; by default those of the `ScriptedClient`, or what
-            `client_capabilities` says of the class.
+        capabilities: what the client advertises; by default the capabilities of the `ScriptedClient`, or those that
+            `client_capabilities` returns for the class.
 
     Raises:
-        TimeoutError: when the block has not ended at the deadline. The message says which step waits.
+        TimeoutError: if the block has not ended at the deadline. The message says which step waits.
     """
     async with reported(deadline, agent, client) as options, AsyncExitStack() as stack:
         if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
@@ -80,10 +80,10 @@ async def connect(
 async def reported(
     deadline: float, *sides: object, sent: Direction = "c2a", received: Direction = "a2c"
 ) -> AsyncGenerator[Options]:
-    """Fail at the deadline, and add where the scripts are and the last messages to an exception that leaves the block.
+    """Limit the time of a block. Add notes to an exception that leaves it: how far the scripts got, the last messages.
 
     Yields:
-        The options of the connection, by which the report gets the messages and the agent's stderr.
+        The options for the connection, which collect its messages and the agent's stderr.
     """
     entries: list[tuple[float, Direction, bytes]] = []
     scripts: list[Any] = [side for side in sides if isinstance(getattr(side, "where", None), str)]
@@ -117,11 +117,11 @@ def _notes(entries: list[tuple[float, Direction, bytes]]) -> list[str]:
     messages = [(b"-> " if way == "c2a" else b"<- ") + line for _, way, line in entries if way != "stderr"]
     stderr = b"".join(line for _, way, line in entries if way == "stderr").splitlines()
     parts = {"The last messages (-> to the agent, <- from it):": messages, "The agent's stderr:": stderr}
-    return ["\n  ".join([title, *map(_short, lines[-_SHOWN:])]) for title, lines in parts.items() if lines]
+    return ["\n  ".join([title, *map(_short, lines[-_MAX_LINES:])]) for title, lines in parts.items() if lines]
 
 
 def _short(line: bytes) -> str:
-    return line.decode(errors="replace").replace('"jsonrpc":"2.0",', "", 1)[:_LENGTH]
+    return line.decode(errors="replace").replace('"jsonrpc":"2.0",', "", 1)[:_MAX_CHARACTERS]
 
 
 def _save(folder: Path, entries: list[tuple[float, Direction, bytes]]) -> None:

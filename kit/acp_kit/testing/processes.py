@@ -1,4 +1,4 @@
-"""Agents of this process for clients in other ones: in a test, and the commands `agent` and `replay`."""
+"""Serves agents of this process to clients in other processes: in tests, and by the commands `agent` and `replay`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from acp_kit.testing.replay import Replay
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport, shutdown_signals
 
-_LONGEST_LINE = 2**26
-# Seconds for a client to end after SIGTERM.
+_MAX_LINE_BYTES = 64 * 1024 * 1024
+# How long a client may take to end after SIGTERM, in seconds.
 _GRACE = 2.0
 
 
@@ -37,21 +37,24 @@ _GRACE = 2.0
 async def run_client(
     agent: ScriptedAgent | Replay, command: Sequence[str], *, deadline: float = 10.0, **options: Any
 ) -> AsyncGenerator[Process]:
-    """Start a client as a process, for which an agent plays its script in this process.
+    """Start a client as a process. Its agent plays a script in this process.
 
         async with run_client(agent, ["node", "client.mjs", "{agent}"]) as client:
             assert await client.wait() == 0
 
-    The notes of an exception and the deadline are those of `connect`. A client that runs at the end of the block is
-    ended.
+    Exceptions get the notes of `connect`. A client that still runs at the end of the block is ended.
 
     Args:
         agent: a `ScriptedAgent`, or a `Replay`.
         command: the program of the client and its arguments. In each, `{agent}` is replaced by the path of a program
-            that the client has to start as its agent.
+            that the client must start as its agent.
         deadline: after how many seconds the block fails.
-        **options: of `asyncio.create_subprocess_exec`, such as `cwd` and `env`. By default, stdin is empty, stdout a
-            pipe, and the client is in a process group of its own.
+        **options: options of `asyncio.create_subprocess_exec`, such as `cwd` and `env`. By default, stdin is empty,
+            stdout a pipe, and the client has a process group of its own.
+
+    Raises:
+        TimeoutError: if the block has not ended at the deadline. The message says which step waits.
+        OSError: if the client can't be started.
     """
     reporting = reported(deadline, agent, sent="a2c", received="c2a")
     async with reporting as own, start_client(partial(_serve, agent, own), command, **options) as client:
@@ -64,10 +67,10 @@ async def start_client(
     command: Sequence[str],
     **options: Any,
 ) -> AsyncGenerator[Process]:
-    """Start a client as a process with a program that is an agent served here. Its process has ended after the block.
+    """Start a client as a process. Its agent is a relay to this process. At the end of the block, the client is ended.
 
     Args:
-        serve: serves the client. It is behind a relay.
+        serve: serves the agent to the client, which is at the other end of the relay.
         command: see `run_client`.
         **options: see `run_client`.
     """
@@ -81,7 +84,7 @@ async def start_client(
         serving.append(asyncio.current_task())
         await serve(reader, writer)
 
-    opening = asyncio.start_server(accept, "127.0.0.1", 0, limit=_LONGEST_LINE)
+    opening = asyncio.start_server(accept, "127.0.0.1", 0, limit=_MAX_LINE_BYTES)
     with TemporaryDirectory(prefix="acp-bindings-") as folder, closing(await opening) as server:
         port: int = server.sockets[0].getsockname()[1]
         program = _program(Path(folder), token, [sys.executable, relay.__file__, str(port)])
@@ -96,14 +99,14 @@ async def start_client(
                 with suppress(TimeoutError):
                     await asyncio.wait_for(client.wait(), _GRACE)
             await client.communicate()
-            await asyncio.gather(*filter(None, serving))  # with the client, its agent has ended
+            await asyncio.gather(*filter(None, serving))  # they end with the client
 
 
 def signal_group(client: Process, name: str) -> None:
-    """Send a signal to a client and its descendants, as far as the system has process groups."""
+    """Send a signal to a client, and to its descendants if the system has process groups."""
     try:
         os.killpg(client.pid, getattr(signal, name))
-    except (AttributeError, OSError):  # this is Windows, or it is in the group of this process, or has ended
+    except (AttributeError, OSError):  # on Windows, or if it has no group of its own or has ended
         with suppress(ProcessLookupError):
             client.send_signal(getattr(signal, name, signal.SIGTERM))
 
@@ -121,8 +124,8 @@ async def _serve(
 
 
 def _program(folder: Path, token: str, command: list[str]) -> str:
-    """Return the path of a program that runs a command. It can stand for a command, and for a line of a shell."""
-    # Only the owner can read the folder and the environment of a process. Everybody sees its arguments.
+    """Return the path of a program that runs a command. The path is also a command line for a shell."""
+    # Other users can see the arguments of a process, but neither its environment nor files in this folder.
     if sys.platform == "win32":
         program, text = folder / "agent.cmd", f"@set ACP_TOKEN={token}\n@{subprocess.list2cmdline(command)}\n"
     else:
@@ -148,7 +151,7 @@ def _load(file: str) -> ScriptedAgent | Replay:
     sys.path.insert(0, str(Path(file).parent))
     try:
         agent = runpy.run_path(file).get("agent")
-    except ValueError as error:  # is shown with its traceback, as any other error of a script
+    except ValueError as error:  # other errors of a script are shown with their traceback, so this one, too
         raise RuntimeError(f"{file} has raised {error!r}") from error
     if not isinstance(agent, (ScriptedAgent, Replay)):
         raise ValueError(f"{file} has no `agent = ScriptedAgent(...)`")
@@ -171,7 +174,7 @@ async def _serve_stdio(agent: ScriptedAgent | Replay) -> int:
     """Serve an agent until the client closes stdin, or SIGINT or SIGTERM arrives. Return the exit code."""
     ours, theirs = socket.socketpair()
     with open(os.dup(1), "wb") as stdout, shutdown_signals(lambda _: theirs.shutdown(socket.SHUT_WR)):
-        os.dup2(2, 1)  # what a child process writes to stdout must not come between the messages
+        os.dup2(2, 1)  # so that output of child processes doesn't get between the messages
         relaying = asyncio.create_task(asyncio.to_thread(relay.pass_on, theirs, stdout))
         await _serve(agent, Options(), *await asyncio.open_connection(sock=ours))
         return await relaying

@@ -1,4 +1,4 @@
-"""The option `--acp-record DIR` of pytest: keeps what passes between the sides of each `connect`, as recordings.
+"""The option `--acp-record DIR` of pytest: records the messages of each `connect`.
 
 Name it in `conftest.py`, `pytest_plugins = ["acp_kit.testing.pytest_plugin"]`, or with `pytest -p`. Tests can use
 `acp_kit.testing` without it.
@@ -16,7 +16,7 @@ from acp_kit.testing.connecting import RECORD
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
-    parser.addoption("--acp-record", metavar="DIR", help="keep the messages of each acp_kit.testing.connect in DIR")
+    parser.addoption("--acp-record", metavar="DIR", help="record the messages of each acp_kit.testing.connect in DIR")
 
 
 def pytest_configure(config: pytest.Config) -> None:

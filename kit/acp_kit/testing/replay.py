@@ -1,4 +1,4 @@
-"""An agent that plays a recording to a client."""
+"""An agent that plays a recording."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from acp_kit.recording.file_format import Recorded, read_recording
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
-# What differs between clients that do the same.
-_CLIENTS_OWN = re.compile("_meta|additionalDirectories|client(Capabilities|Info)|cwd|mcpServers|messageId")
-_SHOWN = 3
+# Members that may differ between clients.
+_CLIENT_SPECIFIC = re.compile("_meta|additionalDirectories|client(Capabilities|Info)|cwd|mcpServers|messageId")
+_MAX_DIFFERENCES = 3
 
 Exit: TypeAlias = Callable[[int], Awaitable[object]]
 
 
 class Replay:
-    """An agent that plays what the agent of a recording has sent, as soon as the client has sent what came before.
+    """An agent that plays a recording: it sends each message once the client has sent the messages before it.
 
-    A message of the client is matched by method and params with the first one of the recording that is left. What
-    differs between clients doesn't matter: names, capabilities and working directories, `_meta`, and null or an empty
-    list in place of nothing. A request that isn't in the recording is answered with an error, which has the nearest one
-    and what differs. If a permission is decided otherwise than in the recording, the replay ends.
+    Each message of the client is matched by method and params with the first unmatched one of the recording.
+    Differences between clients are ignored: names, capabilities, working directories, `_meta`, and null or an empty
+    list instead of a missing member. A request that isn't in the recording is answered with an error that has the
+    nearest request and the differences. If a permission is decided otherwise than in the recording, the replay ends.
 
-    Requests to the client have ids of their own. In all texts, the working directory and the ids of terminals are those
-    of the client.
+    Requests to the client have new ids. In all texts, the working directory and the ids of terminals are replaced by
+    those of the client.
 
     Attributes:
         problems: what didn't match.
@@ -43,16 +43,16 @@ class Replay:
         """
         self.problems: list[str] = []
         self._entries = _entries_to_play(read_recording(file))
-        theirs = [entry for entry in self._entries if entry.direction == "c2a"]
-        self._asked = [entry for entry in theirs if "method" in entry.message]
-        self._answers = {_what(entry.message): [entry] for entry in theirs if "method" not in entry.message}
+        from_client = [entry for entry in self._entries if entry.direction == "c2a"]
+        self._calls = [entry for entry in from_client if "method" in entry.message]
+        self._responses = {_label(entry.message): [entry] for entry in from_client if "method" not in entry.message}
         self._next = 0
-        self._matched: set[int] = set()  # the lines of the client's messages that have come
-        self._unanswered: dict[int, Any] = {}  # the client's ids of its requests without an answer, by their lines
-        self._names: dict[str, str] = {}  # the client's, by those of the recording
+        self._matched: set[int] = set()  # the lines of the recording that the client has sent
+        self._unanswered: dict[int, Any] = {}  # the client's ids of its requests without a response, by line
+        self._names: dict[str, str] = {}  # the client's names, by the names in the recording
 
     async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
-        """Play to a client over a transport, until the connection ends. The other arguments change nothing."""
+        """Play to a client over a transport, until the connection ends. The other arguments are ignored."""
         rest = b""
         try:
             await self._advance(transport)
@@ -66,22 +66,22 @@ class Replay:
 
     @property
     def where(self) -> str:
-        """Where the replay is, in words."""
+        """How far the replay got, in words."""
         if self._next < len(self._entries) and not self.problems:
             return f"the recording waits for {_title(self._entries[self._next])}"
         return "; ".join(self.problems) or "the recording was played to its end"
 
     def assert_done(self) -> None:
-        """Check that the client has sent what the recording has, and nothing else.
+        """Check that the client has sent exactly the messages of the recording.
 
         Raises:
-            AssertionError: with what differs.
+            AssertionError: if not. The message has the differences.
         """
         if self.problems or self._next < len(self._entries):
             raise AssertionError(f"The replay isn't done: {self.where}.")
 
     async def _advance(self, transport: Transport) -> None:
-        """Send what the agent has sent until it waited for the client."""
+        """Send the next messages of the agent, up to the first unmatched message of the client."""
         for entry in self._entries[self._next :]:
             if entry.direction == "a2c":
                 message = _rename(entry.message, self._names)
@@ -98,16 +98,17 @@ class Replay:
 
     async def _receive(self, message: dict[str, Any], transport: Transport) -> None:
         """Match a message of the client."""
-        what, values = _what(message), _values_of(message)
-        theirs = self._asked if "method" in message else self._answers.get(what)
-        if what.startswith("$/") or not theirs:  # the replay answers at once or never; the recording may end earlier
+        label = _label(message)
+        values = _values_of(message)
+        candidates = self._calls if "method" in message else self._responses.get(label)
+        if label.startswith("$/") or not candidates:  # a cancellation, or a response after the end of the recording
             return
 
         def distance(entry: Recorded) -> tuple[bool, int, bool]:
-            return _what(entry.message) != what, len(self._differences(entry, values)), entry.number in self._matched
+            return _label(entry.message) != label, len(self._differences(entry, values)), entry.number in self._matched
 
-        nearest = min(theirs, key=distance)
-        differing = self._differences(nearest, values)[:_SHOWN]
+        nearest = min(candidates, key=distance)
+        differing = self._differences(nearest, values)[:_MAX_DIFFERENCES]
         if not differing and nearest.number not in self._matched:
             self._matched.add(nearest.number)
             if message.keys() >= {"id", "method"}:
@@ -123,42 +124,43 @@ class Replay:
             await _send(transport, id=message["id"], error={"code": -32603, "message": self.problems[-1]})
 
     def _differences(self, entry: Recorded, values: dict[str, Any]) -> list[str]:
-        """Return what a message of the client has otherwise than one of the recording."""
+        """Return the differences between a message of the client and one of the recording, as sentences."""
         recorded = _values_of(_rename(entry.message, self._names))
         paths = [path for path in {**recorded, **values} if recorded.get(path) != values.get(path)]
         return [f"{path} is {values.get(path)!r:.60}, recorded is {recorded.get(path)!r:.60}" for path in paths]
 
 
 def _entries_to_play(recording: list[Recorded]) -> list[Recorded]:
-    """Return what is played. Requests and their answers have the line of the request as their id."""
+    """Return the entries to play. The id of a request and of its response becomes the line of the request."""
     entries: list[Recorded] = []
-    asked: dict[tuple[str, str], int] = {}
+    pending: dict[tuple[str, str], int] = {}
     for entry in recording:
-        asker = "c2a" if entry.direction == "a2c" else "a2c"
+        caller = "c2a" if entry.direction == "a2c" else "a2c"
         match message := entry.message:
-            case {"method": str(method)} if not method.startswith("$/"):  # those name a request by its id
+            case {"method": str(method)} if not method.startswith("$/"):  # these have the id of another request
                 if "id" in message:
-                    asked[entry.direction, repr(message["id"])] = message["id"] = entry.number
-            case {"id": id} if (asker, repr(id)) in asked:
-                message["id"] = asked.pop((asker, repr(id)))
+                    pending[entry.direction, repr(message["id"])] = entry.number
+                    message["id"] = entry.number
+            case {"id": id} if (caller, repr(id)) in pending:
+                message["id"] = pending.pop((caller, repr(id)))
             case _:
                 continue
         entries.append(entry)
     return entries
 
 
-def _what(message: Mapping[str, Any]) -> str:
+def _label(message: Mapping[str, Any]) -> str:
     return message.get("method") or f"the answer to line {message['id']}"
 
 
 def _title(entry: Recorded) -> str:
-    return f"{_what(entry.message)} (line {entry.number})"
+    return f"{_label(entry.message)} (line {entry.number})"
 
 
 def _values_of(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a message by their paths, without what differs between clients.
+    """Return the values of a message by their paths, without those that may differ between clients.
 
-    Of an answer, it is what was decided: whether it is an error, and what became of a permission.
+    For a response, these are whether it is an error, and the outcome of a permission request.
     """
     if "method" in message:
         return {"method": message["method"], **_flat(message.get("params"), "")}
@@ -167,11 +169,11 @@ def _values_of(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(value: object, path: str) -> dict[str, Any]:
-    """Return the values by their paths. Null is the same as nothing, and so is an empty object or list."""
+    """Return the values in JSON by their paths, without null and without empty objects and lists."""
     if isinstance(value, dict):
         fields = cast("dict[str, object]", value)
         parts = [
-            (f"{path}.{key}".lstrip("."), field) for key, field in fields.items() if not _CLIENTS_OWN.fullmatch(key)
+            (f"{path}.{key}".lstrip("."), field) for key, field in fields.items() if not _CLIENT_SPECIFIC.fullmatch(key)
         ]
     elif isinstance(value, list):
         parts = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
@@ -181,7 +183,7 @@ def _flat(value: object, path: str) -> dict[str, Any]:
 
 
 def _name_in(message: Mapping[str, Any]) -> str:
-    """Return what clients call otherwise: a working directory, or a terminal. It is as in JSON."""
+    """Return the name of a client in a message: a working directory or the id of a terminal, escaped as in JSON."""
     match message:
         case {"params": {"cwd": str(name)}} | {"result": {"terminalId": str(name)}}:
             return json.dumps(name.rstrip("/"), ensure_ascii=False)[1:-1]
@@ -190,10 +192,10 @@ def _name_in(message: Mapping[str, Any]) -> str:
 
 
 def _rename(message: Any, names: Mapping[str, str]) -> Any:
-    """Return a copy of what was recorded, with the client's names in its texts."""
+    """Return a copy of a recorded message, with the client's names in its texts."""
     if not names:
         return {**message}
-    # Whole names only, as /work is not part of /workspace, and the longest of several. They may begin behind an escape.
+    # Replaces whole names (/work, but not in /workspace), also after an escape, and the longest name first.
     known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     pattern = rf"(?:(?<![\w.-])|(?<=[^\\]\\[nrt]))(?:{known})(?![\w.-])"
     return json.loads(re.sub(pattern, lambda match: names[match[0]], json.dumps(message, ensure_ascii=False)))

@@ -33,14 +33,14 @@ def test_the_text_has_a_line_for_what_passed_and_the_conversation_for_what_faile
     assert lines[:4] == [
         "ok    MUST    messages",
         "FAIL  SHOULD  method-not-found: _acp_bindings/unknown was answered with null",
-        "      The answer to an unknown request is the error -32601.",
+        "      The response to an unknown request is the error -32601.",
         "      https://agentclientprotocol.com/protocol/v1/extensibility#custom-requests",
     ]
     assert '      <- {"id": 1, "method": "_acp_bindings/unknown", "params": {"sessionId": "session-1"}}' in lines
     assert '      -> {"id": 1, "result": null}' in lines
     assert lines[-2:] == [
         "ok    MUST    unknown-request",
-        "2 passed, 0 MUST failed, 1 SHOULD failed, 0 could not be tried",
+        "2 passed, 0 MUST failed, 1 SHOULD failed, 0 skipped",
     ]
 
 
