@@ -8,10 +8,10 @@ import sys
 import time
 
 from tools.mutants.changes import Change, changes_of, restore
+from tools.mutants.folders import FOLDERS, files_of, tests_of
 from tools.mutants.known import equivalent
 from tools.mutants.measuring import measured
 from tools.mutants.page import write_page
-from tools.mutants.paths import FOLDERS, files_of, tests_of
 from tools.mutants.replay import replay
 from tools.mutants.results import Folder, Result, commit, table
 from tools.mutants.running import Runner
@@ -62,7 +62,7 @@ def _tried(code: str, sample: int | None, seed: int, jobs: int, deadline: float)
         seed=seed,
         changes=len(changes),
         results=[
-            (change, change.line(), results.get(change) or Result("equivalent", known.get(change, "")))
+            (change, change.line(), results.get(change) or Result("equivalent", how=known.get(change, "")))
             for change in chosen
         ],
     )
@@ -71,7 +71,7 @@ def _tried(code: str, sample: int | None, seed: int, jobs: int, deadline: float)
 def _print(change: Change, result: Result) -> None:
     place = f"{change.file}:{change.line()} {change.function}"
     what = f"{_short(change.old)} -> {_short(change.new)}"
-    print(f"{result.result:9} {result.seconds:5.1f} s {place}: {what} | {result.by}", flush=True)
+    print(f"{result.result:9} {result.seconds:5.1f} s {place}: {what} | {result.by} {result.how}", flush=True)
 
 
 def _short(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tools.mutants.paths import ROOT
+from tools.paths import ROOT
 
 _LOGS = re.compile(
     r"\b(_?logger|_?log|logging|warnings)\.(debug|info|warning|error|exception|critical|log|warn)\b|LOGGER"
@@ -108,6 +108,8 @@ _texts: dict[str, str] = {}
 
 def _read(file: str) -> str:
     if file not in _texts:
+        if not (ROOT / file).exists():
+            raise LookupError(f"There is no file {file}.")
         _texts[file] = (ROOT / file).read_text()
     return _texts[file]
 

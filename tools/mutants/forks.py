@@ -13,14 +13,22 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 Report = Callable[[Any], None]
 
 
+class Fork(NamedTuple):
+    """A fork of this process, and the descriptor of its reports."""
+
+    pid: int
+    read: int
+
+
 @contextmanager
-def fork(work: Callable[[Report], None]) -> Iterator[int]:
-    """Run some work in a fork, which is killed at the end of the block. Yield the descriptor of its reports."""
+def fork(work: Callable[[Report], None]) -> Iterator[Fork]:
+    """Run some work in a fork, which is killed at the end of the block."""
     read, write = os.pipe()
     sys.stdout.flush()
     pid = os.fork()
@@ -30,7 +38,7 @@ def fork(work: Callable[[Report], None]) -> Iterator[int]:
         _work(work, write)
     os.close(write)
     try:
-        yield read
+        yield Fork(pid, read)
     finally:
         os.close(read)
         with suppress(ProcessLookupError, PermissionError):
@@ -53,32 +61,67 @@ def _work(work: Callable[[Report], None], write: int) -> None:
         os._exit(0)
 
 
-def reports(read: int, patience: Callable[[Any], float] | None = None) -> Iterator[Any]:
+def reports(work: Fork, patience: Callable[[Any], float] | None = None) -> Iterator[Any]:
     """Yield the reports until the fork ends.
 
     Args:
-        read: the descriptor.
-        patience: returns how many seconds to wait for the report after this one.
+        work: the fork.
+        patience: returns how many seconds to wait for the report after this one. If the fork only lacks processor
+            time, it gets as many seconds of that.
 
     Raises:
         TimeoutError: no report came in time.
     """
-    data, deadline = b"", None
-    if patience is not None:
-        deadline = time.monotonic() + patience(None)
+    data = b""
+    wait = None if patience is None else _Wait(work.pid, patience(None))
     while True:
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if not select.select([read], [], [], left)[0]:
-            raise TimeoutError
-        received = os.read(read, 65536)
+        left = None if wait is None else wait.left()
+        if not select.select([work.read], [], [], left)[0]:
+            continue
+        received = os.read(work.read, 65536)
         if not received:
             return
         *lines, data = (data + received).split(b"\n")
         for line in lines:
             value = json.loads(line)
             if patience is not None:
-                deadline = time.monotonic() + patience(value)
+                wait = _Wait(work.pid, patience(value))
             yield value
+
+
+class _Wait:
+    """A wait for a process, of some seconds in which it runs or waits for something itself."""
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        self._pid = pid
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._began_at = self._used = _processor_seconds(pid)
+
+    def left(self) -> float:
+        """Return how many seconds to wait now.
+
+        Raises:
+            TimeoutError: the wait is over.
+        """
+        left = self._end - time.monotonic()
+        if left > 0:
+            return left
+        used = _processor_seconds(self._pid)
+        if used == self._used or used - self._began_at > self._seconds:
+            raise TimeoutError
+        self._used = used
+        self._end = time.monotonic() + self._seconds / 2
+        return self._seconds / 2
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return how much processor time a process has used; 0 where the system doesn't say."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def share(count: int, jobs: int, work: Callable[[int], Any]) -> Iterator[tuple[int, Any]]:
@@ -93,14 +136,14 @@ def share(count: int, jobs: int, work: Callable[[int], Any]) -> Iterator[tuple[i
             report([index, work(index)])
 
     try:
-        with _many_forks([worker] * jobs) as descriptors:
-            yield from _merged(descriptors)
+        with _many_forks([worker] * jobs) as forks:
+            yield from _merged(forks)
     finally:
         os.close(queue)
 
 
 @contextmanager
-def _many_forks(works: list[Callable[[Report], None]]) -> Iterator[list[int]]:
+def _many_forks(works: list[Callable[[Report], None]]) -> Iterator[list[Fork]]:
     if not works:
         yield []
         return
@@ -108,8 +151,8 @@ def _many_forks(works: list[Callable[[Report], None]]) -> Iterator[list[int]]:
         yield [first, *others]
 
 
-def _merged(descriptors: list[int]) -> Iterator[Any]:
-    data = dict.fromkeys(descriptors, b"")
+def _merged(forks: list[Fork]) -> Iterator[Any]:
+    data = dict.fromkeys((work.read for work in forks), b"")
     while data:
         for read in select.select(list(data), [], [])[0]:
             received = os.read(read, 65536)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.mutants.changes import Change
-from tools.mutants.paths import HERE
+from tools.mutants.folders import HERE
 
 
 @dataclass(frozen=True)

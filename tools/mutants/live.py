@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 
 from tools.mutants.changes import Change
-from tools.mutants.paths import ROOT
+from tools.paths import ROOT
 
 Functions = dict[tuple[str, str, int], list[FunctionType]]
 _IS_FUNCTION = 0x1 | 0x2  # inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS

@@ -17,8 +17,9 @@ from typing import Any
 import coverage
 import pytest
 
+from tools.mutants.folders import BUILD
 from tools.mutants.forks import fork, reports
-from tools.mutants.paths import BUILD, ROOT
+from tools.paths import ROOT
 
 PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=sys", "--tb=native"]
 _COVERAGE_OF_PROGRAMS = """[run]
@@ -58,8 +59,8 @@ def measured(paths: Sequence[str], files: Sequence[str]) -> Measured:
     if not kept.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         print(f"Running {' '.join(paths)} unchanged, to see which lines each test executes", flush=True)
-        with fork(lambda _: _measure(paths, files, kept)) as read:
-            list(reports(read))
+        with fork(lambda _: _measure(paths, files, kept)) as forked:
+            list(reports(forked))
         if not kept.exists():
             raise SystemExit(f"The tests could not be measured: {' '.join(paths)}")
     data = json.loads(kept.read_text())

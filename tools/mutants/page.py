@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tools.mutants.folders import FOLDERS, PAGE
 from tools.mutants.known import equivalent
-from tools.mutants.paths import FOLDERS, PAGE
 from tools.mutants.results import read_folder, table
 
 _MARK = "<!-- Below: written by `make mutants`. -->\n"

@@ -20,8 +20,8 @@ def replay() -> int:
         arguments = [*files, *PYTEST_ARGUMENTS]
         pytest.main(arguments, plugins=[Collected(lambda items: _replay(known, items, report))])
 
-    with fork(run) as read:
-        messages = list(reports(read))
+    with fork(run) as forked:
+        messages = list(reports(forked))
     if not messages or messages[-1] != "":
         print("The tests of tools/mutants/survivors.toml can't be collected.")
         return 1

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tools.mutants.changes import Change
-from tools.mutants.paths import BUILD, ROOT
+from tools.mutants.folders import BUILD
+from tools.paths import ROOT
 
 RESULTS = ("killed", "survived", "equivalent", "unfinished")
 
@@ -21,12 +22,14 @@ class Result:
 
     Args:
         result: "killed", "survived", "equivalent" or "unfinished".
-        by: the test that noticed it, and how.
+        by: the test that noticed it.
+        how: how, if not by failing: "hangs" or "ends the process". Why, if it is equivalent.
         seconds: how long that took.
     """
 
     result: str
     by: str = ""
+    how: str = ""
     seconds: float = 0.0
 
 
@@ -79,7 +82,7 @@ def read_folder(code: str) -> Folder | None:
         (
             Change(*(entry[name] for name in ("file", "function", "text", "old", "new", "nth"))),
             entry["line"],
-            Result(entry["result"], entry["by"], entry["seconds"]),
+            Result(entry["result"], entry["by"], entry["how"], entry["seconds"]),
         )
         for entry in data.pop("results")
     ]

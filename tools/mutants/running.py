@@ -7,29 +7,39 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from itertools import count, pairwise
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tools.mutants.changes import Change, lines_of_statement
+from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
 from tools.mutants.live import ChangesImportError, Functions, changed_code, live_functions
 from tools.mutants.measuring import PYTEST_ARGUMENTS, Measured
-from tools.mutants.paths import BUILD, ROOT
 from tools.mutants.results import Result
+from tools.paths import ROOT
 
 # A test hangs after so many seconds, and so many times the seconds that it takes.
 PATIENCE = 4
 PATIENCE_FACTOR = 8
 # A line that more tests than this execute isn't only executed when something is used for the first time.
 _MANY = 20
+# The kinds of transport that a test runs over, beside memory.
+_LINKS = ("pipes", "streams", "transport")
 # So many seconds of tests are run because they may use what was made on first use.
 _SECONDS_AFTER_FIRST_USE = 6.0
+
+
+class Failure(NamedTuple):
+    """The first test that noticed a change, and how, if not by failing."""
+
+    test: str
+    how: str = ""
 
 
 class Collected:
@@ -87,10 +97,8 @@ class Ordered:
 
 def first_failure(
     items: Sequence[pytest.Item], seconds: Mapping[str, float], prepare: Callable[[], None]
-) -> str | None:
-    """Run tests in a fork. Return the test that failed, hung or ended the process, and how."""
-    if not items:
-        return None
+) -> Failure | None:
+    """Run tests in a fork. Return the test that failed, hung or ended the process."""
 
     def work(report: Report) -> None:
         prepare()
@@ -103,7 +111,7 @@ def first_failure(
     return _outcome(work, seconds)
 
 
-def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) -> str | None:
+def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
     """Collect and run tests in a fork of this process, which has imported none of our packages."""
 
     def work(report: Report) -> None:
@@ -117,23 +125,36 @@ def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) 
     return _outcome(work, {"import": 5, **seconds})
 
 
-def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> str | None:
+def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Failure | None:
     """Return the test that failed, hung or ended the process."""
 
     def patience(report: Any) -> float:
         return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 1.0)
 
-    test, what = "", ""
-    with own_folder_for_temporary_files(), fork(lambda report: (_silence(), work(report))[1]) as read:
+    def silent(report: Report) -> None:
+        _silence()
+        work(report)
+
+    last = ["began", ""]
+    with own_folder_for_temporary_files(), fork(silent) as forked:
         try:
-            for what, test in reports(read, patience):
-                if what in ("failed", "end"):
+            for last in reports(forked, patience):
+                if last[0] in ("failed", "end"):
                     break
         except TimeoutError:
-            return f"{test} (hangs)"
-    if what == "end":
+            return Failure(last[1], "hangs")
+    if last[0] == "end":
         return None
-    return test if what == "failed" else f"{test} (ends the process)"
+    return Failure(last[1], "" if last[0] == "failed" else "ends the process")
+
+
+def _over_one_link(tests: Set[str]) -> Iterator[str]:
+    """Yield the tests, and each only once that runs over several kinds of transport."""
+    for test in tests:
+        name, bracket, parameters = test.partition("[")
+        over_memory = [f"{name}{bracket}{parameters.replace(link, 'memory')}" for link in _LINKS if link in parameters]
+        if not any(other in tests for other in over_memory):
+            yield test
 
 
 def _silence() -> None:
@@ -188,9 +209,9 @@ class Runner:
         self.results: dict[int, Result] = {}
 
     def run(self) -> Iterator[tuple[int, Result]]:
-        """Try all changes. Yield the number and the result of each attempt that noticed one, and of the last attempt."""
-        with fork(self._run_collected) as read:
-            for index, result in reports(read):
+        """Try all changes. Yield the number and the result of each attempt."""
+        with fork(self._run_collected) as forked:
+            for index, result in reports(forked):
                 self._keep(index, Result(**result))
                 yield index, self.results[index]
         yield from self._phase(self._at_import)
@@ -199,8 +220,8 @@ class Runner:
         def run(items: list[pytest.Item]) -> None:
             self._items = {item.nodeid: item for item in items if item.nodeid not in self._measured.failed}
             self._functions = live_functions({change.file for change in self._changes})
-            with fork(self._run_warm) as read:
-                for index, result in reports(read):
+            with fork(self._run_warm) as forked:
+                for index, result in reports(forked):
                     if index == -1:
                         self._used_before |= {(file, function) for file, function in result}
                         continue
@@ -235,7 +256,7 @@ class Runner:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         sys.setprofile(None)
 
-    def _phase(self, attempt: Callable[[int], str | None]) -> Iterator[tuple[int, Result]]:
+    def _phase(self, attempt: Callable[[int], Failure | None]) -> Iterator[tuple[int, Result]]:
         """Try the changes that nothing has noticed yet."""
         left = [index for index in range(len(self._changes)) if self._is_left(index)]
 
@@ -243,10 +264,12 @@ class Runner:
             if time.time() > self._deadline:
                 return asdict(Result("unfinished"))
             began = time.monotonic()
-            by = attempt(left[number])
-            if by is not None:
-                self._kills[by.split(" ")[0]] += 1
-            return asdict(Result("survived" if by is None else "killed", by or "", round(time.monotonic() - began, 2)))
+            failure = attempt(left[number])
+            seconds = round(time.monotonic() - began, 2)
+            if failure is None:
+                return asdict(Result("survived", seconds=seconds))
+            self._kills[failure.test] += 1
+            return asdict(Result("killed", failure.test, failure.how, seconds))
 
         for number, result in share(len(left), self._jobs, work):
             self._keep(left[number], Result(**result))
@@ -259,15 +282,15 @@ class Runner:
         seconds = self.results[index].seconds if index in self.results else 0
         self.results[index] = replace(result, seconds=round(result.seconds + seconds, 2))
         if result.by:
-            self._kills[result.by.split(" ")[0]] += 1
+            self._kills[result.by] += 1
 
     # The attempts. Each returns what noticed the change.
 
-    def _covering(self, index: int) -> str | None:
+    def _covering(self, index: int) -> Failure | None:
         """Run the tests that execute the changed line."""
         return self._in_fork(index, self._tests(self._measured.tests, index))
 
-    def _after_first_use(self, index: int) -> str | None:
+    def _after_first_use(self, index: int) -> Failure | None:
         """Run the tests that may use what the changed line made when it was first used."""
         covering = self._tests(self._measured.tests, index)
         change = self._changes[index]
@@ -280,7 +303,7 @@ class Runner:
                 others.add(test)
         return self._in_fork(index, covering | others)
 
-    def _in_programs(self, index: int) -> str | None:
+    def _in_programs(self, index: int) -> Failure | None:
         """Run the tests that start a program that executes the changed line."""
         tests = self._tests(self._measured.programs, index)
         if not tests:
@@ -288,17 +311,19 @@ class Runner:
         with on_disk(self._changes[index]):
             return self._in_fork(index, tests)
 
-    def _at_import(self, index: int) -> str | None:
+    def _at_import(self, index: int) -> Failure | None:
         """Run tests in a process that imports the changed file."""
         change = self._changes[index]
         if not self._lines(index) & self._measured.imported[change.file] and self._tests(self._measured.tests, index):
             return None
         tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.start_programs
         with on_disk(change):
-            return first_failure_at_import(self._ordered(tests - self._measured.failed), self._measured.seconds)
+            ordered = self._ordered(_over_one_link(tests - self._measured.failed))
+            return first_failure_at_import(ordered, self._measured.seconds)
 
-    def _in_fork(self, index: int, tests: Iterable[str]) -> str | None:
-        items = [self._items[test] for test in self._ordered(test for test in tests if test in self._items)]
+    def _in_fork(self, index: int, tests: Set[str]) -> Failure | None:
+        wanted = self._ordered(test for test in _over_one_link(tests) if test in self._items)
+        items = [self._items[test] for test in wanted]
         try:
             changed = changed_code(self._changes[index], self._functions)
         except ChangesImportError:
@@ -308,7 +333,13 @@ class Runner:
             for function, code in changed:
                 function.__code__ = code
 
-        return first_failure(items, self._measured.seconds, put)
+        while items and (failure := first_failure(items, self._measured.seconds, put)) is not None:
+            place = wanted.index(failure.test)
+            # Alone, because a test may also fail because of those before it.
+            if failure.how or first_failure([items[place]], self._measured.seconds, put):
+                return failure
+            wanted, items = wanted[place + 1 :], items[place + 1 :]
+        return None
 
     def _tests_of_file(self, index: int) -> set[str]:
         by_line = self._measured.tests[self._changes[index].file]

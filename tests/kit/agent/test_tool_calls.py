@@ -83,10 +83,10 @@ async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:
     assert ends[0].raw_output == [1]
 
 
-def test_a_wanted_id_is_used_once_and_never_in_a_continued_session() -> None:
-    client: Any = None
-    session = Session(client, "s", cwd="/work")
-    assert session.tool_call_id("read") == "read"
-    assert session.tool_call_id("read") != "read"
-    continued = Session(client, "s", cwd="/work", continued=True)
-    assert continued.tool_call_id("read") != "read"
+async def test_a_given_id_is_used_once_and_never_in_a_continued_session() -> None:
+    client: Any = None  # nothing is sent
+    async with Session(client, "s", cwd="/work").turn() as turn:
+        assert turn.tool_call("Read", tool_call_id="read").id == "read"
+        assert turn.tool_call("Read", tool_call_id="read").id != "read"
+    async with Session(client, "s", cwd="/work", continued=True).turn() as turn:
+        assert turn.tool_call("Read", tool_call_id="read").id != "read"

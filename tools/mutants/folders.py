@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tools.paths import ROOT
+
 HERE = Path(__file__).parent
 BUILD = ROOT / "build/mutants"
 PAGE = ROOT / "docs/project/mutants.md"
