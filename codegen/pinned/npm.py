@@ -10,11 +10,8 @@ import tempfile
 import zlib
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from codegen.errors import FetchError
-from codegen.nodes import is_array
-from codegen.pinned.pins import parse_json
 from codegen.pinned.release import Release, read_package_json, read_release
 
 _PACKAGE = re.compile(r"(?P<name>(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*)(@(?P<wanted>[\w][\w.+-]*))?")
@@ -39,35 +36,9 @@ def read_npm_package(spec: str) -> Release:
         return read_release(folder / "package", f"npm:{package['name']}@{package.get('version', '')}", package)
 
 
-def npm_versions(package: str) -> list[str]:
-    """Return all versions of a package in npm's registry, the oldest first.
-
-    Raises:
-        FetchError: npm can't be run, or has no such package.
-    """
-    text = _npm(package, "view", package, "versions", "--json", "--loglevel=error")
-    try:
-        versions: Any = parse_json(text.encode("utf-8"))
-    except ValueError as error:
-        raise FetchError(f"npm's answer about {package} is not JSON: it begins with {text[:30]!r}.") from error
-    return [str(version) for version in (versions if is_array(versions) else [versions])]
-
-
 def _download(spec: str, folder: Path) -> Path:
     """Run `npm pack` in a folder, and return the archive that it wrote."""
-    _npm(spec, "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec, folder=folder)
-    archives = list(folder.glob("*.tgz"))
-    if len(archives) != 1:
-        raise FetchError(
-            f"npm wrote {len(archives)} archives for {spec}, expected one. Try again, or fetch from a folder."
-        )
-    _check_size("packed", archives[0].stat().st_size, MAX_BYTES)
-    return archives[0]
-
-
-def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
-    """Run npm, and return its output. `spec` names the package in errors."""
-    command = ["npm", *arguments]
+    command = ["npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec]
     try:
         process = subprocess.run(
             command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=SECONDS
@@ -80,7 +51,13 @@ def _npm(spec: str, *arguments: str, folder: Path | None = None) -> str:
         ) from error
     if process.returncode:
         raise FetchError(_explain_failure(spec, process.stderr))
-    return process.stdout
+    archives = list(folder.glob("*.tgz"))
+    if len(archives) != 1:
+        raise FetchError(
+            f"npm wrote {len(archives)} archives for {spec}, expected one. Try again, or fetch from a folder."
+        )
+    _check_size("packed", archives[0].stat().st_size, MAX_BYTES)
+    return archives[0]
 
 
 def _explain_failure(spec: str, text: str) -> str:
