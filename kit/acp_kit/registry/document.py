@@ -24,10 +24,14 @@ REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.
 
 # Variables that agents of upstream's registry set, and that only these agents read. Another variable could decide where
 # keys are sent (`OPENAI_BASE_URL`) or what is loaded (`NODE_OPTIONS`).
-_VARIABLES = (
-    *("AUGMENT_DISABLE_AUTO_UPDATE", "DROID_DISABLE_AUTO_UPDATE", "FACTORY_DROID_AUTO_UPDATE_ENABLED"),
-    *("FAST_AGENT_MODEL", "VT_ACP_ENABLED", "VT_ACP_ZED_ENABLED"),
-)
+_VARIABLES = {
+    "AUGMENT_DISABLE_AUTO_UPDATE",
+    "DROID_DISABLE_AUTO_UPDATE",
+    "FACTORY_DROID_AUTO_UPDATE_ENABLED",
+    "FAST_AGENT_MODEL",
+    "VT_ACP_ENABLED",
+    "VT_ACP_ZED_ENABLED",
+}
 _ID = re.compile(r"[a-z][a-z0-9-]{0,99}")
 _MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
@@ -174,7 +178,7 @@ class Registry:
 
 def _allow(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:
     """Return the variables, or raise InvalidEntry if the entry must not set one of them."""
-    allowed = {*_VARIABLES, *check_sequence("allow_env", allow_env)}
+    allowed = _VARIABLES.union(check_sequence("allow_env", allow_env))
     for name in env:
         if name not in allowed:
             allow = f"If you trust that, call resolve or find_binary with allow_env=[{name!r}]."

@@ -1,4 +1,4 @@
-"""An entry of the registry, checked. What passes can be an argument of npx or uvx, but no option or file of theirs.
+"""An entry of the registry, validated: it names a package for npx or uvx, and can't name an option or a file.
 
 Upstream's schema: https://github.com/agentclientprotocol/registry, `agent.schema.json`. Unknown keys are ignored,
 because upstream adds some.

@@ -8,7 +8,7 @@ class RegistryError(Exception):
 
 
 class InvalidRegistry(RegistryError):
-    """The document isn't what upstream's schema says."""
+    """The document doesn't fit upstream's schema."""
 
 
 class UnknownAgent(RegistryError):

@@ -81,33 +81,52 @@ def test_version_and_variables_come_with_the_command() -> None:
 @pytest.mark.parametrize(
     "package",
     [
-        *(
-            "",
-            "-g",
-            "--registry=https://evil.example",
-            "-c",
-            "--call=sh",
-            " agent",
-            "agent ",
-            "agent\n",
-            "agent --call",
-        ),
-        *("../agent", "./agent", "/agent", "~/agent", "C:\\agent", "agent.tgz", "agent@1.tgz", "AGENT.TAR.GZ", "a.tar"),
-        *("user/repository", "git+https://evil.example/a", "https://evil.example/a.tgz", "github:user/repository"),
-        *("file:agent", "agent@npm:evil", "agent@file:evil", "agent@https://evil.example", "agent@../evil"),
-        *(
-            "agent@",
-            "@scope",
-            "@scope/",
-            "@/agent",
-            "@-s/agent",
-            "@scope/-agent",
-            "@scope/../agent",
-            "a;b",
-            "$(a)",
-            "`a`",
-        ),
-        *("agent@>=1", "agent@^1.0.0", "agent@*", "agent@-1", "\u0430gent", "agent\x00", 1, None, ["agent"]),
+        "",
+        "-g",
+        "--registry=https://evil.example",
+        "-c",
+        "--call=sh",
+        " agent",
+        "agent ",
+        "agent\n",
+        "agent --call",
+        "../agent",
+        "./agent",
+        "/agent",
+        "~/agent",
+        "C:\\agent",
+        "agent.tgz",
+        "agent@1.tgz",
+        "AGENT.TAR.GZ",
+        "a.tar",
+        "user/repository",
+        "git+https://evil.example/a",
+        "https://evil.example/a.tgz",
+        "github:user/repository",
+        "file:agent",
+        "agent@npm:evil",
+        "agent@file:evil",
+        "agent@https://evil.example",
+        "agent@../evil",
+        "agent@",
+        "@scope",
+        "@scope/",
+        "@/agent",
+        "@-s/agent",
+        "@scope/-agent",
+        "@scope/../agent",
+        "a;b",
+        "$(a)",
+        "`a`",
+        "agent@>=1",
+        "agent@^1.0.0",
+        "agent@*",
+        "agent@-1",
+        "\u0430gent",
+        "agent\x00",
+        1,
+        None,
+        ["agent"],
     ],
 )
 def test_a_package_that_npx_would_take_for_something_else_is_refused(package: Any) -> None:
@@ -118,11 +137,41 @@ def test_a_package_that_npx_would_take_for_something_else_is_refused(package: An
 @pytest.mark.parametrize(
     "package",
     [
-        *("", "-p", "--index-url=https://evil.example", "--with=evil", "agent --with evil", "agent\n", "agent[", "a]b"),
-        *("./agent", "../agent", "/agent", "agent.whl", "agent.tar.gz", "agent.py", "agent.ZIP", "agent[../evil]"),
-        *("agent @ https://evil.example", "git+https://evil.example/a", "agent@git+https://evil.example", "agent; x"),
-        *("python", "Python3", "python@3.12", "python>=3", "cpython3.12", "pypy", "python3.13t", "python[a]"),
-        *("agent==", "agent==-1", "agent==1,<2", "agent==1 --with=evil", "agent@file:evil", "agent[a]-x", 1),
+        "",
+        "-p",
+        "--index-url=https://evil.example",
+        "--with=evil",
+        "agent --with evil",
+        "agent\n",
+        "agent[",
+        "a]b",
+        "./agent",
+        "../agent",
+        "/agent",
+        "agent.whl",
+        "agent.tar.gz",
+        "agent.py",
+        "agent.ZIP",
+        "agent[../evil]",
+        "agent @ https://evil.example",
+        "git+https://evil.example/a",
+        "agent@git+https://evil.example",
+        "agent; x",
+        "python",
+        "Python3",
+        "python@3.12",
+        "python>=3",
+        "cpython3.12",
+        "pypy",
+        "python3.13t",
+        "python[a]",
+        "agent==",
+        "agent==-1",
+        "agent==1,<2",
+        "agent==1 --with=evil",
+        "agent@file:evil",
+        "agent[a]-x",
+        1,
     ],
 )
 def test_a_package_that_uvx_would_take_for_something_else_is_refused(package: Any) -> None:
@@ -160,16 +209,33 @@ def test_on_windows_an_argument_that_cmd_exe_interprets_is_refused(arg: str, mon
 @pytest.mark.parametrize(
     "name",
     [
-        *("PATH", "Path", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "PYTHONPATH", "NODE_OPTIONS", "GLIBC_TUNABLES"),
-        *("SHELLOPTS", "BROWSER", "EDITOR", "HOME", "XDG_CONFIG_HOME", "npm_config_registry", "UV_INDEX_URL"),
-        *("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "AWS_ENDPOINT_URL", "GOOGLE_GEMINI_BASE_URL", "https_proxy"),
-        *("AGENT_MODE", "fast_agent_model"),
+        "PATH",
+        "Path",
+        "LD_PRELOAD",
+        "DYLD_INSERT_LIBRARIES",
+        "PYTHONPATH",
+        "NODE_OPTIONS",
+        "GLIBC_TUNABLES",
+        "SHELLOPTS",
+        "BROWSER",
+        "EDITOR",
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "npm_config_registry",
+        "UV_INDEX_URL",
+        "OPENAI_BASE_URL",
+        "ANTHROPIC_BASE_URL",
+        "AWS_ENDPOINT_URL",
+        "GOOGLE_GEMINI_BASE_URL",
+        "https_proxy",
+        "AGENT_MODE",
+        "fast_agent_model",
     ],
 )
 def test_an_unknown_variable_is_refused_unless_the_user_allows_it(name: str) -> None:
     env = {"FAST_AGENT_MODEL": "small", name: "secret value"}
-    found = registry(entry(uvx={"package": "agent", "env": env}, binary={"linux-x86_64": {**ARCHIVE, "env": env}}))
-    for call in (found.resolve, partial(found.find_binary, platform="linux-x86_64")):
+    parsed = registry(entry(uvx={"package": "agent", "env": env}, binary={"linux-x86_64": {**ARCHIVE, "env": env}}))
+    for call in (parsed.resolve, partial(parsed.find_binary, platform="linux-x86_64")):
         for allow in ([], ["OTHER"]):
             with pytest.raises(InvalidEntry, match=f"'agent' can't be used: it sets .* {name}") as raised:
                 call("agent", allow_env=allow)
@@ -179,21 +245,21 @@ def test_an_unknown_variable_is_refused_unless_the_user_allows_it(name: str) -> 
 
 
 def test_an_unknown_id_is_an_error_that_names_similar_ones() -> None:
-    found = registry(*(entry(each) for each in ("claude-acp", "codex-acp", "gemini")))
+    parsed = registry(*(entry(each) for each in ("claude-acp", "codex-acp", "gemini")))
     with pytest.raises(UnknownAgent, match=r"no agent with the id 'claude'. Did you mean 'claude-acp'\?"):
-        found.resolve("claude")
+        parsed.resolve("claude")
     with pytest.raises(UnknownAgent, match="Did you mean 'gemini'"):
-        found.resolve("Gemni")
+        parsed.resolve("Gemni")
     with pytest.raises(UnknownAgent, match=r"id 'zzz'\.$"):
-        found.resolve("zzz")
+        parsed.resolve("zzz")
 
 
 def test_an_entry_that_cannot_be_used_does_not_affect_the_others() -> None:
-    found = registry({"id": "broken"}, {"id": 7}, {}, None, "text", entry(npx={"package": "agent"}))
-    assert found.ids == ("broken", "agent")
-    assert found.resolve("agent").command == "npx"
+    parsed = registry({"id": "broken"}, {"id": 7}, {}, None, "text", entry(npx={"package": "agent"}))
+    assert parsed.ids == ("broken", "agent")
+    assert parsed.resolve("agent").command == "npx"
     with pytest.raises(InvalidEntry, match="'broken' can't be used: version: Field required"):
-        found.resolve("broken")
+        parsed.resolve("broken")
 
 
 def test_two_entries_with_one_id_are_refused() -> None:
@@ -225,13 +291,13 @@ def test_an_agent_that_is_only_an_archive_is_refused_with_advice() -> None:
 def test_an_archive_is_found_by_platform() -> None:
     digest = "0" * 64
     binary = {"linux-x86_64": ARCHIVE, "darwin-aarch64": {**ARCHIVE, "sha256": digest, "cmd": "bin/a"}}
-    found = registry(entry(binary=binary))
-    mac = found.find_binary("agent", "darwin-aarch64")
+    parsed = registry(entry(binary=binary))
+    mac = parsed.find_binary("agent", "darwin-aarch64")
     assert (mac.archive, mac.sha256, mac.command) == (ARCHIVE["archive"], digest, "bin/a")
-    linux = found.find_binary("agent", "linux-x86_64")
+    linux = parsed.find_binary("agent", "linux-x86_64")
     assert (linux.sha256, linux.args, linux.env, linux.version) == (None, ("acp",), {"VT_ACP_ENABLED": "1"}, "1.2.3")
     with pytest.raises(InvalidEntry, match="no archive for windows-x86_64, only for linux-x86_64, darwin-aarch64"):
-        found.find_binary("agent", "windows-x86_64")
+        parsed.find_binary("agent", "windows-x86_64")
 
 
 def test_an_archive_is_found_for_this_platform(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +335,7 @@ def test_what_a_registry_says_is_bounded_and_writes_no_escapes_into_an_error(dis
 
 
 def test_an_id_that_upstream_does_not_allow_is_ignored() -> None:
-    found = registry(*(entry(each) for each in (TEXT, "x" * 101, "Agent", "agent")))
-    assert found.ids == ("agent",)
+    parsed = registry(*(entry(each) for each in (TEXT, "x" * 101, "Agent", "agent")))
+    assert parsed.ids == ("agent",)
     with pytest.raises(UnknownAgent, match=r"^The registry has no agent with the id '\\x1b\[2Jx{100,300}'\.$"):
-        found.resolve(TEXT)
+        parsed.resolve(TEXT)
