@@ -47,11 +47,11 @@ class Agents:
     async def end(self) -> None:
         """Wait until all agents have ended. Each transport was closed, and before the next one was opened."""
         await asyncio.gather(*self.serving)
-        assert [each.closed for each in self.transports] == [1] * len(self.transports)
+        assert [transport.closed for transport in self.transports] == [1] * len(self.transports)
 
 
 def agents(*profiles: str) -> Agents:
-    factories: dict[str, Any] = {each: agent_of(PACKAGES[each]) for each in profiles}
+    factories: dict[str, Any] = {profile: agent_of(PACKAGES[profile]) for profile in profiles}
     return Agents(lambda transport: acp_bindings.serve(transport, **factories))
 
 
@@ -84,7 +84,7 @@ async def test_client_and_agent_agree_on_the_newest_version_of_both(
     served: tuple[str, ...], offered: tuple[str, ...], agreed: str, connections: int
 ) -> None:
     there = agents(*served)
-    async with acp_bindings.connect(there.open, **{each: offer(each) for each in offered}) as agent:
+    async with acp_bindings.connect(there.open, **{version: offer(version) for version in offered}) as agent:
         assert type(agent) is PACKAGES[agreed].RemoteAgent
         assert (await agent.session_new(cwd="/", mcp_servers=[])).session_id == "s1"
         assert len(there.transports) == connections
@@ -109,10 +109,10 @@ def error(code: int, data: Any = None) -> dict[str, Any]:
     ids=str,
 )
 async def test_an_older_agent_gets_its_own_initialize_on_a_new_connection(first: dict[str, Any]) -> None:
-    got: list[Any] = []
+    received: list[Any] = []
 
     def answer(params: Any) -> dict[str, Any]:
-        got.append(params)
+        received.append(params)
         return first if params["protocolVersion"] == 2 else {"result": {"protocolVersion": 1}}
 
     there = answering(answer)
@@ -120,9 +120,9 @@ async def test_an_older_agent_gets_its_own_initialize_on_a_new_connection(first:
         assert isinstance(agent, v1.RemoteAgent)
         assert there.transports[0].closed == 1
     await there.end()
-    assert [each["protocolVersion"] for each in got] == [2, 1]
-    assert "info" in got[0]
-    assert "info" not in got[1]
+    assert [answer["protocolVersion"] for answer in received] == [2, 1]
+    assert "info" in received[0]
+    assert "info" not in received[1]
 
 
 async def test_another_error_of_initialize_is_raised_at_once() -> None:

@@ -45,7 +45,7 @@ def telling(profile: str) -> Any:
 async def serving(*profiles: str, factories: Any = None, **options: Any) -> AsyncIterator[tuple[Peer, QueueTransport]]:
     """Serve these profiles over a transport. Yield the raw client, and the transport."""
     ours, theirs = queue_transports()
-    agents = factories or {each: telling(each) for each in profiles}
+    agents = factories or {profile: telling(profile) for profile in profiles}
     running = asyncio.create_task(acp_bindings.serve(ours, options=Options(**options), **agents))
     end = PeerEnd(theirs, 2)
     peer = Peer(end, end)
@@ -141,8 +141,10 @@ async def test_rule_26_the_first_message_chooses_the_version_and_the_params_fit_
         pytest.param(BOTH, request(params=[2]), {"code": -32602}, id="params-in-an-array"),
         pytest.param(BOTH, request(params={}), {"code": -32602}, id="no-version"),
         *(
-            pytest.param(BOTH, request(params={**V2, "protocolVersion": each}), {"code": -32602}, id=f"version-{each}")
-            for each in (True, "2", 1.5, -1, 65536, None, [2])
+            pytest.param(
+                BOTH, request(params={**V2, "protocolVersion": version}), {"code": -32602}, id=f"version-{version}"
+            )
+            for version in (True, "2", 1.5, -1, 65536, None, [2])
         ),
         pytest.param(BOTH, request(params={**V2, "info": 1}), {"code": -32602}, id="version-2-is-judged-strictly"),
         pytest.param(BOTH, request(params={"protocolVersion": 2}), {"code": -32602}, id="version-2-without-info"),
@@ -226,8 +228,8 @@ async def test_messages_that_come_together_are_handled_in_the_chosen_version_and
     # Version 1 requires `mcpServers`.
     together = [request("no/such", id=1), request(params=V2, id=2), request("session/new", {"cwd": "/"}, id=3)]
     async with serving(*BOTH, on_frame=see) as (peer, _):
-        await peer.send(b"".join(json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n" for each in together))
-        answers = {each.get("id"): each for each in [await peer.receive() for _ in range(3)]}
+        await peer.send(b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in together))
+        answers = {answer.get("id"): answer for answer in [await peer.receive() for _ in range(3)]}
     assert answers[1]["error"]["code"] == -32600
     assert answers[2]["result"]["protocolVersion"] == 2
     assert answers[3]["result"] == {"sessionId": "s1"}
@@ -239,7 +241,7 @@ async def test_an_agent_ends_when_its_client_leaves_without_initialize() -> None
     async with serving(*BOTH) as (peer, transport):
         await peer.send(b"{\n")
         await peer.end()
-        assert [each["error"]["code"] for each in await peer.rest()] == [-32700]
+        assert [answer["error"]["code"] for answer in await peer.rest()] == [-32700]
     assert transport.closed == 1
 
 
@@ -263,7 +265,7 @@ async def test_what_a_factory_raises_ends_the_connection_and_is_raised(leaves: b
 @pytest.mark.parametrize("profiles", [(), ("v1", "v1_unstable"), ("v2_draft", "v1", "v2_draft_unstable")])
 async def test_one_profile_of_each_version_can_be_served_or_offered(profiles: tuple[str, ...]) -> None:
     ours, _ = queue_transports()
-    given: dict[str, Any] = {each: telling(each) for each in profiles}
+    given: dict[str, Any] = {profile: telling(profile) for profile in profiles}
     for call in (lambda: acp_bindings.serve(ours, **given), lambda: acp_bindings.serve_stdio(**given)):
         with pytest.raises(TypeError, match="only one for each version"):
             await call()

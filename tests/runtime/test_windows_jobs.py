@@ -42,8 +42,11 @@ class Kernel32:
             for structure in structures:
                 if isinstance(structure, Accounting):
                     structure.active = self._members
-            flags = [it.basic.flags if isinstance(it, ExtendedLimits) else it for it in structures]
-            self.calls.append((name, *(arg if it is None else it for arg, it in zip(args, flags, strict=True))))
+            flags = [
+                structure.basic.flags if isinstance(structure, ExtendedLimits) else structure
+                for structure in structures
+            ]
+            self.calls.append((name, *(arg if flag is None else flag for arg, flag in zip(args, flags, strict=True))))
             if name == self._failing:
                 raise PermissionError(13, "Access is denied")
             return {"CreateJobObjectW": JOB, "OpenProcess": PROCESS}.get(name, 1)

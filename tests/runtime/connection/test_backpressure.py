@@ -78,7 +78,7 @@ async def test_rule_18_paused_reading_does_not_deadlock_with_handlers_that_call_
         for _ in range(50):
             await peer.send({"id": (await peer.receive())["id"], "result": {}})
         await done.wait()
-        assert [text_of(each) for each in clients[0].updates] == [str(n) for n in range(50)]
+        assert [text_of(received) for received in clients[0].updates] == [str(n) for n in range(50)]
 
 
 async def test_rule_18_a_flood_while_all_handlers_await_the_peer_closes_the_connection(link: Link) -> None:
@@ -138,7 +138,7 @@ async def test_rule_18_an_answered_call_returns_even_if_the_pipe_is_full() -> No
         other = asyncio.create_task(agent.ext_request("_large", "x" * 200_000))
         small = asyncio.create_task(agent.ext_request("_small"))
         await asyncio.sleep(0)
-        await peer.send(*({"id": each, "result": each} for each in (id, id + 2)))
+        await peer.send(*({"id": call_id, "result": call_id} for call_id in (id, id + 2)))
         assert (await call, await small) == (id, id + 2)
         assert not other.done()
         await peer.send({"id": id + 1, "error": {"code": 1, "message": "too large"}})

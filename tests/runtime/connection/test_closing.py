@@ -89,8 +89,8 @@ async def test_rule_22_cancelled_closing_leaves_no_task_and_no_open_writer(
     task = asyncio.create_task(work(entered, writers))
     await entered.wait()
     for _ in range(times):
-        for each in asyncio.all_tasks() - others if everything else {task}:
-            each.cancel()
+        for cancelled in asyncio.all_tasks() - others if everything else {task}:
+            cancelled.cancel()
         await asyncio.sleep(0.01)
         if task.done():
             break

@@ -98,8 +98,8 @@ async def test_rule_12_invalid_params_are_answered_with_paths_and_messages_but_n
             answer = await peer.call("session/prompt", {"sessionId": {"x": "hunter2"}, "prompt": [bad]})
             error = answer["error"]
             assert error["code"] == -32602
-            assert [each["path"] for each in error["data"]["errors"]] == ["sessionId", path]
-            assert all(each["message"] for each in error["data"]["errors"])
+            assert [fault["path"] for fault in error["data"]["errors"]] == ["sessionId", path]
+            assert all(fault["message"] for fault in error["data"]["errors"])
             assert "hunter2" not in str(answer)
 
 
@@ -152,7 +152,7 @@ async def test_rule_13_a_request_error_is_sent_unchanged_and_not_logged(
     error = await _error_of(link, RequestError(4711, "no", {"why": [1]}))
     assert error == {"code": 4711, "message": "no", "data": {"why": [1]}}
     assert await _error_of(link, AuthenticationRequired()) == {"code": -32000, "message": "Authentication required"}
-    assert [each for each in caplog.records if each.name.startswith("acp_runtime")] == []
+    assert [record for record in caplog.records if record.name.startswith("acp_runtime")] == []
 
 
 class Opaque:
@@ -194,12 +194,12 @@ async def test_rule_13_the_traceback_goes_to_the_local_log(link: Link, caplog: p
     assert "Traceback" in caplog.text
 
 
-@pytest.mark.parametrize("raised", [each for each in RAISED.values() if isinstance(each, RequestError)])
+@pytest.mark.parametrize("raised", [raised for raised in RAISED.values() if isinstance(raised, RequestError)])
 async def test_rule_13_an_error_that_cannot_be_sent_is_logged_with_its_origin(
     link: Link, raised: RequestError, caplog: pytest.LogCaptureFixture
 ) -> None:
     await _error_of(link, raised)
-    [record] = [each for each in caplog.records if each.name.startswith("acp_runtime")]
+    [record] = [record for record in caplog.records if record.name.startswith("acp_runtime")]
     assert record.levelname == "ERROR"
     assert "The handler of session/prompt raised an error that can't be sent" in record.getMessage()
     assert record.exc_info is not None
@@ -289,7 +289,7 @@ async def test_handled_requests_are_freed_without_the_garbage_collector(link: Li
                 await peer.send(prompt(number))
                 await peer.receive()
             await peer.until_quiet()
-            left = [each for each in gc.get_objects() if isinstance(each, IncomingRequest)]
+            alive = [item for item in gc.get_objects() if isinstance(item, IncomingRequest)]
         finally:
             gc.enable()
-    assert left == []
+    assert alive == []

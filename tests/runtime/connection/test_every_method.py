@@ -41,8 +41,8 @@ OPTIONAL: dict[str, Any] = {"session/load": SESSION, "session/resume": SESSION, 
 
 
 def side_of(profile: str, role: str) -> Side[Any]:
-    found: Side[Any] = getattr(importlib.import_module(f"acp_bindings.{profile}.connecting"), f"{role.upper()}_SIDE")
-    return found
+    side: Side[Any] = getattr(importlib.import_module(f"acp_bindings.{profile}.connecting"), f"{role.upper()}_SIDE")
+    return side
 
 
 def requests_of(profile: str, role: str) -> list[Request[Any, Any]]:

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from acp_runtime import CapabilityError, GuardError, NotInitialized, handles
-from tests.support.runtime.extensions import ECHO, LOG, PING, Made, Ours, VendorAgent, answer
+from tests.support.runtime.extensions import ECHO, LOG, PING, Ours, RecordingFactory, VendorAgent, answer
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 
 async def test_rule_25_an_extension_without_capability_may_come_before_initialize(link: Link) -> None:
-    async with serving(link, made := Made(VendorAgent), ready=False) as peer:
+    async with serving(link, factory := RecordingFactory(VendorAgent), ready=False) as peer:
         assert (await peer.call("_acme/ours", {"text": "a"}))["result"]["text"] == "a"
         await peer.send({"method": "_acme/note_ours", "params": {"text": "a"}})
-    assert made.handler.noted == [Ours(text="a")]
+    assert factory.handler.noted == [Ours(text="a")]
     async with calling(link, ready=False) as (agent, peer):
         assert agent.supports(ECHO["ours"])
         call = asyncio.create_task(agent.call(ECHO["ours"], Ours(text="a")))

@@ -15,9 +15,9 @@ from tests.support.runtime.extensions import (
     EXAMPLES,
     KINDS,
     Deep,
-    Made,
     Nothing,
     Ours,
+    RecordingFactory,
     Theirs,
     VendorAgent,
     answer,
@@ -27,12 +27,12 @@ from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_handler_gets_params_of_its_type_and_answers_with_its_result(link: Link, kind: str) -> None:
-    async with serving(link, made := Made(VendorAgent)) as peer:
+    async with serving(link, factory := RecordingFactory(VendorAgent)) as peer:
         params = {"text": "é", "sessionId": "s"}
         message = await peer.call(f"_acme/{kind}", params)
         assert message["result"] == params
         await peer.send({"method": f"_acme/note_{kind}", "params": params})
-    assert isinstance(made.handler.noted[0], type(EXAMPLES[kind]))
+    assert isinstance(factory.handler.noted[0], type(EXAMPLES[kind]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -41,21 +41,21 @@ async def test_rule_12_invalid_params_are_answered_with_their_paths(link: Link, 
         wrong = (await peer.call(f"_acme/{kind}", {"text": 5}))["error"]
         missing = (await peer.call(f"_acme/{kind}"))["error"]
         no_object = (await peer.call(f"_acme/{kind}", "x"))["error"]
-    assert [each["code"] for each in (wrong, missing, no_object)] == [-32602] * 3
-    assert [each["path"] for each in wrong["data"]["errors"]] == ["text"]
+    assert [error["code"] for error in (wrong, missing, no_object)] == [-32602] * 3
+    assert [fault["path"] for fault in wrong["data"]["errors"]] == ["text"]
     assert missing["data"]["errors"] == [{"path": "text", "message": "Field required"}]
-    assert [each["path"] for each in no_object["data"]["errors"]] == [""]
+    assert [fault["path"] for fault in no_object["data"]["errors"]] == [""]
 
 
 async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with serving(link, made := Made(VendorAgent)) as peer:
+    async with serving(link, factory := RecordingFactory(VendorAgent)) as peer:
         assert (await peer.call("_acme/checked", {"text": "unknown"}))["error"]["code"] == -32603
         await peer.send({"method": "_acme/note_checked", "params": {"text": "\ud83d"}})
         await peer.send({"method": "_acme/note_checked", "params": {"text": "unknown"}})
         assert (await peer.call("_acme/checked", {"text": "known"}))["result"] == {"text": "known"}
-    assert made.handler.noted == []
+    assert factory.handler.noted == []
     logged = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert len(logged) == 3
     assert all(record.exc_info is not None and record.exc_info[0] is KeyError for record in logged)
@@ -65,11 +65,11 @@ async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
 async def test_rule_13_a_result_of_the_wrong_type_is_an_internal_error(
     link: Link, result: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with serving(link, made := Made(VendorAgent)) as peer:
-        made.handler.result = result
+    async with serving(link, factory := RecordingFactory(VendorAgent)) as peer:
+        factory.handler.result = result
         error = (await peer.call("_acme/result", {"text": "a"}))["error"]
         assert (error["code"], error.get("data")) == (-32603, None)
-        made.handler.result = Theirs(text="right")
+        factory.handler.result = Theirs(text="right")
         assert (await peer.call("_acme/result", {"text": "a"}))["result"] == {"text": "right", "sessionId": None}
     assert "The handler of _acme/result" in caplog.text
 
@@ -125,7 +125,7 @@ async def test_a_name_without_underscore_is_handled_if_it_was_declared_so(link: 
 
 
 async def test_rule_3_deep_nesting_and_cut_text_in_any_container_survive(link: Link) -> None:
-    got: list[Deep] = []
+    received: list[Deep] = []
     tree: Any = "\ud83d"
     for _ in range(150):
         tree = [tree]
@@ -133,11 +133,11 @@ async def test_rule_3_deep_nesting_and_cut_text_in_any_container_survive(link: L
     class Keeping(PlainAgent):
         @handles(ExtNotification("_acme/deep", Deep))
         async def keep(self, params: Deep) -> None:
-            got.append(params)
+            received.append(params)
 
     async with serving(link, Keeping) as peer:
         await peer.send(
             {"method": "_acme/deep", "params": {"tree": tree, "pair": ["\ud83d", 1], "names": ["\udead", "b"]}}
         )
         await peer.until_quiet()
-    assert got == [Deep(tree=tree, pair=("\ud83d", 1), names=frozenset({"\udead", "b"}))]
+    assert received == [Deep(tree=tree, pair=("\ud83d", 1), names=frozenset({"\udead", "b"}))]

@@ -147,17 +147,17 @@ async def _asked(link: Link, capabilities: Any, ask: Any) -> Any:
             try:
                 await ask(self.client)
             except GuardError as error:
-                found.append(error)
+                answers.append(error)
             return PromptResponse(stop_reason="end_turn")
 
-    found: list[Any] = []
+    answers: list[Any] = []
     async with serving(link, Asking, ready=False) as peer:
         await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities})
         await peer.send(prompt(1))
         while (message := await peer.receive()).get("id") != 1:
-            found.append(message)
+            answers.append(message)
             await peer.send({"id": message["id"], "result": {"terminalId": "t", "content": "", "action": "cancel"}})
-    return found
+    return answers
 
 
 def _read(client: RemoteClient) -> Any:
@@ -196,13 +196,13 @@ def _url(client: RemoteClient) -> Any:
 async def test_rule_27_a_method_that_the_client_did_not_advertise_raises_and_sends_nothing(
     link: Link, capabilities: Any, ask: Any, missing: str | None
 ) -> None:
-    found = await _asked(link, capabilities, ask)
-    assert len(found) == 1
+    answers = await _asked(link, capabilities, ask)
+    assert len(answers) == 1
     if missing is None:
-        assert "method" in found[0]
+        assert "method" in answers[0]
     else:
-        assert isinstance(found[0], CapabilityError)
-        assert found[0].capability == missing
+        assert isinstance(answers[0], CapabilityError)
+        assert answers[0].capability == missing
 
 
 async def test_rule_27_only_an_existing_terminal_can_be_killed_or_released_without_a_capability(link: Link) -> None:
@@ -219,12 +219,12 @@ async def test_rule_27_only_an_existing_terminal_can_be_killed_or_released_witho
     async def asks(method: str, params: Any) -> str:
         """Call an extension method, and return the method that the agent calls then; `nothing` if a guard stops it."""
         await peer.send({"id": method, "method": method, "params": params})
-        asked = await peer.receive()
-        if "error" in asked:
+        reply = await peer.receive()
+        if "error" in reply:
             return "nothing"
-        await peer.send({"id": asked["id"], "result": {"terminalId": "t"}})
+        await peer.send({"id": reply["id"], "result": {"terminalId": "t"}})
         assert "result" in await peer.receive()
-        return str(asked["method"])
+        return str(reply["method"])
 
     async with serving(link, Running) as peer:
         await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"terminal": True}})
@@ -244,10 +244,10 @@ async def test_rule_28_a_relative_path_raises_and_sends_nothing(link: Link, path
         with pytest.raises(RelativePath, match="cwd"):
             await agent.session_new(cwd=path, mcp_servers=[])
         assert await peer.until_quiet() == []
-    found = await _asked(
+    answers = await _asked(
         link, {"fs": {"readTextFile": True}}, lambda client: client.fs_read_text_file(session_id="s", path=path)
     )
-    assert isinstance(found[0], RelativePath)
+    assert isinstance(answers[0], RelativePath)
 
 
 @pytest.mark.parametrize("path", ["/", "/a b", "C:\\x", "c:/x", "\\\\server\\share"])

@@ -79,9 +79,9 @@ def short(message: Any) -> str:
 
 
 async def sent(peer: Peer, count: int) -> list[str]:
-    found = [short(await peer.receive()) for _ in range(count)]
+    messages = [short(await peer.receive()) for _ in range(count)]
     assert await peer.until_quiet() == []
-    return found
+    return messages
 
 
 async def test_rule_17_updates_of_a_new_session_follow_its_response_in_order(link: Link) -> None:
@@ -182,8 +182,8 @@ async def test_rule_17_concurrent_creations_hold_their_own_updates(link: Link) -
         await peer.send({**CREATE, "id": "b", "params": {**NEW, "cwd": "/b"}})
         assert await sent(peer, 4) == ["_ready", "b", "b 1", "b 2"]
         await peer.send({"method": "_go", "id": "g"})
-        found = await sent(peer, 4)
-        assert [each for each in found if each != "g"] == ["a", "a 1", "a 2"]
+        messages = await sent(peer, 4)
+        assert [item for item in messages if item != "g"] == ["a", "a 1", "a 2"]
 
 
 async def test_rule_17_sending_beyond_the_limit_raises_and_the_rest_is_sent(link: Link) -> None:
@@ -240,8 +240,8 @@ async def test_rule_17_updates_of_a_forked_session_follow_its_response(link: Lin
 
     async with serving(link, Forking, side=UNSTABLE_AGENT_SIDE) as peer:
         await peer.send({"id": "f", "method": "session/fork", "params": {**NEW, "sessionId": "old"}})
-        found = [await peer.receive() for _ in range(3)]
-    assert [message.get("id") or message["params"]["sessionId"] for message in found] == ["old", "f", "fork"]
+        messages = [await peer.receive() for _ in range(3)]
+    assert [message.get("id") or message["params"]["sessionId"] for message in messages] == ["old", "f", "fork"]
 
 
 async def test_rule_17_a_client_handles_the_updates_after_it_has_the_session() -> None:

@@ -87,7 +87,7 @@ async def client_side(agent: Any, peer: Peer) -> None:
     id = (await peer.receive())["id"]
     await peer.send(update("s", "1"), FUTURE, update("s", "2"), {"id": id, "result": {"stopReason": "end_turn"}})
     assert (await call).stop_reason == "end_turn"
-    assert [text_of(each) for each in handler.updates] == ["1", "2"]
+    assert [text_of(received) for received in handler.updates] == ["1", "2"]
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
@@ -177,15 +177,15 @@ class RaisingTypeError(PlainAgent):
 async def test_rule_30_the_log_says_how_to_write_a_handler_with_a_wrong_signature(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    said = "Handlers are `async def` methods with one argument"
+    advice = "Handlers are `async def` methods with one argument"
     async with calling(link, NotAsynchronous) as (_, peer):
         await peer.send(update("s", "1"))
         await peer.until_quiet()
-    assert said in caplog.text
+    assert advice in caplog.text
     for agent, expected in (WrongArguments, True), (RaisingTypeError, False):
         caplog.clear()
         async with serving(link, agent) as peer:
             await peer.send(prompt(1))
             assert (await peer.receive())["error"]["code"] == -32603
-        assert (said in caplog.text) is expected
+        assert (advice in caplog.text) is expected
         assert "TypeError" in caplog.text

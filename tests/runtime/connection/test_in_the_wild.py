@@ -61,8 +61,8 @@ async def test_both_sides_number_their_ids_from_0(link: Link) -> None:
 
     async with serving(link, Asking) as peer:
         await peer.send(*(prompt(id, f"s{id}") for id in range(3)))
-        asked = [(await peer.receive())["id"] for _ in range(3)]
-        assert asked == [0, 1, 2]
+        ids = [(await peer.receive())["id"] for _ in range(3)]
+        assert ids == [0, 1, 2]
         for id, reason in ((2, "refusal"), (0, "end_turn"), (1, "max_tokens")):
             await peer.send({"id": id, "result": reason})
             assert await peer.receive() == {"jsonrpc": "2.0", "id": id, "result": {"stopReason": reason}}

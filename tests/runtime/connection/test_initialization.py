@@ -76,9 +76,9 @@ async def test_rule_25_messages_behind_initialize_wait_for_its_response_in_order
         assert await peer.until_quiet() == []
         assert agents[0].order == []
         await peer.send({"id": "go", "method": "_go"})
-        found = [await peer.receive() for _ in range(4)]
-        assert [message["id"] for message in found][:2] in (["go", "i"], ["i", "go"])
-        assert {message["id"] for message in found[2:]} == {"n", "p"}
+        answers = [await peer.receive() for _ in range(4)]
+        assert [message["id"] for message in answers][:2] in (["go", "i"], ["i", "go"])
+        assert {message["id"] for message in answers[2:]} == {"n", "p"}
         await peer.until_quiet()
     assert agents[0].order[0] == "session/new"
     assert agents[0].order[-1] == "session/cancel"
@@ -174,8 +174,8 @@ async def test_rule_25_an_agent_may_call_its_client_inside_initialize(link: Link
         assert [(await peer.receive())["id"] for _ in range(2)] == ["i", "n"]
 
 
-@pytest.mark.parametrize("most", [1, 3])
-async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initialize(link: Link, most: int) -> None:
+@pytest.mark.parametrize("limit", [1, 3])
+async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initialize(link: Link, limit: int) -> None:
     agents: list[Gated] = []
 
     def factory(client: Any) -> Gated:
@@ -185,11 +185,11 @@ async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initi
     def count(direction: str, line: bytes, time: float) -> None:
         nonlocal received
         received += direction == "in"
-        if received > most:
+        if received > limit:
             early.set()
 
     received, early = 0, asyncio.Event()
-    async with serving(link, factory, ready=False, high_water_messages=most, on_frame=count) as peer:
+    async with serving(link, factory, ready=False, high_water_messages=limit, on_frame=count) as peer:
         sent = asyncio.create_task(peer.send(BEGIN, *(prompt(n) for n in range(200))))
         await early.wait()
         agents[0].gate.set()

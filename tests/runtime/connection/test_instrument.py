@@ -59,7 +59,7 @@ async def test_a_handler_runs_inside_and_so_does_what_it_sends(link: Link) -> No
         "leave out session/update",
         "leave in session/prompt",
     ]
-    described = [(each.id, each.session, each.method and each.method.wire) for each in recorder.messages]
+    described = [(message.id, message.session, message.method and message.method.wire) for message in recorder.messages]
     assert described == [("a", "s1", "session/prompt"), (None, "s1", "session/update")]
     assert recorder.messages[0].params.session_id == "s1"
 
@@ -114,8 +114,8 @@ async def test_handlers_of_notifications_run_inside_in_order(link: Link) -> None
         await peer.until_quiet()
     wires = ["session/update", "_note", "session/update"]
     assert recorder.events == [f"{step} in {wire}" for wire in wires for step in ("enter", "leave")]
-    assert [each.method and each.method.wire for each in recorder.messages] == [wires[0], None, wires[2]]
-    assert [each.session for each in recorder.messages] == ["s1", "s1", "s1"]
+    assert [message.method and message.method.wire for message in recorder.messages] == [wires[0], None, wires[2]]
+    assert [message.session for message in recorder.messages] == ["s1", "s1", "s1"]
 
 
 class Ping(Model):
@@ -157,7 +157,7 @@ async def test_its_exceptions_are_those_of_the_call_or_the_handler(
         assert (await peer.call("_ping"))["error"]["code"] == -32603
         await peer.send({"method": "_note"})
         await peer.until_quiet()
-    assert [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR] == [
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR] == [
         "The handler of _ping failed",
         "The handler of _note failed",
     ]

@@ -45,5 +45,5 @@ def test_rules_8_to_22_hold_for_random_interleavings(side: str, start: int) -> N
 async def _run(interleaving: type[Interleaving], seed: int) -> None:
     async with asyncio.timeout(DEADLINE):
         await interleaving(seed).run()
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    assert not left, f"Tasks that still run: {left}"
+    running = asyncio.all_tasks() - {asyncio.current_task()}
+    assert not running, f"Tasks that still run: {running}"

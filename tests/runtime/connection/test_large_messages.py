@@ -61,7 +61,7 @@ async def test_rule_18_the_end_of_input_is_noticed_while_a_large_prompt_runs() -
     async with serving(LINKS["memory"], Endless, eof_grace=0.01, high_water_bytes=MARK) as peer:
         await peer.send(large_prompt(1))
         await peer.end()
-        assert [each["result"] for each in await peer.rest()] == [CANCELLED]
+        assert [answer["result"] for answer in await peer.rest()] == [CANCELLED]
 
 
 async def test_rule_18_cancellations_act_with_more_requests_in_flight_than_the_mark(link: Link) -> None:

@@ -168,8 +168,8 @@ async def test_rule_19_every_kind_of_timeout_cancels_the_turn(link: Link) -> Non
             limits[-1].reschedule(0)
             with pytest.raises((TimeoutError, ExceptionGroup)):
                 await task
-            found = [(await peer.receive())["method"] for _ in range(2)]
-            assert found == ["session/cancel", "$/cancel_request"]
+            methods = [(await peer.receive())["method"] for _ in range(2)]
+            assert methods == ["session/cancel", "$/cancel_request"]
 
 
 async def test_rule_19_permission_requests_of_a_cancelled_turn_are_answered_cancelled(link: Link) -> None:
@@ -180,9 +180,9 @@ async def test_rule_19_permission_requests_of_a_cancelled_turn_are_answered_canc
         await peer.send(ask("before"), ask("other", "s2"))
         assert await peer.until_quiet() == []
         task.cancel()
-        found = [await peer.receive() for _ in range(3)]
-        assert found[0]["method"] == "session/cancel"
-        assert {"jsonrpc": "2.0", "id": "before", "result": CANCELLED} in found
+        messages = [await peer.receive() for _ in range(3)]
+        assert messages[0]["method"] == "session/cancel"
+        assert {"jsonrpc": "2.0", "id": "before", "result": CANCELLED} in messages
         await peer.send(ask("during"))
         assert await peer.receive() == {"jsonrpc": "2.0", "id": "during", "result": CANCELLED}
         assert Thinking.asked == 2

@@ -105,6 +105,7 @@ async def test_rule_22_closing_ends_a_handler_that_ignores_its_cancellation(
         assert [message["result"] for message in await peer.rest()] == [{"stopReason": "cancelled"}]
     assert "did not end" in caplog.text
     assert [task is not None and task.done() for task in tasks] == [True]
+    assert "asyncio" not in [record.name for record in caplog.records]
 
 
 async def test_rule_22_closing_ends_a_notification_handler_that_ignores_its_cancellation(link: Link) -> None:

@@ -63,7 +63,7 @@ async def test_rule_15_notifications_are_handled_in_order_even_if_tasks_are_eage
         await peer.end()
         await agent.wait_closed()
         handler: Any = agent.handler
-        assert [text_of(each) for each in handler.updates] == ["0", "1", "2", "3", "4"]
+        assert [text_of(received) for received in handler.updates] == ["0", "1", "2", "3", "4"]
 
 
 async def test_rule_15_a_handler_that_cancels_itself_interrupts_no_other(link: Link) -> None:
@@ -84,7 +84,7 @@ async def test_rule_15_a_handler_that_cancels_itself_interrupts_no_other(link: L
         await peer.send(*updates, {"id": id, "result": {"stopReason": "end_turn"}})
         await turn
         handler: Any = agent.handler
-        assert [text_of(each) for each in handler.updates] == ["0", "2", "3"]
+        assert [text_of(received) for received in handler.updates] == ["0", "2", "3"]
 
 
 async def test_rule_15_sessions_do_not_wait_for_each_other(link: Link) -> None:
@@ -153,9 +153,9 @@ async def test_rule_16_a_call_from_inside_a_notification_handler_does_not_deadlo
     async with calling(link, Reentrant) as (_, peer):
         await peer.send(update("s", "1"), update("s", "2"))
         for mode in ("1", "2"):
-            asked = await peer.receive()
-            assert asked["params"]["modeId"] == mode
-            await peer.send({"id": asked["id"], "result": {"_meta": {"mode": mode}}})
+            request = await peer.receive()
+            assert request["params"]["modeId"] == mode
+            await peer.send({"id": request["id"], "result": {"_meta": {"mode": mode}}})
         await done.wait()
         assert answers == [{"mode": "1"}, {"mode": "2"}]
 

@@ -71,7 +71,7 @@ async def test_rule_26_a_version_1_agent_answers_a_higher_version_with_1(link: L
 async def test_rule_26_a_version_2_agent_refuses_a_lower_version(link: Link, params: Any) -> None:
     async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
         await peer.send({**BEGIN, "params": params}, CREATE)
-        answers = {each["id"]: each for each in [await peer.receive(), await peer.receive()]}
+        answers = {message["id"]: message for message in [await peer.receive(), await peer.receive()]}
         assert answers["i"]["error"]["code"] == -32022
         assert answers["i"]["error"]["data"] == {"requested": params["protocolVersion"], "supported": [2]}
         assert answers["n"]["error"]["code"] == -32600

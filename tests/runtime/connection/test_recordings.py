@@ -37,12 +37,12 @@ class Replay:
     def __init__(self, side: Any) -> None:
         self._side = side
         self._calls: dict[Any, tuple[Any, asyncio.Task[Any]]] = {}
-        self._asked: dict[str, list[asyncio.Future[Any]]] = {}
+        self._responses: dict[str, list[asyncio.Future[Any]]] = {}
         self._unanswered: dict[Any, tuple[Any, asyncio.Future[Any]]] = {}
         self._answers: dict[Any, Any] = {}
         self._sent: list[Any] = []
-        self._told: list[Any] = []
-        self._to_tell: list[Any] = []
+        self._received: list[Any] = []
+        self._expected: list[Any] = []
         self.remote: Any = None
         self.peer: Any = None
         self.invalid: list[Any] = []
@@ -67,7 +67,7 @@ class Replay:
         params = params_adapter(method).validate_json(json.dumps(message.get("params", {})))
         call = asyncio.create_task((self.remote.request if "id" in message else self.remote.notify)(params))
         if "id" not in message:
-            self._to_tell.append(message)
+            self._expected.append(message)
             await call
             return
         await self._until(lambda: self._sent)
@@ -80,9 +80,9 @@ class Replay:
         method = message.get("method")
         if method is not None:
             if "id" in message and method in self._side.requests:
-                asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-                self._asked.setdefault(method, []).append(asked)
-                self._unanswered[message["id"]] = self._side.requests[method], asked
+                response: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+                self._responses.setdefault(method, []).append(response)
+                self._unanswered[message["id"]] = self._side.requests[method], response
             await self.peer.send(message)
         elif message["id"] in self._calls:
             id, call = self._calls.pop(message["id"])
@@ -95,22 +95,22 @@ class Replay:
 
     async def end(self) -> None:
         """Check the order of notifications in each session, and cancel requests without a recorded response."""
-        await self._until(lambda: len(self._told) == len(self._to_tell))
-        assert _by_session(self._told) == _by_session(self._to_tell)
+        await self._until(lambda: len(self._received) == len(self._expected))
+        assert _by_session(self._received) == _by_session(self._expected)
         for _, call in self._calls.values():
             call.cancel()
-        for _, asked in self._unanswered.values():
-            asked.cancel()
+        for _, response in self._unanswered.values():
+            response.cancel()
 
     async def _answer(self, message: Any) -> None:
         if message["id"] not in self._unanswered:
             return
-        method, asked = self._unanswered.pop(message["id"])
+        method, response = self._unanswered.pop(message["id"])
         if "error" in message:
-            asked.set_exception(RequestError(**message["error"]))
+            response.set_exception(RequestError(**message["error"]))
         else:
             result = json.dumps(message["result"] or {}).encode()
-            asked.set_result(build_result(method, result))
+            response.set_result(build_result(method, result))
         await self._until(lambda: message["id"] in self._answers)
         answer = self._answers.pop(message["id"])
         assert (answer.get("result"), answer.get("error")) == (
@@ -122,13 +122,13 @@ class Replay:
         while not is_there():
             received = await self.peer.receive()
             if "method" in received:
-                (self._sent if "id" in received else self._told).append(received)
+                (self._sent if "id" in received else self._received).append(received)
             else:
                 self._answers[received["id"]] = received
 
     def _handle(self, method: Any) -> Any:
         async def handle(_: Any, request: Any, /) -> Any:
-            return await self._asked[method.wire].pop(0)
+            return await self._responses[method.wire].pop(0)
 
         return handle
 
@@ -140,10 +140,12 @@ class Replay:
 
 
 def _by_session(notifications: list[Any]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for each in notifications:
-        found.setdefault(each["params"]["sessionId"], []).append((each["method"], each["params"]))
-    return found
+    by_session: dict[str, list[Any]] = {}
+    for notification in notifications:
+        by_session.setdefault(notification["params"]["sessionId"], []).append(
+            (notification["method"], notification["params"])
+        )
+    return by_session
 
 
 @pytest.mark.parametrize("role", DIRECTIONS)

@@ -59,12 +59,12 @@ async def test_rule_13_an_error_response_raises_the_remote_error_for_its_code(li
         await peer.send({"id": (await peer.receive())["id"], "error": error})
         with pytest.raises(RemoteError) as caught:
             await call
-    found = caught.value
-    assert isinstance(found, getattr(acp_runtime, CLASSES.get(code, "RequestError")))
-    for each in (found, copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
-        assert type(each) is type(found)
-        assert (each.code, each.message, each.data) == (code, "m", {"d": [1]})
-        assert str(each) == str(found)
+    raised = caught.value
+    assert isinstance(raised, getattr(acp_runtime, CLASSES.get(code, "RequestError")))
+    for error in (raised, copy.copy(raised), copy.deepcopy(raised), pickle.loads(pickle.dumps(raised))):
+        assert type(error) is type(raised)
+        assert (error.code, error.message, error.data) == (code, "m", {"d": [1]})
+        assert str(error) == str(raised)
 
 
 @pytest.mark.parametrize("code", [*CLASSES, 7])

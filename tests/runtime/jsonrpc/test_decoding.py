@@ -44,13 +44,13 @@ INVALID = {
 def test_rule_12_an_invalid_notification_is_decoded_with_its_json_and_its_errors(name: str) -> None:
     decoder = _client()
     for _ in range(2):  # the first message takes a different path, because the schema is not built yet
-        found = decoder.decode(message(method="session/update", params=INVALID[name]))
-        assert isinstance(found, InvalidNotification)
-        assert (found.method, found.params) == ("session/update", INVALID[name])
-        assert found.error.code == -32602
-        assert all(each.keys() == {"path", "message"} for each in found.error.data["errors"])
-        assert found.error.data["errors"]
-        assert "hunter2" not in json.dumps(found.error.data)
+        decoded = decoder.decode(message(method="session/update", params=INVALID[name]))
+        assert isinstance(decoded, InvalidNotification)
+        assert (decoded.method, decoded.params) == ("session/update", INVALID[name])
+        assert decoded.error.code == -32602
+        assert all(fault.keys() == {"path", "message"} for fault in decoded.error.data["errors"])
+        assert decoded.error.data["errors"]
+        assert "hunter2" not in json.dumps(decoded.error.data)
 
 
 # Frames without a method are responses, valid or not, unless they have params and no result or error.
@@ -77,28 +77,39 @@ FRAMES: dict[str, tuple[dict[str, Any], type]] = {
 def test_rule_4_a_frame_without_a_method_is_a_response_or_is_refused(name: str) -> None:
     members, expected = FRAMES[name]
     for extra in ({}, {"x": "cut \ud83d"}):
-        found = _agent().decode(message(**members, **extra))
-        assert type(found) is expected
-        if isinstance(found, Refused):
-            assert (found.error.code, found.id) == (-32600, None)
+        decoded = _agent().decode(message(**members, **extra))
+        assert type(decoded) is expected
+        if isinstance(decoded, Refused):
+            assert (decoded.error.code, decoded.id) == (-32600, None)
 
 
-NOT_A_MESSAGE = (
-    *("[]", '[{"jsonrpc":"2.0","id":1,"method":"a"}]', "17", "null", '"hello"', "{}", '{"id":1}'),
-    *('{"id":1,"method":"session/prompt"}', '{"jsonrpc":"1.0","id":1,"method":"a"}', '{"jsonrpc":2.0,"method":"a"}'),
-    *('{"jsonrpc":"2.0","id":1,"method":5}', '{"jsonrpc":"2.0","id":1.5,"method":"a"}', '{"jsonrpc":"2.0"}'),
-    *('{"jsonrpc":"2.0","id":{},"method":"a"}', '{"jsonrpc":"2.0","id":1e999,"method":"_x"}'),
+NOT_A_MESSAGE = [
+    "[]",
+    '[{"jsonrpc":"2.0","id":1,"method":"a"}]',
+    "17",
+    "null",
+    '"hello"',
+    "{}",
+    '{"id":1}',
+    '{"id":1,"method":"session/prompt"}',
+    '{"jsonrpc":"1.0","id":1,"method":"a"}',
+    '{"jsonrpc":2.0,"method":"a"}',
+    '{"jsonrpc":"2.0","id":1,"method":5}',
+    '{"jsonrpc":"2.0","id":1.5,"method":"a"}',
+    '{"jsonrpc":"2.0"}',
+    '{"jsonrpc":"2.0","id":{},"method":"a"}',
+    '{"jsonrpc":"2.0","id":1e999,"method":"_x"}',
     '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":""},"result":1}',
     '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"error":null}',
-)
+]
 
 
-async def test_rule_4_json_that_is_no_message_is_refused_without_closing(link: Link) -> None:
+async def test_rule_4_json_that_is_not_a_message_is_refused_without_closing(link: Link) -> None:
     refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
     async with serving(link) as peer:
-        for each in NOT_A_MESSAGE:
-            await peer.send(each.encode() + b"\n")
-            assert await peer.receive() == refusal, each
+        for sent in NOT_A_MESSAGE:
+            await peer.send(sent.encode() + b"\n")
+            assert await peer.receive() == refusal, sent
         assert await peer.until_quiet() == []
 
 
@@ -111,10 +122,10 @@ def test_rule_9_an_unreadable_line_that_begins_like_a_response_names_its_call(na
         line = json.dumps({**head, name: content}, separators=separators).encode()
         shown = line.index(name.encode()) + len(name) + 1
         for end in range(len(line)):
-            found = _client().decode(line[:end])
-            assert isinstance(found, Refused)
-            assert (found.id, found.error.code) == (None, -32700)
-            assert found.response_to == (31 if end >= shown else None), line[:end]
+            decoded = _client().decode(line[:end])
+            assert isinstance(decoded, Refused)
+            assert (decoded.id, decoded.error.code) == (None, -32700)
+            assert decoded.response_to == (31 if end >= shown else None), line[:end]
 
 
 @pytest.mark.parametrize(
@@ -131,9 +142,9 @@ def test_rule_9_an_unreadable_line_that_begins_like_a_response_names_its_call(na
     ],
 )
 def test_rule_3_any_other_unreadable_line_names_no_call(head: bytes) -> None:
-    found = _client().decode(head + b"NaN}")
-    assert isinstance(found, Refused)
-    assert (found.id, found.error.code, found.response_to) == (None, -32700, None)
+    decoded = _client().decode(head + b"NaN}")
+    assert isinstance(decoded, Refused)
+    assert (decoded.id, decoded.error.code, decoded.response_to) == (None, -32700, None)
 
 
 @pytest.mark.parametrize("id", ["1.0", "1.5", "true", "[]", "-1e0"])
@@ -154,8 +165,8 @@ def test_rule_4_a_null_id_is_an_id_only_where_the_schema_says_so(method: str, cu
     line = message(id=None, method=method, params={"sessionId": "s", "prompt": [{"type": "text", "text": "x"}]}, **cut)
     decoder, draft = _agent(), Decoder(v2.AGENT_REQUESTS, v2.AGENT_NOTIFICATIONS)
     for _ in range(2):
-        found = decoder.decode(line)
-        assert isinstance(found, IncomingRequest) or (isinstance(found, Refused) and found.error.code == -32601)
+        decoded = decoder.decode(line)
+        assert isinstance(decoded, IncomingRequest) or (isinstance(decoded, Refused) and decoded.error.code == -32601)
         refused = draft.decode(line)
         assert isinstance(refused, Refused)
         assert (refused.id, refused.error.code) == (None, -32600)
@@ -168,28 +179,28 @@ def test_rule_12_a_mapping_of_invalid_values_is_refused_at_the_first_one() -> No
     params = (
         b'{"mode":"form","sessionId":"s","message":"x","requestedSchema":{"type":"object","properties":{%b}}}' % bad
     )
-    found = _client().decode(message(id=1, method="elicitation/create", params=params))
-    assert isinstance(found, Refused)
-    paths = [each["path"] for each in found.error.data["errors"]]
+    decoded = _client().decode(message(id=1, method="elicitation/create", params=params))
+    assert isinstance(decoded, Refused)
+    paths = [fault["path"] for fault in decoded.error.data["errors"]]
     assert "form.requestedSchema.properties.key 0" in paths
     assert not any("key 1" in path for path in paths)
 
 
 def test_rule_12_paths_do_not_contain_labels_of_union_members() -> None:
     server = {"name": "x", "command": "/x", "args": "hunter2", "env": []}
-    found = _agent().decode(message(id=1, method="session/new", params={"cwd": "/", "mcpServers": [server]}))
-    assert isinstance(found, Refused)
-    errors = found.error.data["errors"]
+    decoded = _agent().decode(message(id=1, method="session/new", params={"cwd": "/", "mcpServers": [server]}))
+    assert isinstance(decoded, Refused)
+    errors = decoded.error.data["errors"]
     assert {"path": "mcpServers.0.args", "message": "Input should be a valid array"} in errors
-    assert not any("<" in each["path"] or "null" in each["message"] for each in errors)
+    assert not any("<" in fault["path"] or "null" in fault["message"] for fault in errors)
 
 
 def test_rule_12_paths_contain_the_received_keys() -> None:
     values = {CUT: 5, "\ud800" * 400: 5}
     params = {"cwd": "/", "mcpServers": [{"type": "http", "name": values, "url": 1, "headers": [values]}]}
-    found = _agent().decode(message(id=1, method="session/new", params=params))
-    assert isinstance(found, Refused)
-    paths = [each["path"] for each in found.error.data["errors"]]
+    decoded = _agent().decode(message(id=1, method="session/new", params=params))
+    assert isinstance(decoded, Refused)
+    paths = [fault["path"] for fault in decoded.error.data["errors"]]
     assert "mcpServers.0.http.url" in paths
     assert not any("\ufdd0" in path for path in paths)
 
@@ -228,7 +239,7 @@ def test_the_first_message_of_a_method_takes_no_more_memory_than_the_next() -> N
 
 def test_rule_12_threads_that_share_a_decoder_decode_the_first_messages_of_all_methods() -> None:
     decoder, lines = _agent(), [message(id=1, method=wire) for wire in methods.AGENT_REQUESTS]
-    expected = [type(each) for each in map(_agent().decode, lines)]
+    expected = [type(message) for message in map(_agent().decode, lines)]
     with ThreadPoolExecutor(8) as threads:
-        for found in [threads.submit(lambda: [type(decoder.decode(each)) for each in lines]) for _ in range(8)]:
-            assert found.result(30) == expected
+        for decoded in [threads.submit(lambda: [type(decoder.decode(sent)) for sent in lines]) for _ in range(8)]:
+            assert decoded.result(30) == expected

@@ -94,7 +94,7 @@ def test_rule_30_each_dropped_value_is_logged_at_debug(case: str, caplog: pytest
     method, params, expected = PARAMS[case]
     with caplog.at_level(DEBUG, "acp_runtime"):
         decode("v1", method, params)
-    assert caplog.messages == [f"Dropped params.{each}" for each in expected]
+    assert caplog.messages == [f"Dropped params.{path}" for path in expected]
     assert {record.levelno for record in caplog.records} <= {DEBUG}
     assert "secret" not in caplog.text
 
@@ -112,5 +112,5 @@ async def test_rule_30_dropped_values_of_a_result_are_logged(link: Link, caplog:
             id = (await peer.receive())["id"]
             await peer.send({"id": id, "result": {"sessionId": "s", "configOptions": [{"id": "secret"}]}})
             await call
-    ours = [each.getMessage() for each in caplog.records if each.name.startswith("acp_runtime")]
+    ours = [record.getMessage() for record in caplog.records if record.name.startswith("acp_runtime")]
     assert ours == ["Dropped result.configOptions.0 of session/new: an invalid dict"]

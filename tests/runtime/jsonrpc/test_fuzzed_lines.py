@@ -14,13 +14,13 @@ from tests.support.scale import count
 
 @pytest.mark.slow
 def test_rule_3_every_kind_of_json_is_decoded_as_by_a_strict_parser() -> None:
-    for each in generated():
-        check(each)
+    for sent in generated():
+        check(sent)
 
 
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.parametrize("seed", range(count(2, 200)))
 def test_rule_3_mutated_messages_are_decoded_as_by_a_strict_parser(seed: int) -> None:
-    for each in islice(mutations(seed, MESSAGES), 1500):
-        check(each)
+    for sent in islice(mutations(seed, MESSAGES), 1500):
+        check(sent)

@@ -49,7 +49,7 @@ def _not_finite(number: float) -> dict[str, Any]:
         "in an object": {"x": {"y": number}, "z": None},
         "in a tuple": (number,),
         "in a set": {number},
-        "in a generator": (each for each in [number]),
+        "in a generator": (value for value in [number]),
         "in a dataclass": Plain(number),
         "in a dataclass of pydantic": Validated(number),
         "in a model": Measure(value=number),

@@ -70,8 +70,8 @@ async def test_rule_3_an_update_that_is_not_json_does_not_affect_other_updates(l
     chunk = b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"},"_meta":{"x":%b}}'
     async with calling(link, Client) as (_, peer):
         sent = message(method="session/update", params=b'{"sessionId":"s","update":%b}' % (chunk % b'"hunter2"'))
-        for each in (sent, *(damage(sent) for damage in DAMAGE.values()), sent):
-            await peer.send(each + b"\n")
+        for variant in (sent, *(damage(sent) for damage in DAMAGE.values()), sent):
+            await peer.send(variant + b"\n")
         responses = [await peer.receive() for _ in DAMAGE]
         assert responses == [{"jsonrpc": "2.0", "id": None, "error": PARSE_ERROR}] * len(DAMAGE)
         assert (await peer.call("_count"))["result"] == 2

@@ -10,5 +10,5 @@ from tests.support.models.profiles import PROFILES, Profile
 
 @pytest.fixture(params=[PROFILES[0], PROFILES[-1]], ids=lambda profile: profile.package)
 def profile(request: pytest.FixtureRequest) -> Profile:
-    found: Profile = request.param
-    return found
+    chosen: Profile = request.param
+    return chosen

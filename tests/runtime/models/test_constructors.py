@@ -61,7 +61,7 @@ def test_a_misspelt_keyword_raises_unless_the_class_is_open(samples: Samples) ->
 
 def test_json_keys_are_not_keywords(samples: Samples) -> None:
     for _, cls, arguments in constructor_calls(samples):
-        for name in [each for each in arguments if each != json_key(cls, each)]:
+        for name in [name for name in arguments if name != json_key(cls, name)]:
             key = json_key(cls, name)
             renamed = {**arguments, key: arguments[name]}
             del renamed[name]
@@ -88,7 +88,7 @@ def test_an_invalid_list_item_raises(samples: Samples) -> None:
     for sample, cls, arguments in constructor_calls(samples):
         for name, value in arguments.items():
             items = sample.shape.properties[json_key(cls, name)].get("items")
-            for wrong in [each for each in WRONG if items and not samples.oracle.is_valid(items, each)]:
+            for wrong in [wrong for wrong in WRONG if items and not samples.oracle.is_valid(items, wrong)]:
                 tried += 1
                 assert raises(cls, {**arguments, name: [*(value or []), wrong]}), (cls, name, wrong)
     assert tried > 100
@@ -115,4 +115,4 @@ def test_parsing_tolerates_a_value_that_the_constructor_refuses(profile: Profile
 
 def takes_any_json(samples: Samples, sample: Sample, cls: type[Model], name: str) -> bool:
     schema = sample.shape.properties[json_key(cls, name)]
-    return all(samples.oracle.is_valid(schema, each) for each in WRONG)
+    return all(samples.oracle.is_valid(schema, wrong) for wrong in WRONG)

@@ -138,17 +138,17 @@ def test_decoded_json_and_json_give_equal_values(samples: Samples) -> None:
 def test_decoded_json_is_accepted_exactly_where_json_is(profile: Profile) -> None:
     from tests.support.models.outcomes import outcomes
 
-    for each in outcomes(profile):
-        if not isinstance(each.instance, (dict, list)):  # Python scalars follow Python's rules
+    for outcome in outcomes(profile):
+        if not isinstance(outcome.instance, (dict, list)):  # Python scalars follow Python's rules
             continue
-        adapter = profile.adapter(each.definition)
+        adapter = profile.adapter(outcome.definition)
         try:
-            value = adapter.validate_python(each.instance)
+            value = adapter.validate_python(outcome.instance)
         except ValidationError:
-            assert not each.accepted, each
+            assert not outcome.accepted, outcome
         else:
-            assert each.accepted, each
-            assert same_json(json.loads(adapter.dump_json(value)), each.dumped), each
+            assert outcome.accepted, outcome
+            assert same_json(json.loads(adapter.dump_json(value)), outcome.dumped), outcome
 
 
 def test_decoded_json_must_have_json_keys() -> None:
@@ -207,7 +207,7 @@ def test_every_model_and_every_union_has_a_json_schema(
     }
     adapters = {name: profile.adapter(name) for name in unions - profile.models.keys()}
     adapters |= {name: TypeAdapter(cls) for name, cls in profile.models.items()}
-    schemas, document = TypeAdapter.json_schemas([(name, mode, each) for name, each in adapters.items()])
+    schemas, document = TypeAdapter.json_schemas([(name, mode, adapter) for name, adapter in adapters.items()])
     assert {name for name, _ in schemas} == adapters.keys() >= unions
     for name, cls in profile.models.items():
         _check_json_schema(cls, schemas[name, mode], document["$defs"])

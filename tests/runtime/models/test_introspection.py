@@ -17,8 +17,12 @@ from tests.support.models.shapes import Samples
 def test_a_signature_has_a_keyword_for_each_field(profile: Profile) -> None:
     for cls in profile.models.values():
         parameters = inspect.signature(cls).parameters
-        shown = {each.name: each for each in parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD}
-        assert {each.kind for each in shown.values()} <= {inspect.Parameter.KEYWORD_ONLY}
+        shown = {
+            parameter.name: parameter
+            for parameter in parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        }
+        assert {parameter.kind for parameter in shown.values()} <= {inspect.Parameter.KEYWORD_ONLY}
         assert list(shown) == list(cls.model_fields)
         assert (len(shown) < len(parameters)) == issubclass(cls, OpenModel)
         for name, field in cls.model_fields.items():

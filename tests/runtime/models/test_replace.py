@@ -27,8 +27,8 @@ def _copied(model: Model, /, **changes: Any) -> Model:
 
 @pytest.fixture(params=[replace, _copied])
 def change(request: pytest.FixtureRequest) -> Change:
-    found: Change = request.param
-    return found
+    chosen: Change = request.param
+    return chosen
 
 
 def test_the_named_fields_have_other_values_and_the_model_is_unchanged(change: Change) -> None:
@@ -121,8 +121,10 @@ def test_copy_replace_does_the_same() -> None:
 
 def test_replacing_nothing_gives_the_same_json(profile: Profile) -> None:
     checked = 0
-    for each in outcomes(profile):
-        value = profile.adapter(each.definition).validate_json(json.dumps(each.instance)) if each.valid else None
+    for outcome in outcomes(profile):
+        value = (
+            profile.adapter(outcome.definition).validate_json(json.dumps(outcome.instance)) if outcome.valid else None
+        )
         if isinstance(value, Model):
             copied = replace(value)
             assert copied == value

@@ -70,14 +70,14 @@ class Remark(v1.ContentBlockText):
 def test_what_a_subclass_declares_has_its_effect_however_an_instance_is_made() -> None:
     given = {"type": "text", "text": " some "}
     dumped = {"text": "SOME", "type": "text", "rank": "1.", "size": 4}
-    made = [
+    instances = [
         Remark(text=" some "),
         Remark.model_validate(given),
         Remark.model_validate_json(json.dumps(given)),
         TypeAdapter(list[Remark]).validate_python([given])[0],
     ]
-    for value in made:
-        assert value == made[0]
+    for value in instances:
+        assert value == instances[0]
         assert (value.size, value._seen, value._noted) == (4, [3], "SOME")
         assert value.model_dump() == json.loads(value.model_dump_json()) == json.loads(dump(value)) == dumped
     for arguments in ({"text": "refused"}, {"text": "x", "rank": 10}):

@@ -18,14 +18,14 @@ from tests.support.models.shapes import Samples
 
 TEXT = v1.ContentBlockText(text="x")
 CALL = v1.ToolCall(tool_call_id="1", title="t")
-UPDATES = [each.__name__ for each in get_args(get_args(v1.SessionUpdate)[0])]
+UPDATES = [member.__name__ for member in get_args(get_args(v1.SessionUpdate)[0])]
 
 
 def errors_of(cls: Any, /, **arguments: Any) -> list[tuple[tuple[int | str, ...], str]]:
     with pytest.raises(ValidationError) as caught:
         cls(**arguments)
     assert caught.value.title == cls.__name__
-    return [(each["loc"], each["msg"]) for each in caught.value.errors()]
+    return [(error["loc"], error["msg"]) for error in caught.value.errors()]
 
 
 def test_a_wrong_value_of_any_argument_is_reported_at_its_name(samples: Samples) -> None:
@@ -33,13 +33,13 @@ def test_a_wrong_value_of_any_argument_is_reported_at_its_name(samples: Samples)
     for sample, cls, arguments in constructor_calls(samples):
         for name in arguments:
             schema = sample.shape.properties[json_key(cls, name)]
-            for wrong in [each for each in WRONG if not samples.oracle.is_valid(schema, each)]:
+            for wrong in [wrong for wrong in WRONG if not samples.oracle.is_valid(schema, wrong)]:
                 tried += 1
                 with pytest.raises(ValidationError) as caught:
                     cls(**{**arguments, name: wrong})
                 assert caught.value.title == cls.__name__
-                assert {each["loc"][0] for each in caught.value.errors()} == {name}
-                assert not any(str(step).startswith("[") for each in caught.value.errors() for step in each["loc"])
+                assert {error["loc"][0] for error in caught.value.errors()} == {name}
+                assert not any(str(step).startswith("[") for error in caught.value.errors() for step in error["loc"])
     assert tried > 1_000
 
 
@@ -137,8 +137,8 @@ def test_a_mistake_is_one_error_that_says_what_to_write(cls: Any, arguments: Any
 
 
 def test_every_mistake_is_reported() -> None:
-    found = errors_of(v1.ToolCall, title=None, content=5, raw_input=5, kind=7)
-    assert [loc for loc, _ in found] == [("tool_call_id",), ("title",), ("kind",), ("content",)]
+    reported = errors_of(v1.ToolCall, title=None, content=5, raw_input=5, kind=7)
+    assert [loc for loc, _ in reported] == [("tool_call_id",), ("title",), ("kind",), ("content",)]
 
 
 def test_a_wrong_value_for_a_union_of_scalars_lists_what_is_expected() -> None:
@@ -154,7 +154,7 @@ def test_invalid_json_is_reported_with_json_keys(validate: str) -> None:
         with pytest.raises(ValidationError) as caught:
             getattr(cls, validate)(json.dumps(value) if validate == "model_validate_json" else value)
         assert caught.value.title == cls.__name__
-        return [".".join(map(str, each["loc"])) for each in caught.value.errors()]
+        return [".".join(map(str, error["loc"])) for error in caught.value.errors()]
 
     assert paths(v1.SessionNotification, {"sessionId": 1, "update": {"sessionUpdate": "plan"}}) == [
         "sessionId",
@@ -194,7 +194,7 @@ def test_the_errors_that_a_peer_gets_are_those_of_the_intended_alternative(
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         cls.model_validate(value)
-    assert [each["path"] for each in explain(caught.value, 0)["errors"]] == expected
+    assert [fault["path"] for fault in explain(caught.value, 0)["errors"]] == expected
 
 
 def test_a_known_tag_for_an_unknown_variant_is_reported_with_the_tag() -> None:

@@ -86,12 +86,12 @@ async def test_a_decorator_above_or_below_keeps_the_mark() -> None:
 
 
 async def test_handlers_of_both_roles_handle_the_same_declaration() -> None:
-    got: list[str] = []
+    received: list[str] = []
 
     class Agent(PlainAgent):
         @handles(LOG)
         async def log(self, params: Text) -> None:
-            got.append(f"agent {params.text}")
+            received.append(f"agent {params.text}")
             await self.client.notify(LOG, Text(text="back"))
 
         @handles(PING)
@@ -101,7 +101,7 @@ async def test_handlers_of_both_roles_handle_the_same_declaration() -> None:
     class Logging(PlainClient):
         @handles(LOG)
         async def log(self, params: Text) -> None:
-            got.append(f"client {params.text}")
+            received.append(f"client {params.text}")
 
         @handles(PING)
         async def ping(self, params: Text) -> Text:
@@ -110,7 +110,7 @@ async def test_handlers_of_both_roles_handle_the_same_declaration() -> None:
     async with connect_in_process(Agent, Logging) as agent:
         await agent.notify(LOG, Text(text="there"))
         assert (await agent.call(PING, Text(text="a"))).text == "client a"
-    assert sorted(got) == ["agent there", "client back"]
+    assert sorted(received) == ["agent there", "client back"]
 
 
 def test_two_methods_for_one_name_are_refused() -> None:

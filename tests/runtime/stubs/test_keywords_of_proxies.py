@@ -36,7 +36,7 @@ def refused(method: str, **keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
     """Return the title of the error of a call, and the path and message of each mistake."""
     with pytest.raises(ValidationError) as caught:
         asyncio.run(getattr(RemoteAgent(Recorder()), method)(**keywords))
-    return caught.value.title, [(each["loc"], each["msg"]) for each in caught.value.errors()]
+    return caught.value.title, [(error["loc"], error["msg"]) for error in caught.value.errors()]
 
 
 def refused_option(**keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
@@ -54,7 +54,7 @@ def test_the_error_is_that_of_the_member_that_has_all_the_keywords() -> None:
     with pytest.raises(ValidationError) as caught:
         asyncio.run(RemoteClient(Recorder()).elicitation_create(url=5, **given))
     assert caught.value.title == "CreateElicitationRequestUrlSession"
-    assert [each["loc"] for each in caught.value.errors()] == [("url",)]
+    assert [error["loc"] for error in caught.value.errors()] == [("url",)]
 
 
 def test_a_keyword_that_no_member_has_is_reported_once() -> None:

@@ -52,11 +52,11 @@ def start_chain(command: str, *args: str) -> ProcessGroup:
 
 
 def read_until_all_run(pipe: FileIO) -> None:
-    seen = b""
-    while b"0" not in seen:
+    output = b""
+    while b"0" not in output:
         read = pipe.read(100)
-        assert read, f"They have ended, and had written {seen!r}."
-        seen += read
+        assert read, f"They have ended, and had written {output!r}."
+        output += read
 
 
 async def end(group: ProcessGroup) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 fcntl = pytest.importorskip("fcntl", reason="needs POSIX")
 
-from acp_runtime.transports.descriptors import FdReader
+from acp_runtime.transports.descriptors import FdReader  # noqa: E402 - not on Windows
 
 
 class _Received:

@@ -62,8 +62,8 @@ chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "te
 update = {"method": "session/update", "params": {"sessionId": "s1", "update": chunk}}
 ask = {"id": "q", "method": "session/request_permission"}
 ask["params"] = {"sessionId": "s1", "toolCall": {"toolCallId": "t"}, "options": []}
-for each in (*[update] * 20, ask, {"id": id, "result": {"stopReason": "end_turn"}}):
-    os.write(1, json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\\n")
+for message in (*[update] * 20, ask, {"id": id, "result": {"stopReason": "end_turn"}}):
+    os.write(1, json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\\n")
 """
 
 
@@ -96,9 +96,9 @@ async def test_rule_23_the_environment_is_inherited_and_extended(monkeypatch: py
     monkeypatch.setenv("SOME_API_KEY", "from outside")
     monkeypatch.setenv("OVERRIDDEN", "from outside")
     async with echo(env={"GIVEN": "1", "OVERRIDDEN": "2"}) as agent:
-        found = await agent.ext_request("_env")
-    assert (found["SOME_API_KEY"], found["OVERRIDDEN"], found["GIVEN"]) == ("from outside", "2", "1")
-    assert {**os.environ, **found} == found
+        environment = await agent.ext_request("_env")
+    assert (environment["SOME_API_KEY"], environment["OVERRIDDEN"], environment["GIVEN"]) == ("from outside", "2", "1")
+    assert {**os.environ, **environment} == environment
 
 
 @pytest.mark.parametrize("by_option", [True, False])
@@ -113,9 +113,9 @@ async def test_rule_23_a_selection_of_the_environment_can_be_inherited(
     monkeypatch.setenv("LC_SOMETHING", "C")
     keywords = {"options": Options(inherit_env=inherit)} if by_option else {"inherit_env": inherit}
     async with echo(env={"GIVEN": "1"}, **keywords) as agent:
-        found = await agent.ext_request("_env")
-    assert found["GIVEN"] == "1"
-    assert {"PATH", "LC_SOMETHING", "SOME_API_KEY"} & set(found) == names
+        environment = await agent.ext_request("_env")
+    assert environment["GIVEN"] == "1"
+    assert {"PATH", "LC_SOMETHING", "SOME_API_KEY"} & set(environment) == names
 
 
 async def test_rule_23_the_keyword_inherit_env_overrides_the_option(monkeypatch: pytest.MonkeyPatch) -> None:

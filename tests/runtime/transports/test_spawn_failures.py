@@ -187,7 +187,7 @@ async def main():
             thread.join()  # it may still have descriptors to close
         after = os.listdir("/proc/self/fd")
         assert after == before, (level, before, after)
-    assert found == sorted(found, key=lambda each: each != "error"), found
+    assert found == sorted(found, key=lambda outcome: outcome != "error"), found
     print(*set(found))
 
 asyncio.run(main())

@@ -42,7 +42,9 @@ def test_rule_6_no_pipe_of_a_running_agent_is_non_blocking() -> None:
     say(process, OPENING)
     hear(process.stdout)
     folder = Path(f"/proc/{process.pid}")
-    pipes = [each.name for each in folder.joinpath("fd").iterdir() if os.readlink(each).startswith("pipe:")]
+    pipes = [
+        descriptor.name for descriptor in folder.joinpath("fd").iterdir() if os.readlink(descriptor).startswith("pipe:")
+    ]
     assert pipes
     for name in pipes:
         flags = int(folder.joinpath("fdinfo", name).read_text().split("flags:")[1].split()[0], 8)
@@ -71,7 +73,7 @@ def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
     with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
         process = start("echo", stdin=stdin, stdout=stdout)
         _, err = close(process)
-    responses = [json.loads(each) for each in (tmp_path / "out").read_bytes().splitlines()]
+    responses = [json.loads(written) for written in (tmp_path / "out").read_bytes().splitlines()]
     assert [response["id"] for response in responses] == [0, 1], err
     assert process.returncode == 0
 
@@ -96,8 +98,8 @@ def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) ->
     except BrokenPipeError:
         out = b""
     if closed == "2":
-        messages = [json.loads(each) for each in out.splitlines()]
-        assert {each["id"] for each in messages if "id" in each} == {0, 1}
+        messages = [json.loads(written) for written in out.splitlines()]
+        assert {message["id"] for message in messages if "id" in message} == {0, 1}
     assert process.wait(100) is not None
 
 

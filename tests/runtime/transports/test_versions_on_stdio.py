@@ -50,7 +50,7 @@ def test_a_script_piped_in_whole_is_answered_in_the_version_it_asks_for() -> Non
     opening = line({"id": 0, "method": "initialize", "params": {"protocolVersion": 2, "info": info}})
     create = line({"id": 1, "method": "session/new", "params": {"cwd": "/"}})
     out, _ = process.communicate(EARLY + opening + create, timeout=100)
-    answers = [json.loads(each) for each in out.splitlines()]
-    assert [each["id"] for each in answers] == [5, 0, 1]
+    answers = [json.loads(written) for written in out.splitlines()]
+    assert [answer["id"] for answer in answers] == [5, 0, 1]
     assert answers[1]["result"]["protocolVersion"] == 2
     assert answers[2]["result"] == {"sessionId": "s1"}

@@ -163,7 +163,7 @@ class VendorAgent(PlainAgent):
         self.invalid.append((method, error.data))
 
 
-class Made:
+class RecordingFactory:
     """A factory that remembers the handler it made."""
 
     def __init__(self, factory: Callable[[Any], Any]) -> None:

@@ -45,12 +45,37 @@ NaN -NaN Infinity -Infinity +1 01 -01 1. .5 1e 1e+ 0x1 1_0 -- - + 1a nul tru fal
 ] } : , [} {] [" {" {"a":"
 """
 BYTE_VALUES = [
-    *(b" 1 ", b"\t[ ]\t", b"\x00", b"\xef\xbb\xbf1", b"\xff\xfe", b"1\x00", b"\xc2\xa01", b"\x0b1", b"\x0c"),
-    *(b'"\x7f"', b'"\xc3\xa9"', b'"\xf0\x9f\x98\x80"', b'"\xe2\x80\xa8"', b'"\x00"', b'"\x1f"', b'"\t"'),
-    *(b'"\xff"', b'"\xc3("', b'"\xed\xa0\x80"', b'"\xf4\x90\x80\x80"'),
-    *(b'"\xef\xb7\x90"', b'["\xef\xb7\x90d83d"]', b'{"\xef\xb7\x90d83d":"\\ufdd0d83d"}'),
-    *(b"9" * 4300, b"9" * 4301, b"-" + b"9" * 6000, b"1." + b"3" * 5000),
-    *(b"[" * 150 + b"]" * 150, b"[" * 600 + b"]" * 600, b'{"a":' * 400 + b"1" + b"}" * 400, b"[" * 3000),
+    b" 1 ",
+    b"\t[ ]\t",
+    b"\x00",
+    b"\xef\xbb\xbf1",
+    b"\xff\xfe",
+    b"1\x00",
+    b"\xc2\xa01",
+    b"\x0b1",
+    b"\x0c",
+    b'"\x7f"',
+    b'"\xc3\xa9"',
+    b'"\xf0\x9f\x98\x80"',
+    b'"\xe2\x80\xa8"',
+    b'"\x00"',
+    b'"\x1f"',
+    b'"\t"',
+    b'"\xff"',
+    b'"\xc3("',
+    b'"\xed\xa0\x80"',
+    b'"\xf4\x90\x80\x80"',
+    b'"\xef\xb7\x90"',
+    b'["\xef\xb7\x90d83d"]',
+    b'{"\xef\xb7\x90d83d":"\\ufdd0d83d"}',
+    b"9" * 4300,
+    b"9" * 4301,
+    b"-" + b"9" * 6000,
+    b"1." + b"3" * 5000,
+    b"[" * 150 + b"]" * 150,
+    b"[" * 600 + b"]" * 600,
+    b'{"a":' * 400 + b"1" + b"}" * 400,
+    b"[" * 3000,
 ]
 VALUES = [*TEXT_VALUES.split(), *BYTE_VALUES]
 
@@ -85,25 +110,25 @@ def generated() -> Iterator[bytes]:
             yield b'{"jsonrpc":"2.0","id":1,"%b":%b}' % (name.encode(), value)
         yield b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%b,"update":%b}}' % (value, value)
         yield b'{"jsonrpc":"2.0","id":1,"method":"_x","params":{"a":%b,"b":[%b]}}' % (value, value)
-    for each in MESSAGES:
-        yield from (damage(each.replace(b"s1", b"hunter2")) for damage in DAMAGE.values() if b"s1" in each)
+    for sample in MESSAGES:
+        yield from (damage(sample.replace(b"s1", b"hunter2")) for damage in DAMAGE.values() if b"s1" in sample)
 
 
 def check(line: bytes) -> None:
     """Decode a line as either side does, and compare the result with a reference parser."""
     value = reference(line)
     for decoder in DECODERS:
-        found = decoder.decode(line)
-        kind = type(found)
+        decoded = decoder.decode(line)
+        kind = type(decoded)
         assert kind in (IncomingRequest, IncomingNotification, IncomingResponse, InvalidNotification, Refused, Ignored)
-        is_refused_as_json = isinstance(found, Refused) and found.error.code == -32700
-        assert is_refused_as_json == (value is NOT_JSON), (line[:200], found if kind is Refused else kind)
-        if isinstance(found, Refused):
-            _check_refused(found, value)
+        is_refused_as_json = isinstance(decoded, Refused) and decoded.error.code == -32700
+        assert is_refused_as_json == (value is NOT_JSON), (line[:200], decoded if kind is Refused else kind)
+        if isinstance(decoded, Refused):
+            _check_refused(decoded, value)
         elif value is not NOT_JSON:
-            _check_content(found, value)
+            _check_content(decoded, value)
         if isinstance(value, dict) and value:
-            _check_same(found, decoder.decode(line.rstrip(b" \t\r")[:-1] + rb',"extra":"\ud83d"}'))
+            _check_same(decoded, decoder.decode(line.rstrip(b" \t\r")[:-1] + rb',"extra":"\ud83d"}'))
     redact(line)
 
 
@@ -115,64 +140,69 @@ def reference(line: bytes) -> Any:
         return NOT_JSON
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [each for one in level for each in _items(one)]
+        level = [item for container in level for item in _items(container)]
     return NOT_JSON if level else value
 
 
-def _check_same(found: Any, odd: Any) -> None:
+def _check_same(decoded: Any, odd: Any) -> None:
     """Check that a line that pydantic-core can't read gives the same message."""
-    assert type(odd) is type(found)
-    if isinstance(found, (IncomingRequest, IncomingNotification)):
-        assert (odd.method, odd.params) == (found.method, found.params)
-    elif isinstance(found, Refused):
-        assert (odd.id, odd.error.code, odd.error.data) == (found.id, found.error.code, found.error.data)
-    elif isinstance(found, InvalidNotification):
-        assert (odd.params, odd.error.data) == (found.params, found.error.data)
-    elif isinstance(found, IncomingResponse):
-        assert (odd.id, odd.is_error, odd.error, odd.fault) == (found.id, found.is_error, found.error, found.fault)
+    assert type(odd) is type(decoded)
+    if isinstance(decoded, (IncomingRequest, IncomingNotification)):
+        assert (odd.method, odd.params) == (decoded.method, decoded.params)
+    elif isinstance(decoded, Refused):
+        assert (odd.id, odd.error.code, odd.error.data) == (decoded.id, decoded.error.code, decoded.error.data)
+    elif isinstance(decoded, InvalidNotification):
+        assert (odd.params, odd.error.data) == (decoded.params, decoded.error.data)
+    elif isinstance(decoded, IncomingResponse):
+        assert (odd.id, odd.is_error, odd.error, odd.fault) == (
+            decoded.id,
+            decoded.is_error,
+            decoded.error,
+            decoded.fault,
+        )
 
 
-def _check_refused(found: Refused, value: Any) -> None:
-    answer = json.loads(safe_error_line(found.id, found.error), parse_constant=_refuse)
-    assert (answer["id"], answer["error"]["code"]) == (found.id, found.error.code)
-    assert found.description or found.error.code in (-32601, -32602)
+def _check_refused(refused: Refused, value: Any) -> None:
+    answer = json.loads(safe_error_line(refused.id, refused.error), parse_constant=_refuse)
+    assert (answer["id"], answer["error"]["code"]) == (refused.id, refused.error.code)
+    assert refused.description or refused.error.code in (-32601, -32602)
     if value is not NOT_JSON:
         is_call = isinstance(value, dict) and isinstance(value.get("method"), str) and value.get("jsonrpc") == "2.0"
         is_call = is_call and not {"result", "error"} & value.keys()
-        assert (found.error.code == -32600) == (not is_call or not _is_id(value.get("id")))
-        assert found.id == (None if found.error.code == -32600 else value["id"])
+        assert (refused.error.code == -32600) == (not is_call or not _is_id(value.get("id")))
+        assert refused.id == (None if refused.error.code == -32600 else value["id"])
 
 
-def _check_content(found: Any, value: Any) -> None:
-    if isinstance(found, IncomingResponse):
+def _check_content(decoded: Any, value: Any) -> None:
+    if isinstance(decoded, IncomingResponse):
         assert not isinstance(value.get("method"), str)
-        assert "result" in value or "error" in value or found.fault
+        assert "result" in value or "error" in value or decoded.fault
         return
     assert isinstance(value["method"], str)
-    if isinstance(found, (IncomingRequest, IncomingNotification)):
-        assert found.method == value["method"]
-        assert ("id" in value) == isinstance(found, IncomingRequest)
-        if isinstance(found, IncomingRequest):
-            assert (found.id, type(found.id)) == (value["id"], type(value["id"]))
-        if found.method.startswith("_"):
-            assert found.params == value.get("params")
-        _check_dumped(found)
-    elif isinstance(found, InvalidNotification):
-        assert found.params == value.get("params")
+    if isinstance(decoded, (IncomingRequest, IncomingNotification)):
+        assert decoded.method == value["method"]
+        assert ("id" in value) == isinstance(decoded, IncomingRequest)
+        if isinstance(decoded, IncomingRequest):
+            assert (decoded.id, type(decoded.id)) == (value["id"], type(value["id"]))
+        if decoded.method.startswith("_"):
+            assert decoded.params == value.get("params")
+        _check_dumped(decoded)
+    elif isinstance(decoded, InvalidNotification):
+        assert decoded.params == value.get("params")
 
 
-def _check_dumped(found: Any) -> None:
+def _check_dumped(decoded: Any) -> None:
     """Check that received params can be sent, unless a number in them became infinite."""
     try:
-        dumped = dump(found.params)
+        dumped = dump(decoded.params)
     except ValueError as refused:
         if "NaN" in str(refused):
             return
         raise
     again = reference(dumped)
     assert again is not NOT_JSON
-    if found.method.startswith("_"):
-        assert again == found.params
+    if decoded.method.startswith("_"):
+        assert again == decoded.params
 
 
 def _mutated(chance: random.Random, line: bytes, lines: list[bytes]) -> bytes:
@@ -202,7 +232,7 @@ def _with(member: bytes, object: dict[str, Any]) -> bytes:
 
 def _items(value: Any) -> Iterable[Any]:
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [each for each in items if isinstance(each, (dict, list))]
+    return [item for item in items if isinstance(item, (dict, list))]
 
 
 def _is_id(value: Any) -> bool:

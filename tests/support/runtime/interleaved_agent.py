@@ -101,9 +101,9 @@ class AgentInterleaving(Interleaving):
     def _check_places(self, request: str, answer: Any, updates: list[int], place: int) -> None:
         """Check that updates come before their handler's response, and those of a new session after it (rule 17)."""
         if request.startswith("new"):
-            assert all(each > place for each in updates)
+            assert all(update_place > place for update_place in updates)
         elif self.ends.get(request) is not None:
-            assert all(each < place for each in updates)
+            assert all(update_place < place for update_place in updates)
 
     # Actions of our side.
 

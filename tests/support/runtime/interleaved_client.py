@@ -91,8 +91,8 @@ class ClientInterleaving(Interleaving):
             elif kind == "ext":
                 result = await self.agent.ext_request("_x", {"sessionId": session, "n": number})
             else:
-                made = self.agent.session_new(cwd=f"/{number}", mcp_servers=[])
-                result = await (asyncio.wait_for(made, 60) if self.chance.random() < 0.5 else made)
+                creation = self.agent.session_new(cwd=f"/{number}", mcp_servers=[])
+                result = await (asyncio.wait_for(creation, 60) if self.chance.random() < 0.5 else creation)
         except RemoteError as error:
             assert (self._reply(number)[0], error.code) == ("error", 1)  # noqa: PT017 - only some calls raise
         except InvalidResponse as error:

@@ -65,7 +65,7 @@ class Interleaving(ABC):
         receiving = asyncio.create_task(wire.receive(self.received))
         wire.send({"method": "_begin"})
         pump = asyncio.create_task(wire.pump(self.chance.randrange(2500 * self.busy) if self.end == "eof" else None))
-        actors = {self.start(each) for each in self.actors()}
+        actors = {self.start(actor) for actor in self.actors()}
         if self.end == "leave":
             await iterations(1 + self.chance.randrange(150 * self.busy))
             running.cancel()

@@ -88,11 +88,11 @@ class RandomPeer:
 
     def sent(self) -> Iterator[Any]:
         """Yield the messages that were sent completely, and None for each line that is not a message."""
-        for each in self._written.split(b"\n"):
-            if not each.strip():
+        for written in self._written.split(b"\n"):
+            if not written.strip():
                 continue
             try:
-                message = json.loads(each, parse_constant=_refuse)
+                message = json.loads(written, parse_constant=_refuse)
             except ValueError:
                 yield None
                 continue
@@ -111,9 +111,9 @@ class RandomPeer:
 
     def answered(self) -> Counter[Any]:
         """Return the number of responses that were received for each id."""
-        for each in self.received:
-            assert each.get("method") or ("result" in each) != ("error" in each), each
-        return Counter(each["id"] for each in self.received if "method" not in each)
+        for message in self.received:
+            assert message.get("method") or ("result" in message) != ("error" in message), message
+        return Counter(message["id"] for message in self.received if "method" not in message)
 
 
 class SkippingLoop(asyncio.SelectorEventLoop):

@@ -82,7 +82,7 @@ def deaf(method: str, params: Any) -> Any:
     raise ValueError("no")
 
 
-AGENTS = {each.__name__: each for each in (echo, dying, noisy, parent, closing, deaf)}
+AGENTS = {agent.__name__: agent for agent in (echo, dying, noisy, parent, closing, deaf)}
 
 
 def main() -> None:

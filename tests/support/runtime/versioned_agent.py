@@ -26,4 +26,4 @@ def agent(profile: str) -> Any:
 
 
 if __name__ == "__main__":
-    asyncio.run(acp_bindings.serve_stdio(**{each: agent(each) for each in sys.argv[1].split(",")}))
+    asyncio.run(acp_bindings.serve_stdio(**{version: agent(version) for version in sys.argv[1].split(",")}))
