@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from codegen.diff.render.grouping import write_headline
+from codegen.diff.render.sentences import write_headline
 from codegen.diff.report import Report
 from codegen.diff.sources import SCHEMA, Side
 from codegen.diff.verdict.findings import Finding

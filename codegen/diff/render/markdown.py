@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from codegen.data.renames import FILE as RENAMES
-from codegen.diff.render.grouping import count_noun, count_verdicts, write_conclusion, write_counts, write_headline
+from codegen.diff.render.sentences import count_noun, count_verdicts, write_conclusion, write_counts, write_headline
 from codegen.diff.report import STABLE, Report, write_proposed_renames
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Failure, Finding
