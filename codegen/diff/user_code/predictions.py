@@ -94,7 +94,7 @@ def _find_holders(schema: Schema) -> Iterator[tuple[str, str]]:
 def _find_mentions(problem: Problem, code: Code) -> Iterator[set[str]]:
     """Yield sets of names: from the message, then from the statements around the line, from the inside out.
 
-    Names of properties and methods start with a dot, names of classes and values don't. A quoted name, or a keyword, may
+    Names of properties and methods start with a dot, names of classes and values don't. A quoted name or a keyword may
     be either, so both forms are yielded.
     """
     yield set(_find_quoted_names(problem))
