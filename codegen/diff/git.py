@@ -1,4 +1,4 @@
-"""Read the repository: the files of a git ref, uncommitted changes, the branch and the tags."""
+"""Reads the repository: files of a git ref, uncommitted changes, the branch and the tags."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _ALTERNATIVE = "Compare two folders of schemas instead."
 
 
 def extract(ref: str, repository: Path, target: Path, *paths: str, optional: tuple[str, ...] = ()) -> None:
-    """Write the files that a git ref has at these paths into a folder.
+    """Write the files of a git ref at these paths into a folder.
 
     Raises:
-        SourceError: there is no such ref, or it lacks one of the paths that aren't optional.
+        SourceError: there is no such ref, or it lacks a path that isn't optional.
     """
     _check(ref, repository)
     for path in paths:
         if not has(ref, repository, path):
-            raise SourceError(f"{ref} has no {path} in this folder, so it can't be compared. {_ALTERNATIVE}")
+            raise SourceError(f"{ref} has no {path}, so it can't be compared. {_ALTERNATIVE}")
     present = (path for path in optional if has(ref, repository, path))
     archive = _git(["archive", "--format=tar", ref, "--", *paths, *present], repository)
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -37,7 +37,7 @@ def changed_files(repository: Path, *paths: str, otherwise: str) -> list[str]:
     """Return the files below these paths that differ from the last commit, new ones included.
 
     Raises:
-        SourceError: there is no repository. `otherwise` is a sentence that says what to do.
+        SourceError: there is no repository. The error ends with the sentence `otherwise`.
     """
     command = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"]
     output = _git([*command, *paths], repository, otherwise)
@@ -62,8 +62,7 @@ def tags(repository: Path) -> list[str]:
 def _check(ref: str, repository: Path) -> None:
     if not ref:
         raise SourceError(
-            "The base or the head is empty, so it is neither a folder nor a git ref. Name one, for example `make diff "
-            "BASE=main`."
+            "The base or the head is empty. Give a folder of schemas or a git ref, for example `make diff BASE=main`."
         )
     verify = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
     if _run(verify, repository).returncode:

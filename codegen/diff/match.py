@@ -1,4 +1,4 @@
-"""Matches the definitions of the base to those of the head: by name, or by equal structure if one was renamed."""
+"""Matches the definitions of the base with those of the head: by name, or by structure if they were renamed."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from codegen.names import words
 from codegen.types import Type
 
 Key = TypeVar("Key", bound=Hashable)
-# The least similarity at which one word may be another spelling of the other, and the least length of such words.
-_SPELLING, _LONG = 0.85, 5
-# The least number of equal parts that are evidence.
-_SEVERAL = 2
-# The share of equal parts that is evidence enough without similar names.
-_MOST = 2 / 3
+# Two words may be spellings of the same word if they are at least this similar and this long.
+_MIN_SIMILARITY = 0.85
+_MIN_LENGTH = 5
+# At least this many parts must be equal.
+_MIN_EQUAL_PARTS = 2
+# The share of parts that must be equal if the names aren't similar.
+_MIN_SHARE = 2 / 3
 # The markers in generated code for properties that tolerate invalid values.
 _MARKERS = ("DefaultOnError", "DefaultOnNull", "SkipInvalidItems")
 
 
 def match(old: Schema, new: Schema) -> dict[str, str]:
-    """Return the name in the head of each definition of the base, without the removed ones.
+    """Return the names of the base's definitions in the head. Removed definitions are left out.
 
     A definition was renamed if the head keeps its old name, or if the same method has it as its params or result. It
-    may have been renamed if there is exactly one new definition of which enough parts are equal.
+    may have been renamed if it has enough equal parts with exactly one new definition.
     """
     names = {name: name for name in old.definitions if name in new.definitions}
     kept = {old_name.old: old_name.new for old_name in new.old_names if old_name.new not in old.definitions}
@@ -38,7 +39,7 @@ def match(old: Schema, new: Schema) -> dict[str, str]:
 
 
 def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
-    """Match the params and results of the same method, unless the old definition still exists or the new one did."""
+    """Match the params and results of the same method, unless the head has the old one or the base has the new one."""
     methods = {(method.side, method.wire, method.result is None): method for method in new.methods}
     for method in old.methods:
         other = methods.get((method.side, method.wire, method.result is None))
@@ -49,7 +50,7 @@ def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
 
 
 def _match_members(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
-    """Match the inline members of unions that were renamed, which are named after them."""
+    """Match the inline members of renamed unions, because members are named after their union."""
     matches: dict[str, str] = {}
     for before, after in names.items():
         union = old.definitions[before]
@@ -61,38 +62,40 @@ def _match_members(old: Schema, new: Schema, names: dict[str, str]) -> dict[str,
 
 
 def _match_renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str, str]:
-    """Match the remaining definitions for which there is exactly one that may be the same under a new name."""
+    """Match the remaining definitions with exactly one new definition that may be the same."""
     old_structures = {name: structure_of(old, definition, names) for name, definition in old.definitions.items()}
     new_structures = {name: structure_of(new, definition, {}) for name, definition in new.definitions.items()}
-    counts = [Counter(structures.values()) for structures in (old_structures, new_structures)]
+    old_counts = Counter(old_structures.values())
+    new_counts = Counter(new_structures.values())
 
     def is_rename(a: str, b: str) -> bool:
         before, after = old.definitions[a], new.definitions[b]
-        if _owner(before) != a or _owner(after) != b:  # an inline member, which is recognised by its union
+        if _owner(before) != a or _owner(after) != b:  # an inline member
             return old_structures[a] == new_structures[b] and names.get(_owner(before)) == _owner(after)
         has_same_text = bool(before.doc) and before.doc == after.doc
-        is_distinctive = counts[0][old_structures[a]] == counts[1][new_structures[b]] == 1
         return old_structures[a].may_be(
-            new_structures[b], named=has_same_text or are_similar_names(a, b), distinctive=is_distinctive
+            new_structures[b],
+            has_similar_name=has_same_text or are_similar_names(a, b),
+            is_unique=old_counts[old_structures[a]] == new_counts[new_structures[b]] == 1,
         )
 
-    taken = set(names.values())
-    added = [name for name in new_structures if name not in taken]
-    return pair([name for name in old_structures if name not in names], added, is_rename)
+    matched = set(names.values())
+    removed = [name for name in old_structures if name not in names]
+    added = [name for name in new_structures if name not in matched]
+    return pair(removed, added, is_rename)
 
 
 def _owner(definition: Definition) -> str:
-    """Return the definition of the schema that a definition is, or is a part of."""
+    """Return the name of a definition, or of the definition that an inline member is in."""
     return definition.pointer.split("/")[2]
 
 
-def pair(removed: list[Key], added: list[Key], same: Callable[[Key, Key], bool]) -> dict[Key, Key]:
-    """Pair the names for which `same` holds, if neither name has another candidate."""
+def pair(removed: list[Key], added: list[Key], are_same: Callable[[Key, Key], bool]) -> dict[Key, Key]:
+    """Pair the keys that are the same, if neither has another candidate."""
     pairs: dict[Key, Key] = {}
     for key in removed:
-        candidates = [other for other in added if same(key, other)]
-        rivals = [other for other in removed if candidates and same(other, candidates[0])]
-        if len(candidates) == 1 and rivals == [key]:
+        candidates = [other for other in added if are_same(key, other)]
+        if len(candidates) == 1 and [other for other in removed if are_same(other, candidates[0])] == [key]:
             pairs[key] = candidates[0]
     return pairs
 
@@ -100,63 +103,68 @@ def pair(removed: list[Key], added: list[Key], same: Callable[[Key, Key], bool])
 def are_similar_names(a: str, b: str) -> bool:
     """Return whether a name may be the new name of another.
 
-    Leaving out the words they share, one has to be empty or an abbreviation of the other, or both have to be spellings
-    of the same word. `workingDir` and `workDir` are similar; `maxTokens` and `minTokens`, `SetModeResponse` and
-    `AskResponse`, `modeId` and `modelId` are not.
+    Without the words that both have, one must be empty or an abbreviation of the other, or both must be spellings of
+    the same word. `workingDir` and `workDir` are similar. `maxTokens` and `minTokens` are not, nor are `modeId` and
+    `modelId`.
     """
-    one, other = Counter(words(a)), Counter(words(b))
-    short, long = sorted(("".join(one - other), "".join(other - one)), key=len)
+    words_of_a, words_of_b = Counter(words(a)), Counter(words(b))
+    short, long = sorted(("".join(words_of_a - words_of_b), "".join(words_of_b - words_of_a)), key=len)
     rest = long.removeprefix(short)
     if not short or not rest or rest == "s" or (long != rest and len(rest) > 1):
         return True
-    return len(short) >= _LONG and SequenceMatcher(None, short, long).ratio() >= _SPELLING
+    return len(short) >= _MIN_LENGTH and SequenceMatcher(None, short, long).ratio() >= _MIN_SIMILARITY
 
 
 class Structure(NamedTuple):
     """Everything about a definition except its name and description.
 
     Attributes:
-        parts: its properties, members or values, with a word for them.
-        whole: its kind, and what else it has: a base class, a tag, a type.
+        noun: what its parts are called: properties, members or values.
+        parts: its properties, members or values.
+        rest: its kind, and its base class, tag or type.
     """
 
     noun: str
     parts: frozenset[object]
-    whole: tuple[object, ...]
+    rest: tuple[object, ...]
 
-    def equal(self, other: Structure) -> str:
-        """Return how many parts are equal, in words; empty if everything is."""
+    def count_equal(self, other: Structure) -> str:
+        """Say how many parts are equal; empty if the structures are equal."""
         total = max(len(self.parts), len(other.parts))
         return "" if self == other else f"{len(self.parts & other.parts)} of {total} {self.noun}"
 
-    def may_be(self, other: Structure, *, named: bool, distinctive: bool) -> bool:
-        """Return whether a definition may be another one under a new name.
+    def may_be(self, other: Structure, *, has_similar_name: bool, is_unique: bool) -> bool:
+        """Return whether both may be the same definition under different names.
 
         Args:
             other: the structure of the other definition.
-            named: whether the names are similar or the descriptions the same.
-            distinctive: whether no third definition has either structure.
+            has_similar_name: whether the names are similar, or the descriptions are the same.
+            is_unique: whether no third definition has one of the structures.
         """
-        equal, total = len(self.parts & other.parts), max(len(self.parts), len(other.parts))
+        equal = len(self.parts & other.parts)
+        total = max(len(self.parts), len(other.parts))
         if self == other:
-            return named or (distinctive and equal >= _SEVERAL)
-        least = 1 / 2 if named else _MOST
-        return self.noun == other.noun and equal >= _SEVERAL + (not named) and equal >= least * total
+            return has_similar_name or (is_unique and equal >= _MIN_EQUAL_PARTS)
+        if self.noun != other.noun:
+            return False
+        if has_similar_name:
+            return equal >= _MIN_EQUAL_PARTS and equal >= total / 2
+        return equal > _MIN_EQUAL_PARTS and equal >= _MIN_SHARE * total
 
 
 def find_split_parts(
-    old: Schema, gone: Definition, new: Schema, added: list[Definition], names: dict[str, str]
+    old: Schema, removed: Definition, new: Schema, added: list[Definition], names: dict[str, str]
 ) -> list[str]:
-    """Return the new definitions that together have most parts of one that is gone; none if it is one or nothing."""
-    before = structure_of(old, gone, names)
-    shared = {definition.name: before.parts & structure_of(new, definition, {}).parts for definition in added}
-    parts = [name for name, shared_parts in shared.items() if len(shared_parts) >= _SEVERAL]
-    equal = len(frozenset[object]().union(*(shared[name] for name in parts)))
-    return parts if len(parts) > 1 and equal >= _MOST * len(before.parts) else []
+    """Return the new definitions that together have most parts of a removed one; empty if there aren't several."""
+    parts = structure_of(old, removed, names).parts
+    shared = {definition.name: parts & structure_of(new, definition, {}).parts for definition in added}
+    pieces = {name: equal for name, equal in shared.items() if len(equal) >= _MIN_EQUAL_PARTS}
+    covered = frozenset[object]().union(*pieces.values())
+    return list(pieces) if len(pieces) > 1 and len(covered) >= _MIN_SHARE * len(parts) else []
 
 
 def structure_of(schema: Schema, definition: Definition, names: dict[str, str]) -> Structure:
-    """Return the structure of a definition. `names`: the new names of definitions that it refers to."""
+    """Return the structure of a definition. `names` are the new names of definitions that it refers to."""
     if isinstance(definition, Alias):
         values, others = definition.type.enum or ((), definition.type.renamed(names))
         return Structure("values", frozenset(values), ("alias", others))
@@ -169,7 +177,7 @@ def structure_of(schema: Schema, definition: Definition, names: dict[str, str]) 
 
 
 def _member(schema: Schema, union: Union, member: Member, names: dict[str, str]) -> tuple[object, ...]:
-    """Return what identifies a member of a union: its content if it is named after the union, otherwise its name."""
+    """Return what identifies a union's member: its structure if it is named after the union, otherwise its name."""
     if member.name != union.name + member.label:
         return (names.get(member.name, member.name), member.tag)
     return (member.label, member.tag, structure_of(schema, schema.definitions[member.name], names))

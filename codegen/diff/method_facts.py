@@ -1,8 +1,8 @@
 """The facts about methods in another commit's `methods.toml`, as far as this codegen can read them.
 
-That file may have another format. What can't be read is taken from the current file, so that it doesn't count as
-changed, and the report has a note about it. So are facts of a kind that no entry has: when the commit was made, there
-were none, and the runtime knew what they say. It never stops the comparison.
+That file may have another format. Entries that can't be read are taken from the current file, so that they don't count
+as changed, and the report has a note about them. The same holds for kinds of facts that the commit's file didn't have
+yet. Nothing in the file stops the comparison.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class MethodFacts:
 
     Attributes:
         label: the commit, as the user gave it.
-        table: the parsed file; empty if the commit has none.
-        unread: the entries that were taken from the current file, because this one has none or it can't be read.
-        unknown: the kinds of facts that were taken from the current file, because no entry of this one has any.
+        table: the parsed file; empty if the commit doesn't have it.
+        unread: the entries that were taken from the current file, because they are missing here or can't be read.
+        unknown: the kinds of facts that were taken from the current file, because no entry here has them.
     """
 
     label: str
@@ -52,7 +52,7 @@ class MethodFacts:
     unknown: set[str] = field(default_factory=set[str])
 
     def add_to(self, schema: Schema, facts: str) -> Schema:
-        """Return a schema whose methods have the facts of their entries. `facts`: the name of the profile's tables."""
+        """Return a schema with the facts of this file. `facts` is the name of the profile's own tables."""
         tables = (self._tables.get(name, {}).get(SHARED) for name in table_names(facts))
         properties: Any = next((table for table in tables if table is not None), None)
         try:
@@ -76,7 +76,7 @@ class MethodFacts:
         """Return the entries of a method.
 
         Raises:
-            SchemaError: it has none, or one that can't be read.
+            SchemaError: there is no entry, or it can't be read.
         """
         entries = find_entries(facts, method.side, method.wire, self._tables) if self._tables else []
         values: list[Any] = [entry for _, entry in entries] or [None]
@@ -86,7 +86,7 @@ class MethodFacts:
         return [(name, entry | more) for name, entry in entries]
 
     def _of_unknown_kinds(self, facts: str, method: Method) -> dict[str, Any]:
-        """Return the facts of a method's current entry that are of a kind that this file doesn't have."""
+        """Return the facts in a method's current entry whose kind this file doesn't have."""
         current = [entry for _, entry in find_entries(facts, method.side, method.wire)[-1:]]
         unknown = {*FACTS} - self._kinds
         added = {key: value for entry in current for key, value in entry.items() if key in unknown}
@@ -95,7 +95,7 @@ class MethodFacts:
 
     @cached_property
     def _tables(self) -> Table:
-        """What has the form of entries, by version and side."""
+        """The tables, by version and side, without values that aren't tables."""
         versions = {version: sides for version, sides in self.table.items() if is_object(sides)}
         return {
             name: {side: entries for side, entries in sides.items() if is_object(entries)}
@@ -114,10 +114,10 @@ class MethodFacts:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what is taken from the current file."""
+        """Sentences about the entries and facts that are taken from the current file."""
         parts = [("entry that can be read for", sorted(self.unread)), ("facts of the kinds", sorted(self.unknown))]
         return tuple(
-            f"{METHODS} of {self.label} has no {what} {join_first(names, _LISTED)}. The current file is used for them."
-            for what, names in parts
+            f"{METHODS} of {self.label} has no {part} {join_first(names, _LISTED)}. The current file is used for them."
+            for part, names in parts
             if names
         )

@@ -1,8 +1,7 @@
-"""The report: the findings of every profile, the accepted ones marked, and the recommended version bump."""
+"""Compares all profiles of two sides, and collects the findings in a report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codegen.data.renames import Rename, next_major, package_version, to_toml
@@ -29,8 +28,8 @@ class UserCode:
     Attributes:
         folder: the folder of the user code, in the repository.
         files: the number of its files.
-        failures: the number of failures that are new since the base.
-        unpredicted: the failures that no finding predicts. The others are in their findings.
+        failures: the number of new failures.
+        unpredicted: the failures that no finding predicts. The others are in the findings.
     """
 
     folder: str
@@ -45,13 +44,13 @@ class Report:
 
     Attributes:
         base: the label of the base, with the release of its schema if known.
-        head: the label of the head, likewise.
-        findings: ordered by profile; within a profile methods, then messages, then definitions.
+        head: the label of the head, with the release of its schema if known.
+        findings: the findings by profile, in the order methods, messages, definitions.
         docs_only: the number of changed descriptions, by profile.
         profiles: the names of the compared profiles.
         stale: accepted fingerprints that no finding has.
         user_code: the result of checking user code; None if it wasn't checked.
-        notes: a sentence for each part of either side that can't be read and so wasn't compared.
+        notes: sentences about what could not be read or isn't checked, and so wasn't compared.
     """
 
     base: str
@@ -65,7 +64,7 @@ class Report:
 
     @property
     def unpredicted(self) -> tuple[Failure, ...]:
-        """The failures of user code that no finding predicts; if there are any, the report is incomplete."""
+        """The failures of user code that no finding predicts. If there are any, the report is incomplete."""
         return self.user_code.unpredicted if self.user_code else ()
 
     @property
@@ -105,8 +104,8 @@ class Report:
 def compare(base: Side, head: Side) -> Report:
     """Compare two sides, and mark the findings that a maintainer has accepted.
 
-    An accepted fingerprint that no finding has is stale: it belongs to another upgrade, or its finding has changed
-    since. If nothing changed, none counts as stale: those of the last upgrade can stay until the next one.
+    An accepted fingerprint is stale if no finding has it: it belongs to another upgrade, or its finding has changed. If
+    nothing changed, no fingerprint is stale, because those of the last upgrade may stay until the next one.
 
     Raises:
         FileError: the head's `accepted.toml` is invalid.
@@ -116,33 +115,53 @@ def compare(base: Side, head: Side) -> Report:
     docs: dict[str, int] = {}
     names = sorted({*base.profiles, *head.profiles})
     for name in names:
-        profile_findings, docs[name] = _compare_profile(name, base, head)
+        in_profile, docs[name] = _compare_profile(name, base, head)
         findings += [
             replace(finding, reports_only=name != STABLE, accepted=reasons.get(finding.fingerprint, ""))
-            for finding in profile_findings
+            for finding in in_profile
         ]
-    stale = reasons.keys() - {finding.fingerprint for finding in findings} if findings or any(docs.values()) else ()
-    notes = (*base.notes, *head.notes, *_find_unchecked_keywords(base, head))
-    labels = [f"{side.label} ({side.version})" if side.version else side.label for side in (base, head)]
-    return Report(labels[0], labels[1], tuple(findings), docs, tuple(names), tuple(sorted(stale)), notes=notes)
-
-
-def _find_unchecked_keywords(base: Side, head: Side) -> Iterator[str]:
-    """Yield a sentence about what would restrict values in the head but not in the base, and isn't checked."""
-    known, texts = (
-        [text for one in side.profiles.values() for text in find_unchecked(one.source)] for side in (base, head)
+    has_changes = bool(findings) or any(docs.values())
+    stale = reasons.keys() - {finding.fingerprint for finding in findings} if has_changes else ()
+    return Report(
+        base=base.label_with_version,
+        head=head.label_with_version,
+        findings=tuple(findings),
+        docs_only=docs,
+        profiles=tuple(names),
+        stale=tuple(sorted(stale)),
+        notes=(*base.notes, *head.notes, *_note_unchecked_keywords(base, head)),
     )
-    if new := dict.fromkeys(text for text in texts if text not in known):
-        yield f"Not checked by the bindings: {', '.join(new)}."
+
+
+def _note_unchecked_keywords(base: Side, head: Side) -> list[str]:
+    """Return a sentence about keywords in the head, but not in the base, that the bindings don't check."""
+    old = {keyword for profile in base.profiles.values() for keyword in find_unchecked(profile.source)}
+    new = (keyword for profile in head.profiles.values() for keyword in find_unchecked(profile.source))
+    added = dict.fromkeys(keyword for keyword in new if keyword not in old)
+    return [f"Not checked by the bindings: {', '.join(added)}."] if added else []
 
 
 def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], int]:
     if name not in base.profiles or name not in head.profiles:
         rule = "profile-added" if name in head.profiles else "profile-removed"
-        symbols = (f"{PACKAGE}.{name}",)
-        return [Finding(rule, name, name, "", "", name, RULES[rule].verdicts, symbols=symbols, flow=BOTH)], 0
+        finding = Finding(
+            rule=rule,
+            profile=name,
+            place=name,
+            old="",
+            new="",
+            subject=name,
+            verdicts=RULES[rule].verdicts,
+            symbols=(f"{PACKAGE}.{name}",),
+            flow=BOTH,
+        )
+        return [finding], 0
     comparison = Comparison(
-        name, base.profiles[name], head.profiles[name], _unstable_schema(base, name), _unstable_schema(head, name)
+        profile=name,
+        old=base.profiles[name],
+        new=head.profiles[name],
+        old_unstable=_unstable_schema(base, name),
+        new_unstable=_unstable_schema(head, name),
     )
     compare_methods(comparison)
     compare_properties(comparison)
@@ -157,16 +176,16 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
 
 
 def _unstable_schema(side: Side, name: str) -> Schema:
-    """Return the unstable schema that goes with a profile; an empty one if there is none."""
+    """Return the schema of a stable profile's unstable counterpart; empty if there is none."""
     snapshot = side.profiles.get(f"{name}_unstable")
     return snapshot.schema if snapshot else Schema({})
 
 
 def propose_renames(report: Report) -> dict[Rename, str]:
-    """Return the entries of `renames.toml` that keep old names working, each with how many parts are equal if not all.
+    """Return entries of `renames.toml` for renames that break Python code, and how many parts are equal if not all.
 
-    There is one for each rename that breaks Python code. The old names go in the next major version, or in the one
-    after it if other findings make the next release a major one.
+    The old names last until the next major version, or until the one after it if other findings make the next release a
+    major one.
     """
     version = package_version()
     breaking = [finding for finding in report.stable if finding.worst is Verdict.BREAKING]
@@ -183,7 +202,7 @@ def propose_renames(report: Report) -> dict[Rename, str]:
 
 
 def write_proposed_renames(report: Report) -> str:
-    """Return the proposed entries as they are written in the file; empty if there are none."""
+    """Write the proposed entries as TOML; empty if there are none."""
     return "\n\n".join(
         f"# Maybe not the same: {equal} are equal.\n{to_toml(rename)}" if equal else to_toml(rename)
         for rename, equal in propose_renames(report).items()

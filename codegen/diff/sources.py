@@ -1,8 +1,8 @@
-"""Read the two sides of a comparison. Each is a folder of schemas, a checkout, or a git ref that contains `schema/`.
+"""Reads a side of a comparison: a folder of schemas, a checkout, or a git ref that contains `schema/`.
 
-A git ref, or a checkout other than this one, is read with its own `methods.toml` and `renames.toml`.
+A git ref, or another checkout, is read with its own `methods.toml` and `renames.toml`.
 
-`schema/accepted.toml` of the head has the findings that a maintainer has accepted, each with a reason:
+`schema/accepted.toml` of the head has the findings that a maintainer has accepted, with reasons:
 
     [[accepted]]
     fingerprint = "0123456789ab"
@@ -51,8 +51,8 @@ class Side:
         label: the folder or git ref as the user gave it.
         version: the release of its schema; empty if unknown.
         profiles: its profiles by name.
-        accepted: the content of its accepted.toml; empty if it has none.
-        notes: a sentence for each part that can't be read and so isn't compared.
+        accepted: the content of its accepted.toml; empty if there is no such file.
+        notes: sentences about what can't be read, and so isn't compared.
     """
 
     label: str
@@ -60,6 +60,10 @@ class Side:
     profiles: dict[str, Snapshot]
     accepted: bytes = b""
     notes: tuple[str, ...] = ()
+
+    @property
+    def label_with_version(self) -> str:
+        return f"{self.label} ({self.version})" if self.version else self.label
 
     def read_accepted(self) -> dict[str, str]:
         """Return the fingerprints of the accepted findings, with the reasons.
@@ -74,7 +78,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One profile of one side: the file, the JSON of its schema, and the intermediate representation."""
+    """A profile of a side: the file of its schema, the JSON, and the intermediate representation."""
 
     file: str
     source: dict[str, Any]
@@ -82,35 +86,35 @@ class Snapshot:
 
     @cached_property
     def raw(self) -> dict[str, Any]:
-        """The JSON in the form that the generator reads."""
+        """The JSON as the generator reads it."""
         raw: dict[str, Any] = canonicalise(self.source)
         return raw
 
 
 def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
-    """Read one side: a folder, or a git ref of a repository. `table`: the facts about a folder of schemas.
+    """Read a folder, or a git ref of a repository. `table` has the facts for a folder of schemas.
 
     Raises:
-        SourceError: it is neither, or it can't be read.
+        SourceError: it is neither, or can't be read.
     """
     folder = Path(where)
     if where and folder.is_dir():
-        whole = folder.resolve()
-        label = f"{whole.relative_to(repository).as_posix()}/" if whole.is_relative_to(repository) else where
+        resolved = folder.resolve()
+        label = f"{resolved.relative_to(repository).as_posix()}/" if resolved.is_relative_to(repository) else where
         if not (folder / SCHEMA).is_dir():
-            return _read(folder, label, table=table)
-        is_other = (folder / METHODS).is_file() and whole != repository
-        return _read(folder / SCHEMA, label, folder if is_other else None)
+            return _read_folder(folder, label, table=table)
+        is_other_checkout = (folder / METHODS).is_file() and resolved != repository
+        return _read_folder(folder / SCHEMA, label, folder if is_other_checkout else None)
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas that contains it, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
         root = Path(extracted)
         extract(where, repository, root, SCHEMA, optional=(METHODS, RENAMES))
-        return _read(root / SCHEMA, where, root)
+        return _read_folder(root / SCHEMA, where, root)
 
 
-def _read(folder: Path, label: str, checkout: Path | None = None, table: Table | None = None) -> Side:
-    """Read a folder of schemas, with the facts and old names of a checkout's files, or with those of this codegen's."""
+def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: Table | None = None) -> Side:
+    """Read a folder of schemas, with the facts and old names of a checkout, or of this codegen."""
     try:
         if not find_files(folder):
             raise SourceError(f"{label} has no schema. Give a git ref, or a folder that contains {PLACES[0]}.")
@@ -119,21 +123,29 @@ def _read(folder: Path, label: str, checkout: Path | None = None, table: Table |
             renames = parse_renames(_content(checkout / RENAMES))
             facts = MethodFacts(label, parse_toml(_content(checkout / METHODS), f"{METHODS} of {label}"))
         profiles: dict[str, Snapshot] = {}
-        pinned_profiles = load(folder, pinned=False)
-        for pinned in pinned_profiles:
-            profile = pinned.profile
+        sources = load(folder, pinned=False)
+        for source in sources:
+            profile = source.profile
             with name_in_errors(profile):
-                schema = read_schema(pinned.schema, None if facts else profile.facts, table)
-                schema = keep_old_names(facts.add_to(schema, profile.facts) if facts else schema, profile.name, renames)
-                profiles[profile.name] = Snapshot(profile.file, pinned.schema, schema)
+                schema = read_schema(source.schema, None if facts else profile.facts, table)
+                if facts:
+                    schema = facts.add_to(schema, profile.facts)
+                schema = keep_old_names(schema, profile.name, renames)
+                profiles[profile.name] = Snapshot(profile.file, source.schema, schema)
         accepted = _content(folder / ACCEPTED)
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
         raise SourceError(f"{label} can't be read: {error.filename}: {error.strerror}.") from error
-    return Side(label, pinned_profiles[0].profile.version, profiles, accepted, facts.notes if facts else ())
+    return Side(
+        label=label,
+        version=sources[0].profile.version,
+        profiles=profiles,
+        accepted=accepted,
+        notes=facts.notes if facts else (),
+    )
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a file that older commits don't have; empty if there is none."""
+    """Return the content of a file; empty if there is no such file."""
     return path.read_bytes() if path.is_file() else b""

@@ -13,20 +13,16 @@ from codegen.ir import Definition, Field, Model
 from codegen.types import FORMATS, Type
 
 Json = dict[str, Any]
-_RUNTIME = "acp_runtime.models"
-BASE = f"{_RUNTIME}.model.Model"
+BASE = "acp_runtime.models.model.Model"
+_OPEN_BASE = "acp_runtime.models.model.OpenModel"
+_SCALARS = "acp_runtime.models.scalars"
 
 
 def write_json_schema(definitions: Iterable[Definition]) -> Json:
     """Return a schema of these definitions, which imports the scalars with a format."""
-    scalars = {name: import_from(f"{_RUNTIME}.scalars", name) for name in FORMATS.values()}
-    own = {definition.name: _write_definition(definition) for definition in definitions}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**scalars, **own}}
-
-
-def import_from(module: str, name: str) -> Json:
-    """Return a definition for which datamodel-code-generator writes an import."""
-    return {"x-python-import": {"module": module, "name": name}}
+    imported = {name: {"x-python-import": {"module": _SCALARS, "name": name}} for name in FORMATS.values()}
+    written = {definition.name: _write_definition(definition) for definition in definitions}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {**imported, **written}}
 
 
 def _write_definition(definition: Definition) -> Json:
@@ -37,7 +33,7 @@ def _write_definition(definition: Definition) -> Json:
     if definition.base:
         schema["allOf"] = [_write_ref(definition.base)]
     elif definition.is_open:
-        schema["customBasePath"] = f"{_RUNTIME}.model.OpenModel"
+        schema["customBasePath"] = _OPEN_BASE
     return schema
 
 

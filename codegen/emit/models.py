@@ -1,7 +1,7 @@
-"""The modules of the models: one for each topic, and the package that loads them.
+"""Writes the modules of the models: one for each topic, and the package that loads them.
 
-datamodel-code-generator makes each class and alias from a JSON Schema, with our templates for the layout. They get as
-text what it has no word for: markers, tags, results of factories, a second base, docstrings.
+datamodel-code-generator makes each class and alias from a JSON Schema, with our templates. What it doesn't support, the
+templates get as text: markers, tags, mutable defaults, a second base, docstrings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.data.topics import Topic, find_topics, read_topics
-from codegen.emit.json_schema import BASE, import_from, write_json_schema
+from codegen.emit.json_schema import BASE, write_json_schema
 from codegen.emit.rendering import Templates
 from codegen.errors import SchemaError
 from codegen.escaping import docstring, python_literal
@@ -29,29 +29,25 @@ _TEMPLATES = {
     "pydantic_v2/BaseModel.jinja2": {"class_name", "base_class", "fields", "bases", "doc", "texts"},
     "TypeAliasType.jinja2": {"class_name", "base_class", "fields", "annotation", "marker"},
 }
-# The line that the templates write in front of each definition. No upstream text is at the beginning of a line there.
+# The templates begin each definition with a line that starts with this. No text of upstream starts a line.
 _BEGIN = "#:"
-# The source of each definition that was made, by all that it is made from.
-_SOURCES: dict[str, str] = {}
-# Nearly every object has this key, with a description that begins like this. It is written once, at the end of the
-# module. A place without a description is marked, so that the output changes if upstream drops a description.
-_META, _META_BEGINNING = "_meta", "The _meta property is reserved"
+# Nearly every object has the property `_meta` with the same description, which is written once, in the package's
+# module. Where `_meta` has no description, a sentence says so, so that the output changes if upstream drops one.
+_META = "_meta"
+_META_BEGINNING = "The _meta property is reserved"
 _UNDESCRIBED = "Upstream does not describe it here."
 
 
 def write_model_files(schema: Schema) -> Files:
-    """Return the files of the package of models by their paths, each with its template and the values for it."""
+    """Return the files of the package of models by path: the template of each, and the values for it."""
     topics = _group_by_topic(schema)
     sources = write_definitions(schema, [name for names in topics.values() for name in names])
     exported = {topic.name: sorted(names) for topic, names in topics.items()}
-    fields = (
-        field
-        for definition in schema.definitions.values()
-        if isinstance(definition, Model)
-        for field in definition.fields
+    models = (definition for definition in schema.definitions.values() if isinstance(definition, Model))
+    shared_docs = dict.fromkeys(
+        field.doc for model in models for field in model.fields if _has_shared_description(field)
     )
-    shared = list(dict.fromkeys(field.doc for field in fields if _is_shared(field)))
-    files: Files = {"models/__init__.py": ("models.py.jinja", {"topics": exported, "descriptions": shared})}
+    files: Files = {"models/__init__.py": ("models.py.jinja", {"topics": exported, "descriptions": list(shared_docs)})}
     earlier: dict[str, list[str]] = {}
     for topic, names in topics.items():
         values: dict[str, Any] = {
@@ -67,22 +63,22 @@ def write_model_files(schema: Schema) -> Files:
 
 
 def _group_by_topic(schema: Schema) -> dict[Topic, list[str]]:
-    """Return the definitions of each topic in the order of its module. Topics without definitions are left out."""
+    """Return the definitions of each topic, in the order of its module. Topics without definitions are left out."""
     topics = read_topics()
-    places = find_topics(schema, topics)
-    own = {topic: [name for name in schema.definitions if places.get(name) == topic] for topic in topics}
-    return {topic: _sort_by_use(schema, names) for topic, names in own.items() if names}
+    topic_of = find_topics(schema, topics)
+    grouped = {topic: [name for name in schema.definitions if topic_of.get(name) == topic] for topic in topics}
+    return {topic: _sort_by_use(schema, names) for topic, names in grouped.items() if names}
 
 
 def _is_recursive(schema: Schema, name: str) -> bool:
-    """Return whether a definition is a model with an annotation that is a string, its own or one of a base."""
+    """Return whether a model or one of its bases has a recursive field, whose annotation is a string."""
     if not isinstance(schema.definitions[name], Model):
         return False
     return any(_find_recursive_fields(schema, model) for model in (name, *schema.bases(name)))
 
 
 def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
-    """Return the source of the classes and aliases by name."""
+    """Return the source of classes and aliases, by name."""
     templates = Templates(_FOLDER)
     for template, known in _TEMPLATES.items():
         templates.check(template, known)
@@ -96,34 +92,10 @@ def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
 
 
 def _make_sources(definitions: list[Definition], texts: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return what datamodel-code-generator and our templates make of these definitions, by name.
-
-    Profiles share most of them, and those that were made before are only imported.
-    """
-    schema = write_json_schema(definitions)
-    # A field named `list` changes how all definitions write the built-in.
-    hides_list = any(
-        field.name == "list"
-        for definition in definitions
-        if isinstance(definition, Model)
-        for field in definition.fields
-    )
-    made = {} if hides_list else _SOURCES
-    keys = {
-        definition.name: json.dumps([definition.name, schema["$defs"][definition.name], texts[definition.name]])
-        for definition in definitions
-    }
-    old = {name for name, key in keys.items() if key in made}
-    if old != keys.keys():
-        models = {definition.name: definition for definition in definitions if isinstance(definition, Model)}
-        bases: set[str] = set()  # older releases can't import them
-        for name in models.keys() - old:
-            while base := models[name].base:
-                bases.add(name := base)
-        schema["$defs"] |= {name: import_from("models", name) for name in old - bases}
-        parts = (part.partition("\n") for part in _run_generator(schema, texts).split(f"\n{_BEGIN}")[1:])
-        made.update({keys[name]: text.rstrip() for name, _, text in parts})
-    return {name: made[key] for name, key in keys.items()}
+    """Return the source that datamodel-code-generator and our templates make of each definition, by name."""
+    output = _run_generator(write_json_schema(definitions), texts)
+    parts = (part.partition("\n") for part in output.split(f"\n{_BEGIN}")[1:])
+    return {name: source.rstrip() for name, _, source in parts}
 
 
 def _run_generator(schema: dict[str, Any], texts: dict[str, dict[str, Any]]) -> str:
@@ -151,19 +123,19 @@ def _run_generator(schema: dict[str, Any], texts: dict[str, dict[str, Any]]) -> 
 
 
 def _simplify(schema: Schema, definition: Definition) -> Definition:
-    """Return a definition without the types that datamodel-code-generator would write in another way.
+    """Return a definition without the types whose annotations our templates get as text.
 
-    They are those that lead back to the definition, and that of a field which hides the built-in `list`.
+    They are the types of recursive fields, and of a field named `list`, which hides the built-in.
     """
     if not isinstance(definition, Model):
         return definition
-    hidden = ("list", *_find_recursive_fields(schema, definition.name))
-    fields = (replace(field, type=ANY) if field.name in hidden else field for field in definition.fields)
+    replaced = ("list", *_find_recursive_fields(schema, definition.name))
+    fields = (replace(field, type=ANY) if field.name in replaced else field for field in definition.fields)
     return replace(definition, fields=tuple(fields))
 
 
 def _template_texts(schema: Schema, definition: Definition) -> dict[str, Any]:
-    """Return the texts for the template of a definition."""
+    """Return the texts that the template of a definition needs."""
     if isinstance(definition, Union):
         return {"annotation": "", "marker": definition.marker}
     if isinstance(definition, Alias):
@@ -181,20 +153,22 @@ def _has_second_base(schema: Schema, model: Model) -> bool:
 
 
 def _write_field_texts(field: Field, is_recursive: bool) -> dict[str, str]:
-    """Return the texts for a field: its whole annotation, if that has markers inside or is a string."""
-    annotation = field.annotation
-    is_text = field.type.is_marked or field.name == "list"
+    """Return the texts that the template needs for a field, with its annotation if the generator can't write it."""
+    annotation = ""
+    if is_recursive:
+        annotation = python_literal(field.annotation)
+    elif field.type.is_marked or field.name == "list":
+        annotation = field.annotation
     doc = field.doc or (_UNDESCRIBED if field.wire == _META else "")
     return {
-        "annotation": python_literal(annotation) if is_recursive else annotation if is_text else "",
+        "annotation": annotation,
         "markers": field.annotation_markers,
         "assignment": field.assignment,
-        "doc": "" if _is_shared(field) else _docstring(doc, 4),
+        "doc": "" if _has_shared_description(field) else _docstring(doc, 4),
     }
 
 
-def _is_shared(field: Field) -> bool:
-    """Return whether a field has the description of `_meta` that nearly every object has."""
+def _has_shared_description(field: Field) -> bool:
     return field.wire == _META and field.doc.startswith(_META_BEGINNING)
 
 
@@ -203,23 +177,23 @@ def _docstring(text: str, indent: int) -> str:
 
 
 def _sort_by_use(schema: Schema, names: Iterable[str]) -> list[str]:
-    """Return definitions in their order, but each after those that it consists of."""
-    wanted = dict.fromkeys(names)
-    done: dict[str, None] = {}
-    for name in wanted:
-        _visit(schema, name, wanted.keys(), done)
-    return list(done)
+    """Return definitions in their order, except that a definition comes after those that it refers to."""
+    unsorted = dict.fromkeys(names)
+    ordered: dict[str, None] = {}
+    for name in unsorted:
+        _visit(schema, name, unsorted.keys(), ordered)
+    return list(ordered)
 
 
-def _visit(schema: Schema, name: str, wanted: Set[str], done: dict[str, None]) -> None:
-    if name in wanted and name not in done:
+def _visit(schema: Schema, name: str, unsorted: Set[str], ordered: dict[str, None]) -> None:
+    if name in unsorted and name not in ordered:
         for used in _find_uses(schema, name):
-            _visit(schema, used, wanted, done)
-        done[name] = None
+            _visit(schema, used, unsorted, ordered)
+        ordered[name] = None
 
 
 def _find_uses(schema: Schema, name: str) -> Iterator[str]:
-    """Yield what has to be defined before a definition."""
+    """Yield the definitions that must be defined before a definition."""
     definition = schema.definitions[name]
     if not isinstance(definition, Model):
         yield from schema.uses(name)
@@ -230,10 +204,10 @@ def _find_uses(schema: Schema, name: str) -> Iterator[str]:
 
 
 def _find_recursive_fields(schema: Schema, name: str) -> list[str]:
-    """Return the names of a model's own fields whose types lead back to the model.
+    """Return the names of a model's own fields whose types refer to the model, directly or not.
 
     Raises:
-        SchemaError: another field hides a name that their annotations need.
+        SchemaError: a field named `list` hides the built-in, which their annotations need.
     """
     definition = schema.definitions[name]
     fields = definition.fields if isinstance(definition, Model) else ()

@@ -1,4 +1,4 @@
-"""Writes the docstrings of stubs: upstream's description of a method, arguments, capabilities, default and errors."""
+"""Writes the docstrings of stubs: upstream's description, arguments, capabilities, default behaviour and errors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from codegen.names import attribute_name
 _WIDTH = 112
 _META = "Data for extensions, `_meta` on the wire."
 _OTHER = {"agent": "client", "client": "agent"}
-# The message in which an implementation of each role advertises its capabilities.
-_YOURS = {"agent": "your `initialize` response", "client": "your `initialize` request"}
+# Where an implementation of each role advertises its capabilities.
+_YOUR_MESSAGE = {"agent": "your `initialize` response", "client": "your `initialize` request"}
 
 
 class StubDocs:
@@ -24,9 +24,12 @@ class StubDocs:
 
     def handler(self, method: Method, role: str) -> str:
         """Return the docstring of a handler, for users who implement the method."""
-        needs = " ".join(self.handler_needs(method, role))
         return _join_parts(
-            f"Handle `{method.wire}`.", method.doc, needs, self.accepted_parts(method), self.default(method, role)
+            f"Handle `{method.wire}`.",
+            method.doc,
+            " ".join(self.handler_needs(method, role)),
+            self.accepted_parts(method),
+            self.default(method, role),
         )
 
     def handler_needs(self, method: Method, role: str) -> list[str]:
@@ -34,22 +37,24 @@ class StubDocs:
         needs = [f"Every {role} must implement this method."] if method.baseline else []
         if method.capability:
             without = f"without it, {_OTHER[role]}s don't {_verb(method)} {_this(method)}"
-            needs.append(f"Advertise `{method.capability}` in {_YOURS[role]}; {without}.")
+            needs.append(f"Advertise `{method.capability}` in {_YOUR_MESSAGE[role]}; {without}.")
         if method.offered:
             needs.append(f"Needs no capability; {_OTHER[role]}s {_verb(method)} {_this(method)} if {method.offered}.")
         return needs
 
     def caller(self, method: Method, role: str) -> str:
         """Return the docstring of a proxy's method, for users who call it."""
-        first = f"Call `{method.wire}` and wait for its result." if method.result else f"Send `{method.wire}`."
-        notes = " ".join(self.caller_notes(method, role))
         raises = [_write_entry(name, text) for name, text in self.errors(method, role)]
         return _join_parts(
-            first, method.doc, notes, self._arguments(method), "\n".join(["Raises:", *raises]) if raises else ""
+            f"Call `{method.wire}` and wait for its result." if method.result else f"Send `{method.wire}`.",
+            method.doc,
+            " ".join(self.caller_notes(method, role)),
+            self._arguments(method),
+            "\n".join(["Raises:", *raises]) if raises else "",
         )
 
     def caller_notes(self, method: Method, role: str) -> list[str]:
-        """Return sentences about when to call a method of a role, and what the call does besides."""
+        """Return sentences about when to call a method of a role, and about the call's side effects."""
         facts = dict(method.facts)
         notes: list[str] = []
         if method.offered:
@@ -63,14 +68,14 @@ class StubDocs:
         return notes
 
     def accepted_parts(self, method: Method) -> str:
-        """Return the list of capabilities that a handler may advertise for parts of its params."""
+        """Return the capabilities that a handler may advertise for parts of its params, as a list."""
         if not method.content:
             return ""
         lines = [f"- {self._part(method, part)}: `{path}`" for part, path in method.content]
         return "\n".join(["Advertise a capability for each of these that you accept:", *lines])
 
     def default(self, method: Method, role: str) -> str:
-        """Return a sentence about a default that differs from what the docstring of the class says; else empty."""
+        """Return a sentence about a default that differs from the one in the class's docstring; otherwise empty."""
         if method.baseline or method.result:
             return ""
         if "cancels" in dict(method.facts):
@@ -83,7 +88,7 @@ class StubDocs:
         return f"You need not override the default: {effect}."
 
     def _cancels(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
-        """Yield the methods of a role that a notification cancels, each with the result it is then answered with."""
+        """Yield the methods of a role that a notification cancels, and the result of a cancelled request."""
         for method in self._schema.methods:
             by, result, _ = dict(method.facts).get("cancelled", ("", "", False))
             if by == notification.wire and role in method.handled_by:
@@ -93,23 +98,23 @@ class StubDocs:
         return any(method.wire == wire and role in method.handled_by for method in self._schema.methods)
 
     def _arguments(self, method: Method) -> str:
-        """Return the section on the keywords of a proxy's method. A union has the keywords of all its members."""
-        sets = self._schema.parameter_sets(method)
-        fields: dict[str, list[Field]] = {}
-        for field in (field for parameters in sets for field in parameters):
-            fields.setdefault(field.name, []).append(field)
-        lines = [
-            _write_entry(name, self._argument(fields_of_name, len(sets))) for name, fields_of_name in fields.items()
-        ]
+        """Return the section about the keywords of a proxy's method. A union has the keywords of all its members."""
+        parameter_sets = self._schema.parameter_sets(method)
+        by_name: dict[str, list[Field]] = {}
+        for field in (field for parameters in parameter_sets for field in parameters):
+            by_name.setdefault(field.name, []).append(field)
+        lines = [_write_entry(name, self._argument(fields, len(parameter_sets))) for name, fields in by_name.items()]
         return "\n".join(["Args:", *lines]) if lines else ""
 
-    def _argument(self, fields: list[Field], sets: int) -> str:
-        """Return the description of a keyword, from its fields in the members of a union with `sets` members."""
+    def _argument(self, fields: list[Field], members: int) -> str:
+        """Return the description of a keyword, from its fields in the `members` members of a union."""
         tags = [f"`{field.tag}`" for field in fields if field.tag is not None]
         if tags:
-            choices = [*dict.fromkeys(tags)]
-            choices += ["another string"] if len(tags) < len(fields) else []
-            choices += ["left out"] if len(fields) < sets else []
+            choices = list(dict.fromkeys(tags))
+            if len(tags) < len(fields):
+                choices.append("another string")
+            if len(fields) < members:
+                choices.append("left out")
             return f"Selects the variant: {_join_alternatives(choices)}."
         descriptions = dict.fromkeys(filter(None, (self._summary(field) for field in fields)))
         return " Or: ".join(descriptions) or f"`{fields[0].wire}` on the wire."
@@ -124,7 +129,7 @@ class StubDocs:
         return f"{line}." if line and line[-1] not in ".!?:" else line
 
     def errors(self, method: Method, role: str) -> list[tuple[str, str]]:
-        """Return the exceptions of a call, each with its reason, beyond those that every call can raise."""
+        """Return the exceptions of a call that not every call can raise, with their reasons."""
         facts = dict(method.facts)
         errors: list[tuple[str, str]] = []
         if needs := self._needs(method):
@@ -143,7 +148,7 @@ class StubDocs:
         return ", or ".join(filter(None, (own, parts and f"a capability that an argument needs: {parts}")))
 
     def _part(self, method: Method, part: str) -> str:
-        """Return a part of the params in words: a field, the value of a tag, or items of a type."""
+        """Describe a part of the params: a field, a tag, or items of a type."""
         key, _, tag = part.partition(".")
         name = attribute_name(key) or key
         if not tag:
@@ -177,5 +182,5 @@ def _join_parts(*parts: str) -> str:
 
 
 def _wrap_paragraph(part: str) -> str:
-    """Wrap a paragraph of one line. Text with line breaks, such as most of upstream's, keeps them."""
+    """Wrap a paragraph of one line. Text with line breaks, such as most of upstream's, is kept."""
     return wrap(part, _WIDTH) if "\n" not in part and len(part) > _WIDTH else part

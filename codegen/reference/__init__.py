@@ -1,1 +1,1 @@
-"""Writes the protocol reference: Markdown pages about every method and every type of a schema, with examples."""
+"""Writes the protocol reference: Markdown pages about every method and every type, with examples."""

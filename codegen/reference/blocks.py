@@ -1,4 +1,4 @@
-"""Writes the blocks of Python: the call of each method, and its handler."""
+"""Writes the blocks of Python in the reference: a call of each method, and a handler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEMPLATES = Templates(Path(__file__).with_name("templates"), trim_blocks=True, 
 
 
 def write_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str, str]:
-    """Return the blocks of a profile by `<constant of the method>-<role that handles it>-<call or handle>.py`."""
+    """Return the blocks of a profile, by `<method's constant>-<role that handles it>-<call or handle>.py`."""
     stubs = [f"{prefix}{role.capitalize()}" for role in OTHER for prefix in ("", "Remote")]
     names = [*stubs, *schema.definitions.keys() - schema.envelopes]  # ruff removes those that a block lacks
     sources: dict[str, str] = {}

@@ -1,6 +1,6 @@
-"""Examples of a schema's types, and how they are written as JSON and as Python.
+"""Makes examples of a schema's types, and writes them as JSON and as Python.
 
-Everything follows from the types of the fields, except what `choices.toml` chooses.
+Values follow from the types, except for those in `choices.toml`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from codegen.values import fits
 
 META = "_meta"
 CHOICES_TOML = Path(__file__).with_name("choices.toml")
-_SHOWN = "codegen/reference/choices.toml"
+_FILE = "codegen/reference/choices.toml"
 _WIDTH = 72
 _FORMATS = {"uri": "https://example.com", "date-time": "2026-01-31T12:00:00Z", "base64": "aGVsbG8=", "regex": ".*"}
 
 
 @pydantic_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Choices:
-    """What the schema leaves open. The keys of the tables are explained in the file."""
+    """The content of `choices.toml`, which explains its tables."""
 
     names: dict[str, Any]
     types: dict[str, Any]
@@ -48,18 +48,18 @@ def read_choices() -> Choices:
     Raises:
         FileError: it is not TOML, or a table is missing or unknown.
     """
-    return validate(Choices, parse_toml(read_file(CHOICES_TOML, _SHOWN), _SHOWN), _SHOWN)
+    return validate(Choices, parse_toml(read_file(CHOICES_TOML, _FILE), _FILE), _FILE)
 
 
 @dataclass(frozen=True)
 class Object:
-    """An instance of a model, with the values of the fields that are not absent."""
+    """An instance of a model: the fields that it has, with their values."""
 
     model: str
     fields: tuple[tuple[Field, Example], ...]
 
 
-# JSON, with an `Object` wherever a model is.
+# JSON, with an `Object` for each model.
 Example: TypeAlias = "Object | str | float | list[Example] | dict[str, Example] | None"
 
 
@@ -73,7 +73,7 @@ class Examples:
         self._advertised = set(_find_advertised(schema))
 
     def of(self, name: str) -> Example:
-        """Return an example of a definition. A model has all its fields, unless the file chooses some."""
+        """Return an example of a definition. A model has all its fields, unless `choices.toml` lists some."""
         return self._of_definition(self._schema.definitions[name], everything=True)
 
     def _of_definition(self, definition: Definition, *, everything: bool = False, key: str = "") -> Example:
@@ -86,23 +86,24 @@ class Examples:
         return self._of_definition(self._schema.definitions[member], everything=everything)
 
     def _of_alias(self, alias: Alias, key: str) -> Example:
-        type_, chosen = alias.type, self._choices.types.get(alias.name)
-        return chosen if self._fits(type_, chosen) else self._of_shape(type_, key or words(alias.name)[-1])
+        chosen = self._choices.types.get(alias.name)
+        return chosen if self._is_valid(alias.type, chosen) else self._of_type(alias.type, key or words(alias.name)[-1])
 
     def _of_model(self, model: Model, everything: bool) -> Object:
         names = (model.name, *self._schema.bases(model.name))
         shown = next((self._choices.shown[name] for name in names if name in self._choices.shown), None)
-        fields = [
-            field
-            for field in self._schema.fields(model.name)
-            if field.required
-            or (model.name, field.wire) in self._advertised
-            or (field.wire in shown if shown is not None else everything and field.wire != META and field.type != NULL)
-        ]
+
+        def is_shown(field: Field) -> bool:
+            if field.required or (model.name, field.wire) in self._advertised:
+                return True
+            if shown is not None:
+                return field.wire in shown
+            return everything and field.wire != META and field.type != NULL
+
+        fields = [field for field in self._schema.fields(model.name) if is_shown(field)]
         self._in_progress.append(model.name)
-        values = [
-            (field, self._of_field(model, field)) for field in sorted(fields, key=lambda field: field.tag is None)
-        ]
+        tag_first = sorted(fields, key=lambda field: field.tag is None)
+        values = [(field, self._of_field(model, field)) for field in tag_first]
         self._in_progress.pop()
         return Object(model.name, tuple(values))
 
@@ -115,40 +116,40 @@ class Examples:
             if members := self._of_members(self._choices.members.get(place)):
                 return members
             chosen = self._choices.fields.get(place)
-            if self._fits(type_, chosen):
+            if self._is_valid(type_, chosen):
                 return chosen
-        return self._of_shape(type_, field.wire)
+        return self._of_type(type_, field.wire)
 
-    def _fits(self, type_: Type, value: Any) -> bool:
-        """Return whether a value from the file, if there is one, is still right for a type."""
+    def _is_valid(self, type_: Type, value: Any) -> bool:
+        """Return whether `choices.toml` has a value, and the value is valid for the type."""
         return value is not None and fits(self._schema, value, type_)
 
     def _of_members(self, chosen: list[str] | dict[str, str] | None) -> Example:
-        """Return examples of the members that the file chooses for a property; None if the schema lacks one."""
+        """Return examples of the members that `choices.toml` lists for a property; None if the schema lacks one."""
         names = chosen.values() if isinstance(chosen, dict) else chosen or ()
         if not names or any(name not in self._schema.definitions for name in names):
             return None
         examples = [self._of_definition(self._schema.definitions[name]) for name in names]
         return dict(zip(chosen, examples, strict=True)) if isinstance(chosen, dict) else examples
 
-    def _of_shape(self, type_: Type, key: str) -> Example:
-        """Return an example of a type. `key` is the property that it is the type of."""
+    def _of_type(self, type_: Type, key: str) -> Example:
+        """Return an example of a property's type. `key` is the property's name."""
         type_ = type_.non_null
         if type_.kind == "ref":
             return self._of_definition(self._schema.definitions[type_.name], key=key)
         chosen = self._choices.names.get(key)
-        if self._fits(type_, chosen) and not type_.names:
+        if self._is_valid(type_, chosen) and not type_.names:
             return chosen
         if type_.kind == "array":
-            return [] if set(type_.names).intersection(self._in_progress) else [self._of_shape(type_.parts[0], key)]
+            return [] if set(type_.names).intersection(self._in_progress) else [self._of_type(type_.parts[0], key)]
         if type_.kind == "union":
-            return self._of_shape(type_.parts[0], key)
+            return self._of_type(type_.parts[0], key)
         scalar: Example = _make_scalar(type_, key)
         return scalar
 
 
 def _find_advertised(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Yield the properties on the path to each capability that a method needs: all examples advertise them."""
+    """Yield the properties on the paths of all capabilities that methods need. Every example advertises them."""
     for method in schema.methods:
         name = ADVERTISED_IN.get(method.side, "")
         for step in method.capability.split(".") if method.capability else ():
@@ -167,7 +168,7 @@ def _make_scalar(type_: Type, key: str) -> Any:
 
 
 def to_json(example: Example) -> Any:
-    """Return an example as it is on the wire."""
+    """Return an example as JSON."""
     match example:
         case Object(fields=fields):
             return {field.wire: to_json(item) for field, item in fields}
@@ -180,7 +181,7 @@ def to_json(example: Example) -> Any:
 
 
 def format_json(value: Any, indent: int = 0, used: int = 0) -> str:
-    """Return JSON as text. Lists and objects that fit on one line, beside `used` characters, are on one line."""
+    """Return JSON as text. Lists and objects are on one line if they fit after an indentation and `used` characters."""
     line = json.dumps(value)
     if indent + used + len(line) <= _WIDTH:
         return line
@@ -196,7 +197,7 @@ def format_json(value: Any, indent: int = 0, used: int = 0) -> str:
 
 
 def to_python(example: Example, prefix: str = "") -> str:
-    """Return an expression for an example, with a prefix for the names of models. It isn't formatted."""
+    """Return an unformatted expression for an example, with a prefix before the names of models."""
     match example:
         case Object(model=model, fields=fields):
             return f"{prefix}{model}({write_keywords([item for item in fields if item[0].tag is None], prefix)})"

@@ -1,4 +1,4 @@
-"""The pages of the protocol reference: `python -m codegen reference <folder>` writes them."""
+"""Renders the pages of the protocol reference, for `python -m codegen reference <folder>`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def reference(schema_folder: Path) -> dict[str, str]:
 
 
 def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
-    """Return all pages, by the names of their files: about the first profile, and how the others differ from it."""
+    """Return all pages by name: about the first profile, and about how the other profiles differ from it."""
     profile, *others = profiles
     schema = profiles[profile].schema
     topics, examples = read_topics(), Examples(schema, read_choices())
@@ -90,9 +90,9 @@ def _messages(method: Method, examples: Examples) -> dict[str, str]:
 
 
 def _differences(base: Snapshot, head: Snapshot) -> dict[str, Any]:
-    """Return what a profile has in comparison with another one: methods and types of only one of them, and changes.
+    """Return how a profile differs from another: methods and types that only one of them has, and changes.
 
-    It is compared as if it were a later release of the other one.
+    They are compared as if `head` were a later release of `base`.
     """
     old_types, new_types = (side.schema.definitions.keys() - side.schema.envelopes for side in (base, head))
     old, new = ({method.wire: method for method in side.schema.methods} for side in (base, head))

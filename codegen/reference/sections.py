@@ -1,7 +1,7 @@
-"""The sections about types: the page that each is on, and what it says. `templates/section.md.jinja` renders them.
+"""The content of the sections about types, and the page of each. `templates/section.md.jinja` renders them.
 
-The params and the result of a method are on the method's page, with the members if they are unions. Every other type
-is on the page of its topic.
+The params and the result of a method are on the method's page, with their members if they are unions. All other types
+are on the pages of their topics.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Section:
     Attributes:
         type: the type.
         file: the page, without the suffix.
-        heading: its heading there.
+        heading: its heading on the page.
         doc: upstream's description.
         example: JSON.
     """
@@ -34,7 +34,7 @@ class Section:
 
     @property
     def target(self) -> str:
-        """What links to it, with the anchor that Sphinx and GitHub give to the heading."""
+        """The target of links to the section, with the anchor that Sphinx and GitHub make of the heading."""
         return f"{self.file}.md#{self.heading.lower().replace(' ', '-').replace(':', '')}"
 
     @property
@@ -43,7 +43,7 @@ class Section:
 
     @property
     def properties(self) -> list[Field]:
-        """The fields that a model describes itself."""
+        """A model's own fields, without `_meta` and the tag."""
         fields = self.type.fields if isinstance(self.type, Model) else ()
         return [field for field in fields if field.wire != META and field.tag is None]
 
@@ -88,7 +88,7 @@ def _find_places(schema: Schema, topics: tuple[Topic, ...]) -> dict[str, tuple[s
 
 
 def _find_members(schema: Schema, name: str) -> Iterator[str]:
-    """Yield the members of a union, those of unions in it included."""
+    """Yield the members of a union, including those of nested unions."""
     definition = schema.definitions[name]
     for member in definition.members if isinstance(definition, Union) else ():
         yield member.name

@@ -1,4 +1,4 @@
-"""Writes types and upstream's descriptions as Markdown."""
+"""Writes types and descriptions as Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNSTABLE = "**UNSTABLE**"
 
 
 class TypeTexts:
-    """Writes types, with links to those that have a section."""
+    """Writes types in words. Types with a section are links."""
 
     def __init__(self, targets: dict[str, str]) -> None:
         self._targets = targets
@@ -38,7 +38,7 @@ class TypeTexts:
                 return ", ".join(("any JSON" if kind == "any" else kind, *_limits(type_)))
 
     def of_alias(self, type_: Type, doc: str) -> str:
-        """Return what an alias stands for as a sentence, unless its description lists the values."""
+        """Return a sentence about the type of an alias. Values that its description lists are left out."""
         values, others = type_.enum or ((), None)
         if not values:
             return f"Type: {self.of(type_)}."
@@ -52,7 +52,7 @@ class TypeTexts:
 
 
 def _limits(type_: Type) -> list[str]:
-    """Return the limits of a scalar in words, without the range of the usual integers."""
+    """Return the limits of a scalar in words, without the ranges of the usual integers."""
     return [
         f"{name.replace('_', ' ')} {code(str(value))}"
         for name, value in type_.limits
@@ -61,16 +61,16 @@ def _limits(type_: Type) -> list[str]:
 
 
 def presence(field: Field) -> str:
-    """Return whether a field is required, or what it is if it is absent. Defaults that are objects are left out."""
+    """Return whether a field is required, or its default. Defaults that are objects are left out."""
     if field.required:
         return "required"
     return "optional" if field.default is None or field.factory else f"default {code(json.dumps(field.default))}"
 
 
 def description(text: str) -> str:
-    """Return upstream's description of something as Markdown. Descriptions of members become a list.
+    """Return a description as Markdown. The descriptions of members at its end become a list.
 
-    They come last, so a paragraph behind one belongs to it.
+    A paragraph after a member's description belongs to that member.
     """
     parts: list[str] = []
     for part in text.strip().split("\n\n"):
@@ -81,9 +81,9 @@ def description(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first paragraph of a description on one line, up to its first full stop.
+    """Return the first sentence of a description on one line.
 
-    Upstream's notice that something is unstable is left out: a heading, and a paragraph.
+    Upstream's notice about unstable features, a heading and a paragraph, is left out.
     """
     paragraphs = text.strip().split("\n\n")
     own = paragraphs[2:] if paragraphs[0] == _UNSTABLE else paragraphs

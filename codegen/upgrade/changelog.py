@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from codegen.diff.render.grouping import write_counts
+from codegen.diff.render.sentences import write_counts
 from codegen.diff.report import STABLE, Report
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import FileError

@@ -14,9 +14,9 @@ from pathlib import Path
 from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
-from codegen.diff.render.grouping import count_noun
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
+from codegen.diff.render.sentences import count_noun
 from codegen.diff.report import compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codegen.data.renames import FILE as RENAMES
-from codegen.diff.render.grouping import count_noun, write_conclusion, write_headline
+from codegen.diff.render.sentences import count_noun, write_conclusion, write_headline
 from codegen.diff.report import Report, write_proposed_renames
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import Failure, Finding

@@ -89,7 +89,7 @@ def _is_consequence(comparison: Comparison, old: Definition, new: Definition) ->
 
 def _add_renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
     before = structure_of(comparison.old.schema, old, comparison.names)
-    equal = before.equal(structure_of(comparison.new.schema, new, {}))
+    equal = before.count_equal(structure_of(comparison.new.schema, new, {}))
     renamed = comparison.renamed(old.name, new.name)._replace(equal=equal)
     implement = breaks(old.name in _payloads(comparison.old.schema))
     verdicts = RULES["definition-renamed"].verdicts._replace(implement=implement)

@@ -1,1 +1,1 @@
-"""Render a report as text: one module for each format, with one function that returns a string."""
+"""Writes a report as text. Each format has a module with one function, which returns a string."""

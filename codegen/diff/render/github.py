@@ -1,4 +1,4 @@
-"""The report as annotations of GitHub Actions, on the lines of the head's schema and of the generated classes."""
+"""Writes the report as annotations of GitHub Actions, on lines of the head's schema and of generated classes."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from codegen.diff.render.grouping import write_headline
+from codegen.diff.render.sentences import write_headline
 from codegen.diff.report import Report
 from codegen.diff.sources import SCHEMA, Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
 
 _LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
-# GitHub shows ten errors and ten warnings of a step, so a finding is annotated in its worst places alone.
+# GitHub shows ten errors and ten warnings of a step, so only the worst places of a finding are annotated.
 _PLACES = 3
-# A class or an alias, and what is defined in it.
+# Patterns of a class or an alias, and of a definition inside it.
 _PYTHON = (r"^(class {0}\b.*:|{0}: TypeAlias)", r"^    (async def )?{0}\b")
 
 
 def github(report: Report, head: Side, repository: Path) -> str:
-    """Render the findings of the stable profile that aren't safe or accepted, the worst first."""
-    lines = [line for finding in report.unread for line in _annotations(finding, head, repository)]
+    """Write the findings of the stable profile that are neither safe nor accepted, the worst first."""
+    lines = [line for finding in report.unread for line in _write_annotations(finding, head, repository)]
     return "\n".join([*lines, write_headline(report)]) + "\n"
 
 
-def _annotations(finding: Finding, head: Side, repository: Path) -> Iterator[str]:
+def _write_annotations(finding: Finding, head: Side, repository: Path) -> Iterator[str]:
     todo = (f"{roles.capitalize()}: {text}" for roles, text in finding.todo.items())
     text = "\n".join(filter(None, [finding.sentence, finding.change, *todo, *finding.refused, *finding.code]))
     for place in finding.places[:_PLACES]:
         title = f"{place.subject} ({finding.rule}, {finding.fingerprint})"
-        for file, line in _lines(place, head, repository):
+        for file, line in _find_lines(place, head, repository):
             options = {"file": file, "line": str(line), "title": title}
-            written = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in options.items())
-            yield f"::{_LEVELS[finding.worst]} {written}::{_escaped(text)}"
+            properties = ",".join(f"{key}={_escape(value, ':,')}" for key, value in options.items())
+            yield f"::{_LEVELS[finding.worst]} {properties}::{_escape(text)}"
 
 
-def _lines(finding: Finding, head: Side, repository: Path) -> Iterator[tuple[str, int]]:
-    """Yield the files and lines of the schema, and of the first Python name that is still there."""
+def _find_lines(finding: Finding, head: Side, repository: Path) -> Iterator[tuple[str, int]]:
+    """Yield the file and line of the schema, and of the first affected Python name that still exists."""
     if finding.new:
         keys = [key for key in finding.new.split("/")[1:] if not key.isdigit()]
         path = repository / SCHEMA / head.profiles[finding.profile].file
@@ -52,7 +52,7 @@ def _lines(finding: Finding, head: Side, repository: Path) -> Iterator[tuple[str
 
 
 def _find(patterns: list[str], paths: list[Path], repository: Path) -> Iterator[tuple[str, int]]:
-    """Yield each file that has the first pattern, and the line of the last one that stands behind those before it."""
+    """Yield the files with the first pattern. The line is that of the last pattern that follows the ones before it."""
     for path in paths:
         text, place = path.read_text("utf-8") if path.is_file() else "", 0
         for pattern in patterns:
@@ -64,5 +64,5 @@ def _find(patterns: list[str], paths: list[Path], repository: Path) -> Iterator[
             yield path.relative_to(repository).as_posix(), text.count("\n", 0, place) + 1
 
 
-def _escaped(text: str, others: str = "") -> str:
+def _escape(text: str, others: str = "") -> str:
     return "".join(f"%{ord(character):02X}" if character in f"%\r\n{others}" else character for character in text)

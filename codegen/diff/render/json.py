@@ -1,4 +1,4 @@
-"""The report as JSON for programs. `report.schema.json` in this folder describes the format."""
+"""Writes the report as JSON for programs. `report.schema.json` in this folder describes the format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OPTIONAL = ("before", "after", "accepted")
 
 
 def json_text(report: Report) -> str:
-    """Render the report as JSON."""
+    """Write the report as JSON."""
     values = {
         "format": FORMAT_VERSION,
         "base": report.base,
@@ -27,21 +27,21 @@ def json_text(report: Report) -> str:
         "notes": report.notes,
         "profiles": report.profiles,
         "docsOnly": report.docs_only,
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [_write_finding(finding) for finding in report.findings],
         "renames": [asdict(rename) for rename in propose_renames(report)],
         "userCode": asdict(report.user_code) if report.user_code else None,
     }
     return json.dumps(values, indent=2) + "\n"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _write_finding(finding: Finding) -> dict[str, Any]:
     return {
         **{key: getattr(finding, key) for key in (*_TEXTS, *_LISTS)},
         **{key: getattr(finding, key) or None for key in _OPTIONAL},
         "todo": finding.todo,
         "reportsOnly": finding.reports_only,
-        "pointer": _pointer(finding),
-        "places": [{"subject": place.subject, "pointer": _pointer(place)} for place in finding.places],
+        "pointer": _write_pointer(finding),
+        "places": [{"subject": place.subject, "pointer": _write_pointer(place)} for place in finding.places],
         "worst": finding.worst.word,
         "severity": finding.severity.word,
         "verdicts": {axis: verdict.word for axis, verdict in finding.verdicts._asdict().items()},
@@ -50,5 +50,5 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _pointer(finding: Finding) -> dict[str, str | None]:
+def _write_pointer(finding: Finding) -> dict[str, str | None]:
     return {"old": finding.old or None, "new": finding.new or None}

@@ -1,1 +1,1 @@
-"""Type-check a commit's user code with newer bindings, and attach each failure to the finding that predicts it."""
+"""Type-checks user code of the base with the head's bindings, and finds the findings that predict its failures."""

@@ -1,4 +1,4 @@
-"""Run mypy in strict mode on user code. Of the type checkers that the project uses, it is the fastest here."""
+"""Runs mypy in strict mode on user code. Of the project's type checkers, it is the fastest for this."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 
 from codegen.errors import SourceError
 
-# The options that are off only report knock-on errors: code that is no longer needed, or types that are unknown because
-# something else failed.
+# Options that only report knock-on errors are off: unneeded code, and types that are unknown because something failed.
 _SETTINGS = """\
 [mypy]
 strict = True
@@ -29,7 +28,7 @@ warn_unused_ignores = False
 
 @dataclass(frozen=True)
 class Problem:
-    """An error of the type checker. `kind` is its error code, and `hint` what it proposes."""
+    """An error of mypy. `kind` is its error code."""
 
     file: str
     line: int
@@ -40,37 +39,39 @@ class Problem:
 
     @property
     def place(self) -> tuple[str, int, int, str]:
-        """The place and kind, which are the same for an error that has a different message on the other side."""
+        """The place and the kind, which identify an error even if its message differs between two versions."""
         return self.file, self.line, self.column, self.kind
 
 
-def check(root: Path, folder: str, packages: list[Path]) -> list[Problem]:
+def run_mypy(root: Path, folder: str, packages: list[Path]) -> list[Problem]:
     """Check a folder in `root`. Packages in the folders `packages` take precedence over installed ones.
 
     mypy's cache is in `root`, or in `$MYPY_CACHE_DIR` if that is set, so a second check of the same root is faster.
 
     Raises:
-        SourceError: the type checker failed.
+        SourceError: mypy failed.
     """
     settings = root / "mypy.ini"
     settings.write_text(_SETTINGS, "utf-8")
     options = ["--config-file", str(settings), "--output", "json", "--show-column-numbers"]
     environment = {**os.environ, "MYPYPATH": os.pathsep.join(map(str, (root / folder, *packages)))}
     command = [sys.executable, "-m", "mypy", *options, folder]
-    # Processes that share a cache, or were killed, can damage it, so that mypy crashes. Then it gets one of its own.
+    # mypy crashes if its cache is damaged, by a killed process or one that shares it. Then it gets a new cache.
     for cache in ([], ["--cache-dir", str(root / ".own_cache")]):
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, *cache], cwd=root, env=environment, capture_output=True, text=True, check=False
         )
-        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if done.returncode in (0, 1) and bool(done.returncode) == bool(found):
+        errors = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
+        if process.returncode in (0, 1) and bool(process.returncode) == bool(errors):
             break
     else:
-        reasons = [each["message"] for each in found] or done.stderr.splitlines() or ["it gave no reason"]
+        reasons = [error["message"] for error in errors] or process.stderr.splitlines() or ["it gave no reason"]
         raise SourceError(f"mypy can't check {folder}: {reasons[-1]}.")
-    return sorted((_problem(each) for each in found if each["severity"] == "error"), key=lambda each: each.place)
+    return sorted(
+        (_read_problem(error) for error in errors if error["severity"] == "error"), key=lambda problem: problem.place
+    )
 
 
-def _problem(found: dict[str, Any]) -> Problem:
-    file = Path(found["file"]).as_posix()
-    return Problem(file, found["line"], found["column"], found["code"] or "", found["message"], found["hint"] or "")
+def _read_problem(error: dict[str, Any]) -> Problem:
+    file = Path(error["file"]).as_posix()
+    return Problem(file, error["line"], error["column"], error["code"] or "", error["message"], error["hint"] or "")

@@ -1,1 +1,1 @@
-"""Findings, the rules that they belong to, and their verdicts."""
+"""Findings, their rules and their verdicts."""

@@ -1,4 +1,4 @@
-"""A finding: one change, where it is, who is affected, and how bad it is."""
+"""A finding: a change, where it is, who is affected, and how bad it is."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import NamedTuple
 from codegen.diff.verdict.rules import RULES, TODO
 from codegen.diff.verdict.verdicts import BREAKING, Severity, Verdict, Verdicts
 
-# The direction in which a definition is sent: to one side, both ways, or not at all.
+# The direction in which a definition is sent: to one side, both ways, or never.
 TO_AGENT, TO_CLIENT, BOTH, NOWHERE = "client->agent", "agent->client", "both", "none"
 _BOTH_ROLES = ("agent", "client")
-# By the direction, the roles whose code builds a definition, and those whose code reads it.
+# For each direction, the roles whose code builds a definition, and the roles whose code reads it.
 _ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     TO_AGENT: (("client",), ("agent",)),
     TO_CLIENT: (("agent",), ("client",)),
@@ -26,7 +26,7 @@ _ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Failure:
-    """A line of user code that passes the type checker with the base's package and fails with the head's.
+    """A line of user code that passes the type checker with the base's package, and fails with the head's.
 
     Attributes:
         file: the path in the repository.
@@ -52,8 +52,8 @@ class Renamed(NamedTuple):
     Attributes:
         old: the old name.
         new: the new name.
-        until: the version of this package up to which the head keeps the old name; empty if it doesn't keep it.
-        equal: how many of its parts are the same; empty if all are.
+        until: the version of this package until which the head keeps the old name; empty if it doesn't.
+        equal: how many of its parts are equal; empty if all are.
     """
 
     old: str
@@ -64,28 +64,28 @@ class Renamed(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One change.
+    """A change.
 
     Attributes:
         rule: the kind of change, a key of `RULES`.
         profile: the profile that changed.
-        place: the method or definition that changed, by its name on the wire.
-        old: its JSON pointer in the base; empty if it wasn't there.
-        new: its JSON pointer in the head; empty if it is no longer there.
-        subject: the changed thing in names of the schema: a method, `Definition`, `Definition.property`, `Union:tag`.
-        verdicts: one for each axis.
+        place: the method or definition that changed, by its wire name.
+        old: its JSON pointer in the base; empty if it is new.
+        new: its JSON pointer in the head; empty if it was removed.
+        subject: what changed, in names of the schema: a method, `Definition`, `Definition.property` or `Union:tag`.
+        verdicts: a verdict for each axis.
         before: the old text, such as a property with its type.
         after: the new text.
         symbols: the Python names that are affected.
         flow: the direction of the messages that contain it.
-        methods: the methods whose messages contain it, by their names on the wire; none if it is in every message.
-        renamed: the definition that has another name, if code can keep the old one by an entry in `renames.toml`.
-        on_wire: how bad it is if it breaks messages, which depends on the methods.
+        methods: the methods whose messages contain it, by their wire names; empty if it is in every message.
+        renamed: the change of a definition's name, if an entry in `renames.toml` can keep the old one.
+        on_wire: how severe it is if it breaks messages, which depends on the methods.
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
-        failures: the failures of user code that this finding predicts.
-        find_refused, find_code: find what `refused` and `code` return. That takes long.
-        same: the findings of each place, the worst first, if the same change was made in several.
+        failures: the failures of user code that it predicts.
+        find_refused, find_code: compute `refused` and `code`, which is slow.
+        same: the findings of all places, the worst first, if the same change was made in several.
     """
 
     rule: str
@@ -111,25 +111,29 @@ class Finding:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Twelve hex digits that stay the same as long as the same things change in the same way."""
+        """Twelve hex digits that identify the change: they stay the same if the same things change in the same way."""
         text = "\n".join((self.profile, self.rule, *sorted(self.subjects), self.before, self.after))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @cached_property
     def refused(self) -> tuple[str, str]:
-        """For `old_peer` and `new_peer`, if that breaks, the smallest message that such a peer refuses, as JSON."""
-        old_peer, new_peer = self.find_refused() if self.breaks_wire else ("", "")
-        breaks = self.verdicts.old_peer is BREAKING, self.verdicts.new_peer is BREAKING
-        return old_peer if breaks[0] else "", new_peer if breaks[1] else ""
+        """The smallest messages that an old peer and a new peer refuse, as JSON; empty for peers that don't break."""
+        if not self.breaks_wire:
+            return "", ""
+        by_old_peer, by_new_peer = self.find_refused()
+        return (
+            by_old_peer if self.verdicts.old_peer is BREAKING else "",
+            by_new_peer if self.verdicts.new_peer is BREAKING else "",
+        )
 
     @cached_property
     def code(self) -> tuple[str, ...]:
-        """The smallest lines of Python that worked with the base's bindings and no longer do."""
+        """The smallest lines of Python that work with the base's bindings, and not with the head's."""
         return self.find_code()
 
     @property
     def places(self) -> tuple[Finding, ...]:
-        """The finding of each place, the worst first."""
+        """The findings of all places, the worst first."""
         return self.same or (self,)
 
     @property
@@ -139,7 +143,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The rule's sentence, and about a rename how sure it is and how long the old name is kept."""
+        """The rule's sentence. For a rename, it also says how certain it is, and how long the old name is kept."""
         sentence = RULES[self.rule].sentence
         if not self.renamed:
             return sentence
@@ -159,12 +163,12 @@ class Finding:
 
     @property
     def breaks_wire(self) -> bool:
-        """Whether peers of different versions break."""
+        """Whether it breaks messages between peers of different versions."""
         return BREAKING in self.verdicts[:2]
 
     @property
     def breaks_python(self) -> bool:
-        """Whether Python code that builds, reads or implements the changed thing breaks."""
+        """Whether it breaks Python code that builds, reads or implements the changed thing."""
         return BREAKING in self.verdicts[2:]
 
     @property
@@ -179,15 +183,16 @@ class Finding:
 
     @property
     def todo(self) -> dict[str, str]:
-        """What to do if it breaks, by the roles that have to: `agents`, `clients`, or `agents and clients`."""
-        texts = next(texts for pattern, texts in TODO.items() if fnmatchcase(self.rule, pattern))
-        sends = self.breaks_wire or self.verdicts.build is BREAKING
-        reads = BREAKING in (self.verdicts.read, self.verdicts.implement)
-        texts_by_roles: dict[str, list[str]] = {}
-        for concerned, roles, text in ((sends, self.writers, texts[0]), (reads, self.readers, texts[1])):
-            if concerned and text:
-                texts_by_roles.setdefault(" and ".join(f"{role}s" for role in roles or _BOTH_ROLES), []).append(text)
-        return {roles: " ".join(dict.fromkeys(sentences)) for roles, sentences in texts_by_roles.items()}
+        """What to do if it breaks, for `agents`, `clients`, or `agents and clients`."""
+        for_writers, for_readers = next(texts for pattern, texts in TODO.items() if fnmatchcase(self.rule, pattern))
+        writers = " and ".join(f"{role}s" for role in self.writers or _BOTH_ROLES)
+        readers = " and ".join(f"{role}s" for role in self.readers or _BOTH_ROLES)
+        texts: dict[str, list[str]] = {}
+        if for_writers and (self.breaks_wire or self.verdicts.build is BREAKING):
+            texts[writers] = [for_writers]
+        if for_readers and BREAKING in (self.verdicts.read, self.verdicts.implement):
+            texts.setdefault(readers, []).append(for_readers)
+        return {roles: " ".join(dict.fromkeys(sentences)) for roles, sentences in texts.items()}
 
     @property
     def change(self) -> str:

@@ -1,9 +1,9 @@
-"""The rules: every kind of change with a sentence that describes it, its verdicts if they are always the same, and what
-to do about it.
+"""The rules: a sentence for every kind of change, its verdicts, and what to do about it.
 
-The five letters are the verdicts on the axes of `verdicts.py`, in order: old peer, new peer, build, read, implement;
-(B)reaking, (R)isky or (S)afe. Without letters, everything is safe, or computed. On the wire, a change is always safe
-in a definition that no message contains, and at most risky if invalid values are tolerated wherever it is used.
+The five letters are the verdicts on the axes of `verdicts.py`, in order: old peer, new peer, build, read, implement.
+They are (B)reaking, (R)isky or (S)afe. Without letters, the change is safe, or its verdicts are computed. On the wire,
+a change is safe in a definition that no message contains, and at most risky if invalid values are tolerated wherever
+the definition is used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from codegen.diff.verdict.verdicts import Verdicts
 
 
 class Rule(NamedTuple):
-    """A kind of change: a sentence for the reader of the report, and the letters of the verdicts."""
+    """A kind of change: a sentence for the report, and the letters of the verdicts."""
 
     sentence: str
     letters: str = "SSSSS"
@@ -38,13 +38,13 @@ RULES: dict[str, Rule] = {
     "method-added-baseline": Rule("The method is new, and every peer must implement it.", "BSSSB"),
     "method-removed": Rule("The method was removed.", "SRBSB"),
     "method-removed-baseline": Rule("The method was removed; until now, every peer had to implement it.", "SBBSB"),
-    "method-stabilised": Rule("The method was unstable and is now in the stable profile."),
-    "method-left-stable": Rule("The method was stable and is now only in the unstable profile.", "SRBSB"),
+    "method-stabilised": Rule("The method was unstable, and is now in the stable profile."),
+    "method-left-stable": Rule("The method was stable, and is now only in the unstable profile.", "SRBSB"),
     "method-renamed": Rule("The method's name on the wire changed.", "BBBSB"),
     "method-side-changed": Rule("The side that handles the method changed.", "BBBSB"),
-    "method-side-widened": Rule("The method is handled by both sides now."),
+    "method-side-widened": Rule("Both sides handle the method now."),
     "method-kind-changed": Rule("The method changed from request to notification, or the reverse.", "BBBBB"),
-    "method-deprecated": Rule("The method became deprecated, or is no longer. Type checkers and warnings say so."),
+    "method-deprecated": Rule("Whether the method is deprecated changed. Type checkers and warnings say so."),
     "method-params-changed": Rule("The method takes a different definition as its params.", "SSBBB"),
     "method-result-changed": Rule("The method returns a different definition as its result.", "SSBBB"),
     "method-capability-changed": Rule("The capability that the method requires changed.", "RRRSS"),
@@ -64,15 +64,15 @@ RULES: dict[str, Rule] = {
     "method-paths-changed": Rule("The properties of the params that must be absolute paths changed.", "SSRSS"),
     "profile-properties-changed": Rule("A setting that all methods of this protocol version share changed.", "RRSRS"),
     # Definitions
-    "definition-deprecated": Rule("The definition became deprecated, or is no longer."),
+    "definition-deprecated": Rule("Whether the definition is deprecated changed."),
     "definition-added": Rule("The definition is new."),
     "definition-removed": Rule("The definition was removed.", "SSBBS"),
-    "definition-split": Rule("The definition was removed. Maybe split: others have its parts now.", "SSBBS"),
+    "definition-split": Rule("The definition was removed. It may have been split: new ones have its parts.", "SSBBS"),
     "definition-renamed": Rule("The definition was renamed.", "SSBBS"),
     "definition-old-name-removed": Rule("The old name of the definition is no longer kept.", "SSBBS"),
-    "definition-stabilised": Rule("The definition was unstable and is now in the stable profile."),
-    "definition-left-stable": Rule("The definition was stable and is now only in the unstable profile.", "SSBBS"),
-    "definition-kind-changed": Rule("The definition is a different kind of type now: object, union or alias.", "SSBBS"),
+    "definition-stabilised": Rule("The definition was unstable, and is now in the stable profile."),
+    "definition-left-stable": Rule("The definition was stable, and is now only in the unstable profile.", "SSBBS"),
+    "definition-kind-changed": Rule("The definition's kind of type changed: object, union or alias.", "SSBBS"),
     "definition-base-changed": Rule("The base class of the Python class changed.", "SSSRS"),
     "definition-openness-changed": Rule(
         "The schema started or stopped mentioning unknown keys, which are always kept."
@@ -84,7 +84,7 @@ RULES: dict[str, Rule] = {
     "property-required-removed": Rule("The required property was removed; old peers still require it.", "BRBBS"),
     "property-optional-renamed": Rule("The optional property was renamed; the old name is ignored.", "RRBBS"),
     "property-required-renamed": Rule("The required property was renamed.", "BBBBS"),
-    "property-deprecated": Rule("The property became deprecated, or is no longer."),
+    "property-deprecated": Rule("Whether the property is deprecated changed."),
     "property-moved": Rule("The property moved between a class and its base class; the JSON is the same."),
     "property-became-required": Rule("The property is required now.", "SBBSS"),
     "property-became-optional": Rule("The property is optional now.", "BSSBS"),
@@ -114,17 +114,17 @@ RULES: dict[str, Rule] = {
     "union-open-member-removed": Rule("The open union no longer lists a member; it counts as unknown now.", "SRBBS"),
     "union-member-renamed": Rule("The Python class of a union member was renamed.", "SSBBS"),
     "union-member-retagged": Rule("The tag of a union member changed.", "BBBBS"),
-    "union-opened": Rule("The closed union is open now: it also accepts members that it doesn't list.", "BSSBS"),
+    "union-opened": Rule("The closed union is open now: it also accepts unlisted members.", "BSSBS"),
     "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
-    "union-tag-changed": Rule("The members of the union are identified by a different property now.", "BBSBS"),
+    "union-tag-changed": Rule("A different property identifies the members of the union now.", "BBSBS"),
     "union-choice-changed": Rule("Whether exactly one member of the union must match changed.", "RRSSS"),
-    "union-member-shadowed": Rule("Some messages that are meant as one member of the union are read as another one."),
+    "union-member-shadowed": Rule("Some messages that are sent as one member of the union are read as another one."),
     "union-order-changed": Rule("The members of the union are tried in a different order now.", "RRSRS"),
 }
 
 _OLD = "to peers that haven't upgraded"
-# What to do if it breaks: what senders and callers do, and what readers and handlers do. By patterns, of which the
-# first one counts that matches the rule.
+# What to do if it breaks: for senders and callers, and for readers and handlers. The first pattern that matches the
+# rule counts.
 TODO = {
     "*-left-stable": ("Stop using it, or use the unstable profile.",) * 2,
     "*-renamed": ("Use its new name.", "Use its new name."),
@@ -144,8 +144,8 @@ TODO = {
     "constraint-loosened": (f"Don't send the newly allowed values {_OLD}.", ""),
     "constraint-*": ("Send only what both versions allow.", ""),
     "*-added": (f"Don't send it {_OLD}.", "Handle it."),
-    "*-opened": (f"Don't send others than the listed ones {_OLD}.", "Expect others than the listed ones."),
-    "*-closed": ("Send only the listed ones.", "Remove what handles others."),
-    "*-shadowed": ("Send only what a single member accepts.", ""),
+    "*-opened": (f"Send only the listed ones {_OLD}.", "Expect unlisted ones, too."),
+    "*-closed": ("Send only the listed ones.", "Remove code that handles unlisted ones."),
+    "*-shadowed": ("Send only messages that a single member accepts.", ""),
     "*": ("Send it as it is now.", "Read it as it is now."),
 }

@@ -1,4 +1,4 @@
-"""Verdicts: how bad a change is, on five independent axes; and severity, in whose order reports are."""
+"""Verdicts say how bad a change is, on five independent axes. Reports are sorted by severity."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Verdict(IntEnum):
 
 SAFE, RISKY, BREAKING = Verdict
 
-# The axes, with the title that reports give them. The first two are about JSON between peers of different versions, the
-# others about Python code that moves from the old bindings to the new ones.
+# The axes, with their titles in reports. The first two are about JSON between peers of different versions, the others
+# about Python code that moves from the old bindings to the new ones.
 AXES = {
     "old_peer": "old peers reading new messages",
     "new_peer": "new peers reading old messages",
@@ -42,22 +42,22 @@ class Verdicts(NamedTuple):
 
     @classmethod
     def of(cls, letters: str) -> Verdicts:
-        """Create verdicts from five letters, B, R or S, in the order of the axes."""
+        """Return the verdicts for five letters, B, R or S, in the order of the axes."""
         return cls(*(Verdict("SRB".index(letter)) for letter in letters))
 
     def wire(self, old_peer: Verdict, new_peer: Verdict) -> Verdicts:
         return self._replace(old_peer=old_peer, new_peer=new_peer)
 
     def joined(self, other: Verdicts) -> Verdicts:
-        """Return the worse of both verdicts on each axis."""
+        """Return the worse verdict on each axis."""
         return Verdicts(*map(max, self, other))
 
     def kept(self) -> Verdicts:
-        """Return verdicts that are safe for Python code that can still use the old name of a definition."""
+        """Return the verdicts if Python code can still use a definition's old name."""
         return self._replace(build=SAFE, read=SAFE)
 
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
-        """Return verdicts that are at most risky for each kind of peer that tolerates invalid values."""
+        """Return the verdicts, at most risky for each kind of peer that tolerates invalid values."""
         limits = (RISKY if tolerates else BREAKING for tolerates in (old_peer, new_peer))
         return self.wire(*map(min, self, limits))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen.diff.report import compare
-from codegen.diff.user_code.type_checker import check
+from codegen.diff.user_code.type_checker import run_mypy
 from codegen.diff.verdict.findings import TO_AGENT, Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
@@ -60,7 +60,7 @@ def failing(folder: Path, schema: Schema, program: str) -> list[str]:
     regenerate(write_schema(folder / "schema", acp_schema(schema)), folder / "generated", pinned=False)
     (folder / "code").mkdir()
     (folder / "code/program.py").write_text(program, "utf-8")
-    found = check(folder, "code", [folder / "generated", ROOT / "runtime"])
+    found = run_mypy(folder, "code", [folder / "generated", ROOT / "runtime"])
     return [program.splitlines()[line - 1].strip() for line in sorted({problem.line for problem in found})]
 
 

@@ -220,7 +220,7 @@ def test_an_unknown_ref_gives_one_error_line(
     (tmp_path / "file").touch()
     commit(tmp_path)
     monkeypatch.setattr("codegen.diff_command.REPOSITORY", tmp_path)
-    for side in ("--base=no-such-branch", "--base=--upload-pack=x", "--base=", "--base=schema --head=no-such-branch"):
+    for side in ("--base=no-such-branch", "--base=--upload-pack=x", "--base=schema --head=no-such-branch"):
         assert main(["diff", *side.split()]) == 2
         captured = capsys.readouterr()
         assert (captured.out, captured.err.count("\n")) == ("", 1)
