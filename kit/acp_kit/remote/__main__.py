@@ -14,9 +14,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Returns:
-        0 if a signal or the end of stdin ended it, 1 if the agent can't be reached or was lost, 2 if it can't start.
+        0 if a signal or the end of stdin ended it, 1 if the agent can't be reached or the connection was lost, 2 if it
+        can't start.
     """
-    parser = ArgumentParser("python -m acp_kit.remote", description="Agents at the other end of a network.")
+    parser = ArgumentParser("python -m acp_kit.remote", description="Remote agents.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_connect(commands.add_parser("connect", help="pass messages between stdin, stdout and a remote agent"))
     add_serve(commands.add_parser("serve", help="serve an agent over WebSocket and HTTP"))

@@ -212,7 +212,7 @@ def test_a_port_in_use_is_reported(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         stderr = _unserved(["--port", port], folder, capsys, monkeypatch)
-    assert stderr.startswith(f"acp_kit.remote: 127.0.0.1 port {port} can't be listened on: ")
+    assert stderr.startswith(f"acp_kit.remote: can't listen on 127.0.0.1 port {port}: ")
     assert stderr.count("\n") == 1
 
 
@@ -228,7 +228,7 @@ def test_an_address_that_only_host_protects_is_warned_about(
     monkeypatch.setenv("ACP_TOKEN", "a long random text")
     arguments = ["--host", "host.invalid", "--allow-host", "example.org", *options]
     _unserved(arguments, folder, capsys, monkeypatch)
-    expected = "Everybody who can reach host.invalid may use the agent: ask for a token with --token-env."
+    expected = "Everybody who can reach host.invalid may use the agent. Require a token with --token-env."
     assert caplog.messages == [expected] * warnings
 
 

@@ -15,7 +15,7 @@ def add_connect(parser: ArgumentParser) -> None:
     url = matching(
         r"(?i:wss?|https?)://[^/?#].*", "a URL such as wss://example.org/acp, with ws:, wss:, http: or https:"
     )
-    parser.add_argument("url", type=url, metavar="URL", help="where the agent is: ws:, wss:, http: or https:")
+    parser.add_argument("url", type=url, metavar="URL", help="the agent's address: ws:, wss:, http: or https:")
     parser.add_argument(
         "--header",
         dest="headers",
@@ -50,13 +50,13 @@ def _connect(options: Namespace) -> int:
     return 1
 
 
-def _pair(separator: str, what: str, read: Callable[[str], str]) -> Callable[[str], tuple[str, str]]:
-    """Return the `type` of an argument that is a header's name and what its value is read from."""
+def _pair(separator: str, expected: str, read: Callable[[str], str]) -> Callable[[str], tuple[str, str]]:
+    """Return the `type` of an argument with a header's name and the text that `read` gets its value from."""
 
     def split(argument: str) -> tuple[str, str]:
         name, separated, value = argument.partition(separator)
         if not separated or not name:
-            raise ArgumentTypeError(f"write {what}")
+            raise ArgumentTypeError(f"write {expected}")
         return name.strip(), read(value).strip()
 
     return split
