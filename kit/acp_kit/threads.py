@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -10,7 +11,6 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import NoReturn, ParamSpec, TypeVar
 
-from acp_kit.common.blocking import refuse_event_loop
 from acp_runtime import Remote
 
 P = ParamSpec("P")
@@ -126,6 +126,24 @@ def call_in(
         with suppress(RuntimeError):  # the event loop was closed
             loop.call_soon_threadsafe(stop)
         raise
+
+
+def refuse_event_loop(instead: str) -> None:
+    """Raise RuntimeError if this thread runs an event loop, unless a user types the program.
+
+    In a notebook, cells run in the event loop of the kernel. A cell that blocks is what the user waits for, and the
+    kernel is interrupted and restarted from another thread. Python sets `sys.ps1` if it is used interactively; so does
+    IPython.
+
+    Args:
+        instead: the last sentence of the message, which says what to call instead.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    if not hasattr(sys, "ps1"):
+        raise RuntimeError(f"This thread runs an event loop, which would stop while this call waits. {instead}")
 
 
 def wait_for(outcome: SimpleQueue[Callable[[], R]], loop: asyncio.AbstractEventLoop | None = None) -> R:

@@ -34,7 +34,7 @@ _REPORTS = {"text": summary_of, "junit": junit_of}
 
 
 def add_check_client(parser: ArgumentParser) -> None:
-    """Add the arguments of `check-client`, and what runs it."""
+    """Add the arguments of `check-client`, and set `run`."""
     width = max(map(len, SCENARIOS))
     listed = "".join(f"  {id:{width}}  {scenario.level:6}  {scenario.rule}\n" for id, scenario in SCENARIOS.items())
     parser.usage = "acp-bindings check-client [options] -- COMMAND {agent} ..."

@@ -135,7 +135,7 @@ async def other_version(client: Client) -> None:
     client.results["initialize"]["protocolVersion"] = 65535
     await client.wait_for_disconnection()
     if client.methods() != ["initialize"]:
-        raise Violation(f"the client has not closed the connection at once, but has sent {client.methods()}")
+        raise Violation(f"the client has not closed the connection, but has sent {client.methods()}")
 
 
 @_scenario("MUST", "initialization#capabilities")

@@ -287,7 +287,7 @@ async def open_session(
         if isinstance(response, like(agent, v1.NewSessionResponse)):
             # There is no await since the response, so the session is known before its first update is handled.
             if response.session_id in sessions:
-                raise InvalidResponse("session/new", "its session id is that of a session that is open already")
+                raise InvalidResponse("session/new", "its session id belongs to a session that is open already")
             session.id = response.session_id
             sessions[session.id] = session
         session.state.opened(response)

@@ -1,4 +1,4 @@
-"""Arguments of both commands, and checks of arguments."""
+"""Arguments that `serve` and `connect` share, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def set_run(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None:
         try:
             require(parser.prog, "remote", "httpx2", "starlette", "uvicorn", "websockets")
         except ImportError as error:
-            sys.stderr.write(f"acp_kit.remote: {error}\n")
+            sys.stderr.write(f"acp-bindings: {error}\n")
             return 2
         return run(options)
 

@@ -50,7 +50,7 @@ def read_message(data: bytes) -> Message:
 
 
 def read_messages(line: bytes) -> list[Message]:
-    """Read a line: one message, those of a batch, or none if it is something else."""
+    """Read the messages of a line: one, a batch, or none if it is something else."""
     try:
         value = parse(line)
     except ValueError:

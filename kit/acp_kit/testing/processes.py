@@ -114,7 +114,7 @@ def signal_group(client: Process, name: str) -> None:
 async def _serve(
     agent: ScriptedAgent | Replay, options: Options, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Serve a client behind a relay."""
+    """Serve a client at the other end of a relay."""
 
     async def exit(code: int) -> None:
         writer.write(relay.END + str(code).encode())
@@ -136,13 +136,13 @@ def _program(folder: Path, token: str, command: list[str]) -> str:
 
 
 def add_agent(parser: ArgumentParser) -> None:
-    """Add the arguments of `agent`, and what runs it."""
+    """Add the arguments of `agent`, and set `run`."""
     parser.add_argument("file", metavar="script", help="a Python file with `agent = ScriptedAgent(...)`")
     parser.set_defaults(run=partial(_run, _load))
 
 
 def add_replay(parser: ArgumentParser) -> None:
-    """Add the arguments of `replay`, and what runs it."""
+    """Add the arguments of `replay`, and set `run`."""
     parser.add_argument("file", help="a recording, such as one of `acp-bindings tap`")
     parser.set_defaults(run=partial(_run, Replay))
 

@@ -1,4 +1,4 @@
-"""Merges the replay of a session into what is known of the session already."""
+"""Merges the replay of a session into the known entries of the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acp_kit.updates.table import Role
 
 
 def merge_replay(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any]:
-    """Return the entries of a session, merged with those of a replay of it.
+    """Merge the entries of a replay into the known entries of the session.
 
     A replay may split messages otherwise, and may lack entries. If it has nothing new, the known entries stay, with how
     they ended. Otherwise, between the entries that both have, the side with more is kept.

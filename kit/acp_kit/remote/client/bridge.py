@@ -38,7 +38,7 @@ class _Bridge:
     """Receives the chunks of stdin.
 
     Args:
-        stdin: is read one chunk ahead of what was sent to the agent.
+        stdin: is read one chunk ahead of the messages that were sent to the agent.
         stdout: gets the agent's messages.
     """
 

@@ -11,7 +11,7 @@ from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
 
 def add_connect(parser: ArgumentParser) -> None:
-    """Add the arguments of the command, and what runs it."""
+    """Add the arguments of the command, and set `run`."""
     url = matching(
         r"(?i:wss?|https?)://[^/?#].*", "a URL such as wss://example.org/acp, with ws:, wss:, http: or https:"
     )
@@ -46,7 +46,7 @@ def _connect(options: Namespace) -> int:
     reason = asyncio.run(bridge(options.url, headers))
     if reason is None:
         return 0
-    sys.stderr.write(f"acp_kit.remote: {reason}\n")
+    sys.stderr.write(f"acp-bindings: {reason}\n")
     return 1
 
 

@@ -25,7 +25,7 @@ _LEVELS = ("critical", "error", "warning", "info", "debug")
 
 
 def add_serve(parser: ArgumentParser) -> None:
-    """Add the arguments of the command, and what runs it."""
+    """Add the arguments of the command, and set `run`."""
     parser.add_argument(
         "agent",
         type=_agent,
@@ -75,9 +75,9 @@ def _serve(options: Namespace) -> int:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((options.host, options.port), family=family)
     except (OSError, OverflowError) as error:
-        sys.stderr.write(f"acp_kit.remote: can't listen on {options.host} port {options.port}: {error}\n")
+        sys.stderr.write(f"acp-bindings: can't listen on {options.host} port {options.port}: {error}\n")
         return 2
-    sys.stderr.write(f"acp_kit.remote: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
+    sys.stderr.write(f"acp-bindings: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
     with listener, suppress(KeyboardInterrupt, asyncio.CancelledError):  # a second Ctrl-C
         asyncio.run(serve(app, [listener]))
     return 0
