@@ -127,9 +127,11 @@ def _program(folder: Path, token: str, command: list[str]) -> str:
     """Return the path of a program that runs a command. The path is also a command line for a shell."""
     # Other users can see the arguments of a process, but neither its environment nor files in this folder.
     if sys.platform == "win32":
-        program, text = folder / "agent.cmd", f"@set ACP_TOKEN={token}\n@{subprocess.list2cmdline(command)}\n"
+        program = folder / "agent.cmd"
+        text = f"@set ACP_TOKEN={token}\n@{subprocess.list2cmdline(command)}\n"
     else:
-        program, text = folder / "agent", f"#!/bin/sh\nACP_TOKEN={token} exec {shlex.join(command)}\n"
+        program = folder / "agent"
+        text = f"#!/bin/sh\nACP_TOKEN={token} exec {shlex.join(command)}\n"
     program.write_text(text, "utf-8")
     program.chmod(0o700)
     return str(program)

@@ -65,9 +65,13 @@ def _serve(options: Namespace) -> int:
     async def serve_agent(transport: Any, _: None) -> None:
         await profile.serve(agent, transport)
 
-    hosts, authenticate = [*LOOPBACK, *options.hosts], _require_token(options.token)
     try:
-        app = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate)
+        app = agent_app(
+            serve_agent,
+            path=options.path,
+            hosts=[*LOOPBACK, *options.hosts],
+            authenticate=_require_token(options.token),
+        )
     except ValueError as error:
         code: int = options.error(str(error))
         return code
