@@ -85,7 +85,7 @@ async def _run(command: Command, ids: list[str], *, prints: bool) -> list[Result
         if prints:
             sys.stdout.write(f"{text_of(results[-1])}\n")
             sys.stdout.flush()
-        if id == "messages" and not any(b'"session/prompt"' in line for _, _, line in results[-1].entries):
+        if id == "messages" and not any(b'"session/prompt"' in entry.data for entry in results[-1].entries):
             sys.stderr.write(f"acp-bindings: {_NO_PROMPT}\n")
             break
     return results

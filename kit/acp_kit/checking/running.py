@@ -12,7 +12,7 @@ from typing import IO, Any, Literal
 
 from acp_kit.checking.client import PROMPT, Client, Command, Skipped, Violation
 from acp_kit.checking.scenarios import Scenario
-from acp_kit.recording.file_format import Direction
+from acp_kit.recording.file_format import WireLine
 from acp_kit.testing.processes import start_client
 
 
@@ -26,7 +26,7 @@ class Result:
         reason: why it failed or was skipped; otherwise empty.
         seconds: how long it took.
         exit_code: the exit code of the client; None if it has not exited by itself.
-        entries: all lines on the wire, with time and direction.
+        entries: all lines on the wire.
         output: the stdout and stderr of the client.
     """
 
@@ -35,7 +35,7 @@ class Result:
     reason: str
     seconds: float
     exit_code: int | None
-    entries: Sequence[tuple[float, Direction, bytes]]
+    entries: Sequence[WireLine]
     output: str
 
 

@@ -47,7 +47,7 @@ def uvicorn_config(app: Any, **options: Any) -> uvicorn.Config:
         app: the application.
         options: options of `uvicorn.Config`. They have precedence.
     """
-    ours: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "http": HTTP,
         "ws": WebSockets,
         "ws_ping_interval": 15.0,
@@ -57,4 +57,4 @@ def uvicorn_config(app: Any, **options: Any) -> uvicorn.Config:
         "timeout_graceful_shutdown": 2,  # seconds; more than `_LAST_SECONDS` of a connection
         "log_level": "warning",
     }
-    return uvicorn.Config(app, **{**ours, **options})
+    return uvicorn.Config(app, **{**defaults, **options})
