@@ -41,18 +41,8 @@ See also: acp-bindings COMMAND --help
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit code."""
-    width = max(map(len, _COMMANDS))
-    listed = "\n".join(f"  {name:{width}}  {text}" for name, (_, text) in _COMMANDS.items())
-    parser = ArgumentParser(
-        "acp-bindings",
-        usage="acp-bindings COMMAND ...",
-        description=f"Tools for agents and clients that speak the Agent Client Protocol.\n\ncommands:\n{listed}",
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND", help="one of these commands")
     arguments = sys.argv[1:] if arguments is None else arguments
-    name: str = parser.parse_args(arguments[:1]).command
+    name: str = _parser().parse_args(arguments[:1]).command
     module, text = _COMMANDS[name]
     command = ArgumentParser(f"acp-bindings {name}", description=f"{text[0].upper()}{text[1:]}.")
     getattr(import_module(module), f"add_{name.replace('-', '_')}")(command)
@@ -66,6 +56,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"acp-bindings: {error}\n")
         return 2
     return code
+
+
+def _parser() -> ArgumentParser:
+    """Return the parser for the name of the command."""
+    width = max(map(len, _COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {text}" for name, (_, text) in _COMMANDS.items())
+    parser = ArgumentParser(
+        "acp-bindings",
+        usage="acp-bindings COMMAND ...",
+        description=f"Tools for agents and clients that speak the Agent Client Protocol.\n\ncommands:\n{commands}",
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND", help="one of these commands")
+    return parser
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ class Tracing:
 
 @contextmanager
 def _logging_errors() -> Generator[None]:
-    """Log what a span processor or a propagator raises, instead of failing the call."""
+    """Log exceptions of span processors and propagators, instead of failing the call."""
     try:
         yield
     except Exception:
@@ -157,7 +157,7 @@ def _with_context(message: InstrumentedMessage) -> Any:
 
 
 def _allows_meta(message: InstrumentedMessage) -> bool:
-    """Whether params may have `_meta`. Those of the schema may, and JSON unless an extension's model forbids it."""
+    """Whether params may have `_meta`: models of the schema, and JSON unless an extension's model forbids it."""
     params, method = message.params, message.method
     if not isinstance(params, dict):
         return isinstance(params, Model) and method is not None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import Generic, NoReturn, ParamSpec, TypeVar
 
-from acp_kit.common.blocking import refuse_event_loop
 from acp_runtime import Remote
 
 P = ParamSpec("P")
@@ -81,51 +81,94 @@ def call_in(
         start_deadline: how long the event loop may take to call it, in seconds.
         schedule: used instead of `loop.call_soon_threadsafe`.
     """
-    # `concurrent.futures` isn't used, because Ctrl-C may leave one of its locks locked.
-    unbegun = [begin]
-    tasks: list[asyncio.Task[R]] = []
-    begun: SimpleQueue[None] = SimpleQueue()
-    outcome: SimpleQueue[Callable[[], R]] = SimpleQueue()
-
-    async def run(begin: Callable[[], Awaitable[R]]) -> R:
-        return await begin()
-
-    def start() -> None:
-        # The call is either begun here or abandoned by the thread, never both. With `run_coroutine_threadsafe`, an
-        # abandoned call could still send its message.
-        with suppress(IndexError):
-            tasks.append(asyncio.ensure_future(run(unbegun.pop())))
-            tasks[0].add_done_callback(settle)
-            begun.put(None)
-
-    def settle(task: asyncio.Task[R]) -> None:
-        tasks.clear()
-        error = CancelledError() if task.cancelled() else task.exception()
-        if error is None:
-            outcome.put(partial(_return, task.result()))
-        else:
-            outcome.put(partial(throw, error))
-
-    def stop() -> None:
-        for task in tasks:
-            task.cancel()
-
+    call = _Call(begin)
     try:
-        (schedule or loop.call_soon_threadsafe)(start)
-        with suppress(Empty):
-            begun.get(timeout=start_deadline)
-        with suppress(IndexError):
-            unbegun.pop()
+        (schedule or loop.call_soon_threadsafe)(call.start)
+        if not call.wait_for_start(start_deadline):
             raise RuntimeError(
                 f"The event loop of the connection has not run for {start_deadline:g} seconds. Is it waiting for this "
                 "thread? Wait for threads with `await asyncio.to_thread(...)`. Nothing was sent."
             )
-        return wait_for(outcome, loop)
+        return wait_for(call.outcome, loop)
     except BaseException:
-        unbegun.clear()
+        call.abandon()
         with suppress(RuntimeError):  # the event loop was closed
-            loop.call_soon_threadsafe(stop)
+            loop.call_soon_threadsafe(call.cancel)
         raise
+
+
+class _Call(Generic[R]):
+    """A call from a thread into an event loop.
+
+    Either the event loop begins it or the thread abandons it, never both. With `run_coroutine_threadsafe`, an abandoned
+    call could still send its message. `concurrent.futures` isn't used, because Ctrl-C may leave its locks locked.
+
+    Attributes:
+        outcome: gets a function that returns the result or raises the error.
+    """
+
+    def __init__(self, begin: Callable[[], Awaitable[R]]) -> None:
+        self.outcome: SimpleQueue[Callable[[], R]] = SimpleQueue()
+        self._unbegun = [begin]  # `pop` is atomic
+        self._has_begun: SimpleQueue[None] = SimpleQueue()
+        self._task: asyncio.Task[R] | None = None
+
+    def start(self) -> None:
+        """Begin the call in the event loop, unless it was abandoned."""
+        with suppress(IndexError):
+            begin = self._unbegun.pop()
+            self._task = asyncio.ensure_future(_await(begin))
+            self._task.add_done_callback(self._settle)
+            self._has_begun.put(None)
+
+    def wait_for_start(self, deadline: float) -> bool:
+        """Wait in the thread until the call has begun. Return False if it was abandoned after the deadline."""
+        with suppress(Empty):
+            self._has_begun.get(timeout=deadline)
+        return not self.abandon()
+
+    def abandon(self) -> bool:
+        """Abandon the call, unless it has begun. Return whether this abandoned it."""
+        try:
+            self._unbegun.pop()
+        except IndexError:
+            return False
+        return True
+
+    def cancel(self) -> None:
+        """Cancel the call in the event loop."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def _settle(self, task: asyncio.Task[R]) -> None:
+        self._task = None
+        error = CancelledError() if task.cancelled() else task.exception()
+        if error is None:
+            self.outcome.put(partial(_return, task.result()))
+        else:
+            self.outcome.put(partial(throw, error))
+
+
+async def _await(begin: Callable[[], Awaitable[R]]) -> R:
+    return await begin()
+
+
+def refuse_event_loop(instead: str) -> None:
+    """Raise RuntimeError if this thread runs an event loop, unless a user types the program.
+
+    In a notebook, cells run in the event loop of the kernel. A cell that blocks is what the user waits for, and the
+    kernel is interrupted and restarted from another thread. Python sets `sys.ps1` if it is used interactively; so does
+    IPython.
+
+    Args:
+        instead: the last sentence of the message, which says what to call instead.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    if not hasattr(sys, "ps1"):
+        raise RuntimeError(f"This thread runs an event loop, which would stop while this call waits. {instead}")
 
 
 def wait_for(outcome: SimpleQueue[Callable[[], R]], loop: asyncio.AbstractEventLoop | None = None) -> R:

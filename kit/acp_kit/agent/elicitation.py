@@ -24,7 +24,7 @@ ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"] | str
 
 @dataclass(frozen=True)
 class ElicitationResult(Generic[T_co]):
-    """What the user did with a form.
+    """The user's answer to a form.
 
     Attributes:
         action: `accept` if the user sent it, `decline` if they refused, `cancel` if they closed it without a decision.
@@ -68,7 +68,7 @@ async def elicit(
         tool_call_id: the id of the tool call that needs the values, if there is one.
 
     Returns:
-        What the user did, and the values: an instance of the model, or a dict for a JSON Schema.
+        The user's answer. Its values are an instance of the model, or a dict for a JSON Schema.
 
     Raises:
         CapabilityError: if the client can't show forms.

@@ -37,7 +37,7 @@ class TurnCancelled(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the reason to show for an error. For a group of errors, it is that of the first one."""
+    """Return the reason to show for an error. For a group, it is the reason of its first error."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, Rejected):

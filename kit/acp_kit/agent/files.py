@@ -1,4 +1,4 @@
-"""The text files of a session: those of the client if it serves files, otherwise those on the disk."""
+"""The text files of a session, in the client's editor or on the disk."""
 
 from __future__ import annotations
 

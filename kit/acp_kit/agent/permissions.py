@@ -23,7 +23,7 @@ _LASTING = ("allow_always", "reject_always")
 
 @dataclass(frozen=True)
 class Decision:
-    """What the user decided.
+    """The user's decision about a tool call.
 
     Attributes:
         allowed: whether the tool may run. An option of a kind that this version doesn't know allows nothing.

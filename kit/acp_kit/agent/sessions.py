@@ -20,7 +20,7 @@ class Session(SessionBase):
         client: the proxy of the client that it belongs to.
         cwd: its working directory.
         roots: its working directory and the additional ones. Tools should not touch files elsewhere.
-        permissions: what the user decided for the rest of the session.
+        permissions: the user's decisions for the rest of the session.
         files: its text files, in the client's editor or on the disk.
     """
 

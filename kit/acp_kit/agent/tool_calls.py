@@ -44,7 +44,6 @@ class ToolCall:
     Attributes:
         id: its id, on the wire and in the history. No other tool call of the session has it.
         given_id: the id that was passed to `Turn.tool_call`; None without one.
-        title: what the user sees.
         rejected: whether the user rejected it.
     """
 
@@ -62,14 +61,12 @@ class ToolCall:
     ) -> None:
         self._turn = turn
         self._client = turn.session.client
-        self._tool = tool
         self._content: list[v1.ToolCallContent] = []
         self._result: dict[str, Any] = {}
         self._has_begun = False
         self._has_ended = False
         self.id: str = turn.session.new_tool_call_id(tool_call_id)
         self.given_id = tool_call_id
-        self.title: str = title
         self.rejected: bool = False
         self._fields = _without_none(
             title=title,
@@ -79,6 +76,12 @@ class ToolCall:
             name=tool,
         )
         self.output(*check_sequence("content", content))
+
+    @property
+    def title(self) -> str:
+        """The title that the user sees."""
+        title: str = self._fields["title"]
+        return title
 
     async def start(self) -> ToolCall:
         """Begin without a block, if the result comes as an event. Call `end` then.
@@ -245,7 +248,6 @@ class ToolCall:
             raw_input=raw_input,
         )
         self._fields |= changes
-        self.title = self._fields["title"]
         await self._send(status="in_progress", **changes)
 
     def _fields_and_content(self) -> dict[str, Any]:
@@ -272,7 +274,7 @@ class ToolCall:
     def _remembered_tool(self, remember: str | bool) -> str | None:
         if isinstance(remember, str):
             return remember
-        return (self._tool or self.title) if remember else None
+        return (self._fields.get("name") or self.title) if remember else None
 
     async def _end(self, status: v1.ToolCallStatus, **fields: Any) -> None:
         """Record and send the end, also in a cancelled turn. Cancelling this waits until that is done."""

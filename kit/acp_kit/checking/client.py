@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import time
 from typing import Any, TypeAlias, cast
 
-from acp_kit.recording.file_format import Direction
+from acp_kit.recording.file_format import WireLine
 from acp_kit.testing import relay
 from acp_kit.testing.processes import signal_group
 
@@ -59,7 +59,7 @@ class Client:
 
     Attributes:
         command: how it was started.
-        entries: all lines so far, with time and direction.
+        entries: all lines so far.
         messages: the messages of the client so far: its lines that are JSON objects.
         results: the results with which its requests are answered immediately, by method. Without one, `initialize`,
             `session/new` and `session/prompt` wait for the scenario, and other requests get an error.
@@ -70,7 +70,7 @@ class Client:
 
     def __init__(self, command: Command) -> None:
         self.command = command
-        self.entries: list[tuple[float, Direction, bytes]] = []
+        self.entries: list[WireLine] = []
         self.messages: list[Json] = []
         self.results: dict[str, Json] = {
             "initialize": {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []},
@@ -90,7 +90,7 @@ class Client:
         self._writer = writer
         with suppress(OSError, ValueError):  # it was killed, or a line is too long
             async for line in reader:
-                self.entries.append((time(), "c2a", line.removesuffix(b"\n")))
+                self.entries.append(WireLine(time(), "c2a", line.removesuffix(b"\n")))
                 if message := parse(line):
                     self._receive(message)
         self._note_disconnection("closed the connection")
@@ -113,7 +113,7 @@ class Client:
     def send(self, *messages: Json | bytes) -> None:
         """Send messages, or any bytes, with one write."""
         lines = [message if isinstance(message, bytes) else encode(message) for message in messages]
-        self.entries.extend((time(), "a2c", line.removesuffix(b"\n")) for line in lines)
+        self.entries.extend(WireLine(time(), "a2c", line.removesuffix(b"\n")) for line in lines)
         assert self._writer is not None
         self._writer.write(b"".join(lines))
         if self.command.answer is not None and any(b"/request_permission" in line for line in lines):

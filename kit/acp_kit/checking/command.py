@@ -34,7 +34,7 @@ _REPORTS = {"text": summary_of, "junit": junit_of}
 
 
 def add_check_client(parser: ArgumentParser) -> None:
-    """Add the arguments of `check-client`, and what runs it."""
+    """Add the arguments of `check-client`, and set `run`."""
     width = max(map(len, SCENARIOS))
     listed = "".join(f"  {id:{width}}  {scenario.level:6}  {scenario.rule}\n" for id, scenario in SCENARIOS.items())
     parser.usage = "acp-bindings check-client [options] -- COMMAND {agent} ..."
@@ -85,7 +85,7 @@ async def _run(command: Command, ids: list[str], *, prints: bool) -> list[Result
         if prints:
             sys.stdout.write(f"{text_of(results[-1])}\n")
             sys.stdout.flush()
-        if id == "messages" and not any(b'"session/prompt"' in line for _, _, line in results[-1].entries):
+        if id == "messages" and not any(b'"session/prompt"' in entry.data for entry in results[-1].entries):
             sys.stderr.write(f"acp-bindings: {_NO_PROMPT}\n")
             break
     return results

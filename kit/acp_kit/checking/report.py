@@ -33,7 +33,7 @@ def text_of(result: Result) -> str:
         return head
     arrows = {"c2a": "->", "a2c": "<-", "stderr": "  "}
     lines = [scenario.rule, f"{_SITE}{scenario.page}"]
-    lines += [f"{arrows[way]} {_short(line)}" for _, way, line in result.entries[-_MAX_LINES:]]
+    lines += [f"{arrows[entry.direction]} {_short(entry.data)}" for entry in result.entries[-_MAX_LINES:]]
     if printed := result.output.strip().splitlines():
         lines += ["The output of the client:", *(f"  {line[:_MAX_WIDTH]}" for line in printed[-_MAX_LINES:])]
     return "\n      ".join([head, *lines])
@@ -85,7 +85,10 @@ def _members(result: Result) -> dict[str, Any]:
         "reason": result.reason,
         "seconds": result.seconds,
         "exitCode": result.exit_code,
-        "messages": [json.loads(format_entry(time, way, line[:_MAX_CHARACTERS])) for time, way, line in result.entries],
+        "messages": [
+            json.loads(format_entry(entry.time, entry.direction, entry.data[:_MAX_CHARACTERS]))
+            for entry in result.entries
+        ],
         "output": result.output[-_MAX_CHARACTERS:],
     }
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from acp_kit.checking.client import PROMPT, Client, Command, Skipped, Violation
 from acp_kit.checking.scenarios import Scenario
-from acp_kit.recording.file_format import Direction
+from acp_kit.recording.file_format import WireLine
 from acp_kit.testing.processes import start_client
 
 
@@ -26,7 +26,7 @@ class Result:
         reason: why it failed or was skipped; otherwise empty.
         seconds: how long it took.
         exit_code: the exit code of the client; None if it has not exited by itself.
-        entries: all lines on the wire, with time and direction.
+        entries: all lines on the wire.
         output: the stdout and stderr of the client.
     """
 
@@ -35,7 +35,7 @@ class Result:
     reason: str
     seconds: float
     exit_code: int | None
-    entries: Sequence[tuple[float, Direction, bytes]]
+    entries: Sequence[WireLine]
     output: str
 
 
@@ -50,14 +50,10 @@ async def run(scenario: Scenario, command: Command) -> Result:
     started = monotonic()
     status: Literal["passed", "failed", "skipped"] = "passed"
     reason = ""
-    # Without a user, stdin is empty, so a client that asks there gets no answer.
-    has_user = command.stdin is not None or command.answer is not None or scenario.has_user
     words = [word.replace("{prompt}", PROMPT) for word in command.arguments]
     with TemporaryFile() as output:
-        options: dict[str, Any] = {"stdin": PIPE if has_user else DEVNULL, "stdout": output, "stderr": output}
-        if command.by_hand:
-            options = {"stdin": None, "stdout": None, "start_new_session": False}
-        async with start_client(client.serve, words, **options) as client.process:
+        streams = _streams(scenario, command, output)
+        async with start_client(client.serve, words, **streams) as client.process:
             watching = asyncio.create_task(client.watch())
             if command.stdin is not None:
                 client.type(command.stdin.replace("{prompt}", PROMPT))
@@ -80,3 +76,12 @@ async def run(scenario: Scenario, command: Command) -> Result:
         entries=client.entries,
         output=printed,
     )
+
+
+def _streams(scenario: Scenario, command: Command, output: IO[bytes]) -> dict[str, Any]:
+    """Return the options for the client's stdin, stdout and stderr."""
+    if command.by_hand:
+        return {"stdin": None, "stdout": None, "start_new_session": False}
+    # Without a user, stdin is empty, so a client that asks there gets no answer.
+    has_user = command.stdin is not None or command.answer is not None or scenario.has_user
+    return {"stdin": PIPE if has_user else DEVNULL, "stdout": output, "stderr": output}

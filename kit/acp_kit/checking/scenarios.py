@@ -97,9 +97,9 @@ async def messages(client: Client) -> None:
     prompt = await client.receive("session/prompt")
     await client.request(permission(1))
     await client.end_turn(prompt)
-    for _, direction, line in client.entries:
-        call = "" if "method" in (parse(line) or {}) else "session/request_permission"
-        if direction == "c2a" and (fault := check_line(AGENT_SIDE, line, call).fault):
+    for entry in client.entries:
+        call = "" if "method" in (parse(entry.data) or {}) else "session/request_permission"
+        if entry.direction == "c2a" and (fault := check_line(AGENT_SIDE, entry.data, call).fault):
             raise Violation(f"a line is not valid: {fault}")
     cwd = member(client.params("session/new"), "cwd")
     if not Path(str(cwd)).is_absolute():
@@ -135,7 +135,7 @@ async def other_version(client: Client) -> None:
     client.results["initialize"]["protocolVersion"] = 65535
     await client.wait_for_disconnection()
     if client.methods() != ["initialize"]:
-        raise Violation(f"the client has not closed the connection at once, but has sent {client.methods()}")
+        raise Violation(f"the client has not closed the connection, but has sent {client.methods()}")
 
 
 @_scenario("MUST", "initialization#capabilities")

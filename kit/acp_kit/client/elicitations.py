@@ -64,7 +64,7 @@ class Elicitations:
         )
 
     async def elicitation_create(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
-        """Return what the user did.
+        """Return the user's answer.
 
         Raises:
             InvalidParams: if there is no callback for this kind of request.

@@ -91,7 +91,7 @@ class ElicitationHandlers:
     elicitations: Elicitations
 
     async def elicitation_create(self, request: v1.CreateElicitationRequest, /) -> v1.CreateElicitationResponse:
-        """Return what the user did with a form or an address."""
+        """Return the user's answer to a form or an address."""
         return await self.elicitations.elicitation_create(request)
 
     async def elicitation_complete(self, notification: v1.CompleteElicitationNotification, /) -> None:

@@ -28,7 +28,7 @@ class Rule:
     """Decides about the tool calls that it matches. Made by `allow`, `reject` or `ask`.
 
     Attributes:
-        decision: what it decides.
+        decision: the decision.
         kinds: the kinds of tool calls that it matches; None for all.
         under: the folder whose files it matches; None for all tool calls, also those without files.
         always: whether to choose "allow always", unless a rule could decide otherwise later.

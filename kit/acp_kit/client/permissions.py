@@ -57,7 +57,7 @@ def choose_option(
         for option in request.options:
             if option.kind == kind:
                 return _select(request, option)
-    return like(request, v1.RequestPermissionResponse)(outcome=like(request, v1.RequestPermissionOutcomeCancelled)())
+    return _cancelled(request)
 
 
 class PermissionPolicy:
@@ -149,9 +149,7 @@ class PermissionPolicy:
             return choose_option(request, *_REJECT)
         key = request.session_id, tool or f"id {request.tool_call.tool_call_id}"
         async with self._locks.setdefault(key, asyncio.Lock()):
-            remembered_tool = tool
-            if tool is not None and rule is not None:
-                remembered_tool = f"{tool}, asked by rule {self._rules.index(rule) + 1}"
+            remembered_tool = self._remembered_tool(tool, rule)
             allowed = self._always.get(request.session_id, {}).get(remembered_tool or "")
             if allowed is not None:
                 kinds = (_ALLOW_AGAIN if self._all_allow else _ALLOW) if allowed else _REJECT
@@ -159,9 +157,7 @@ class PermissionPolicy:
             try:
                 chosen = await wait_for_answer(self._ask, request)
             except DialogCancelled:
-                return like(request, v1.RequestPermissionResponse)(
-                    outcome=like(request, v1.RequestPermissionOutcomeCancelled)()
-                )
+                return _cancelled(request)
             except EOFError:  # from `input`, if stdin is a pipe or a file
                 _logger.warning("The input ended before the user chose an option. The tool call is rejected.")
                 return choose_option(request, *_REJECT)
@@ -169,6 +165,12 @@ class PermissionPolicy:
                 _logger.exception("Asking the user for permission failed. The tool call is rejected.")
                 return choose_option(request, *_REJECT)
             return self._answer(request, chosen, remembered_tool)
+
+    def _remembered_tool(self, tool: str | None, rule: Rule | None) -> str | None:
+        """Return the text under which an answer for "always" is remembered; None if it isn't."""
+        if tool is None or rule is None:
+            return tool
+        return f"{tool}, asked by rule {self._rules.index(rule) + 1}"
 
     def _log_rejection(self, call: v1.ToolCallUpdate) -> None:
         """Log, once for each kind of tool, that no rule decides about a tool call."""
@@ -216,4 +218,9 @@ def _once(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> 
 
 def _select(request: v1.RequestPermissionRequest, option: v1.PermissionOption) -> v1.RequestPermissionResponse:
     outcome = like(request, v1.RequestPermissionOutcomeSelected)(option_id=option.option_id)
+    return like(request, v1.RequestPermissionResponse)(outcome=outcome)
+
+
+def _cancelled(request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
+    outcome = like(request, v1.RequestPermissionOutcomeCancelled)()
     return like(request, v1.RequestPermissionResponse)(outcome=outcome)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from logging import getLogger
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast
@@ -271,27 +271,13 @@ async def open_session(
         "mcp_servers": [*mcp_servers],
         "additional_directories": directories or ABSENT,
     }
-    # The history of a loaded session is received before the response.
     session = ClientSession(agent, known_id or "", opening)
-    if known_id is not None:
-        sessions[known_id] = session
     try:
-        if load is not None:
-            method = "session/load"
-        elif resume is not None:
-            method = "session/resume"
+        if known_id is None:
+            await _create(session, timeout)
         else:
-            method = "session/new"
-        async with answered_within(timeout, agent, method):
-            response = await _request_opening(session, method)
-        if isinstance(response, like(agent, v1.NewSessionResponse)):
-            # There is no await since the response, so the session is known before its first update is handled.
-            if response.session_id in sessions:
-                raise InvalidResponse("session/new", "its session id is that of a session that is open already")
-            session.id = response.session_id
-            sessions[session.id] = session
-        session.state.opened(response)
-        session.state.end_message()
+            sessions[known_id] = session  # before the agent sends the history
+            await (_load if load is not None else _resume)(session, timeout)
         try:
             yield session
         finally:
@@ -321,16 +307,14 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
     """
     reopened = ClientSession(agent, session.id, session.opening)
     reopened.state = session.state
-    is_loaded = agent.supports("session/load")
     sessions = sessions_of(agent)
     sessions[session.id] = reopened
     try:
-        with session.state.replayed() if is_loaded else nullcontext():
-            method = "session/load" if is_loaded else "session/resume"
-            async with answered_within(timeout, agent, method):
-                response = await _request_opening(reopened, method)
-        session.state.opened(response)
-        session.state.end_message()
+        if agent.supports("session/load"):
+            with session.state.replayed():
+                await _load(reopened, timeout)
+        else:
+            await _resume(reopened, timeout)
         if session.is_closed:
             await _close(reopened)
         else:
@@ -340,14 +324,33 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
         forget(reopened)
 
 
-async def _request_opening(
-    session: ClientSession, method: str
-) -> v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse:
-    if method == "session/load":
-        return await session.agent.session_load(session_id=session.id, **session.opening)
-    if method == "session/resume":
-        return await session.agent.session_resume(session_id=session.id, **session.opening)
-    return await session.agent.session_new(**session.opening)
+async def _create(session: ClientSession, timeout: float | None) -> None:
+    """Create a session, which gets its id."""
+    agent = session.agent
+    async with answered_within(timeout, agent, "session/new"):
+        response = await agent.session_new(**session.opening)
+    # There is no await since the response, so the session is known before its first update is handled.
+    sessions = sessions_of(agent)
+    if response.session_id in sessions:
+        raise InvalidResponse("session/new", "its session id belongs to a session that is open already")
+    session.id = response.session_id
+    sessions[session.id] = session
+    session.state.opened(response)
+    session.state.end_message()
+
+
+async def _load(session: ClientSession, timeout: float | None) -> None:
+    async with answered_within(timeout, session.agent, "session/load"):
+        response = await session.agent.session_load(session_id=session.id, **session.opening)
+    session.state.opened(response)
+    session.state.end_message()
+
+
+async def _resume(session: ClientSession, timeout: float | None) -> None:
+    async with answered_within(timeout, session.agent, "session/resume"):
+        response = await session.agent.session_resume(session_id=session.id, **session.opening)
+    session.state.opened(response)
+    session.state.end_message()
 
 
 async def _close(session: ClientSession) -> None:

@@ -50,7 +50,7 @@ class SessionWriter:
         self._new_rows: list[dict[str, Any]] = []
 
     async def append(self, updates: Sequence[Any]) -> None:
-        """Append updates: load what they change, merge them into it, and save what has changed."""
+        """Append updates: load the entries and settings that they change, merge, and save the changed ones."""
         known = await self._load_entries(updates)
         settings = await self._load_settings(updates)
         timeline = self._timeline(known, settings)
@@ -67,7 +67,7 @@ class SessionWriter:
                 row = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == place)
                 await self._connection.execute(update(ENTRIES).where(*row).values(body=dump(entry)))
             if continued is not None and place == continued.place and continued is not timeline.open_message:
-                await self.merge_message()  # before the rows behind it are added
+                await self.merge_message()  # before the rows after it are added
         if timeline.open_message is not continued:
             self._set_open_message(timeline.open_message)
         await self._save_settings(settings, timeline.settings)

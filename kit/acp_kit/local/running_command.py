@@ -139,7 +139,7 @@ async def _end(groups: Collection[ProcessGroup], grace: float, cancelled: asynci
     if not await _wait_until(lambda: all(group.is_gone() for group in groups), grace, cancelled):
         await _wait_until(lambda: _kill(groups), _KILL_DEADLINE)
     for group in groups:
-        group.end_now()  # returns at once, unless the system couldn't end a process in time
+        group.end_now()  # returns immediately, unless the system couldn't end a process in time
         await asyncio.wait({group.exited}, timeout=_READ_DEADLINE)
 
 

@@ -143,27 +143,12 @@ class Terminals:
         # There is no await from here on, so that no cancellation can come between the start and the response.
         if self._is_closed:
             raise InternalError("No terminals can be created any more, because the client is closing.")
-        command, args = request.command, tuple(request.args)
-        if self._shell:
-            command, args = in_shell(command, args)
-        env = environment({variable.name: variable.value for variable in request.env}, self._inherit_env)
-        limit = self._max_output_bytes
-        if request.output_byte_limit is not None:
-            limit = min(limit, request.output_byte_limit)
         try:
-            try:
-                started = RunningCommand(command, args, cwd, env, limit)
-            except OSError as error:
-                if self._shell or not _is_command_line(error, request):
-                    raise
-                started = RunningCommand(*in_shell(command, args), cwd, env, limit)
-                if not self._has_logged_command_line:
-                    self._has_logged_command_line = True
-                    _logger.info("The agent sends command lines, which run in a shell: %s", printable(command))
+            command = self._start(request, cwd)
         except OSError as error:
             raise _refusal(error, request.command) from error
         terminal_id = f"terminal-{secrets.token_hex(8)}"
-        self._commands[terminal_id] = request.session_id, started
+        self._commands[terminal_id] = (request.session_id, command)
         return like(request, v1.CreateTerminalResponse)(terminal_id=terminal_id)
 
     async def terminal_output(self, request: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
@@ -211,6 +196,27 @@ class Terminals:
         self._command(request.session_id, request.terminal_id)
         await self._release([request.terminal_id])
         return like(request, v1.ReleaseTerminalResponse)()
+
+    def _start(self, request: v1.CreateTerminalRequest, cwd: Path | None) -> RunningCommand:
+        command = request.command
+        args = tuple(request.args)
+        if self._shell:
+            command, args = in_shell(command, args)
+        env = environment({variable.name: variable.value for variable in request.env}, self._inherit_env)
+        limit = self._max_output_bytes
+        if request.output_byte_limit is not None:
+            limit = min(limit, request.output_byte_limit)
+        try:
+            return RunningCommand(command, args, cwd, env, limit)
+        except OSError as error:
+            if self._shell or not _is_command_line(error, request):
+                raise
+        command, args = in_shell(command, args)
+        running = RunningCommand(command, args, cwd, env, limit)
+        if not self._has_logged_command_line:
+            self._has_logged_command_line = True
+            _logger.info("The agent sends command lines, which run in a shell: %s", printable(request.command))
+        return running
 
     async def _release(self, terminal_ids: Iterable[str], also: Iterable[RunningCommand] = ()) -> None:
         ending = {id: self._commands.pop(id) for id in terminal_ids}

@@ -75,7 +75,8 @@ class Workspace:
             raise ValueError("Pass `read_only` or `write_only`, not both.")
         "".encode(encoding)
         self._files = ConfinedFiles(*roots, max_bytes=max_bytes)
-        self._can_read, self._can_write = not write_only, not read_only
+        self._can_read = not write_only
+        self._can_write = not read_only
         self._encoding = encoding
         self._read_buffer = read_buffer
         self._on_write = on_write

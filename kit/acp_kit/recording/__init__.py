@@ -1,1 +1,1 @@
-"""Recordings of the messages between a client and an agent: their format, and what is secret in them."""
+"""Recordings of the messages between a client and an agent: their format, and the redaction of secrets."""

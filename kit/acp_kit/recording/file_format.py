@@ -22,6 +22,20 @@ _SENT_BY_CLIENTS = {"initialize", "authenticate", "session/new", "session/load",
 _SENT_BY_AGENTS = {"session/update", "session/request_permission", "fs/read_text_file", "fs/write_text_file"}
 
 
+class WireLine(NamedTuple):
+    """A line on the wire, or of stderr.
+
+    Attributes:
+        time: its time, in seconds since 1970.
+        direction: the client's line (`c2a`), the agent's (`a2c`), or the agent's on stderr.
+        data: its bytes.
+    """
+
+    time: float
+    direction: Direction
+    data: bytes
+
+
 class Recorded(NamedTuple):
     """A recorded line.
 

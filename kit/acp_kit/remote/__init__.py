@@ -1,6 +1,6 @@
-"""Agents at the other end of a network: over WebSocket, and over HTTP. It needs the extra `remote`.
+"""Agents and clients on different machines, over WebSocket or HTTP. It needs the extra `remote`.
 
-An agent is an ASGI application, which `run` serves on uvicorn:
+`agent_app` makes an ASGI application of an agent, which `run` serves on uvicorn:
 
     async def serve(transport: Transport, _: None) -> None:
         await v1.serve(MyAgent, transport)

@@ -1,4 +1,4 @@
-"""Arguments that both commands have, and how they are checked."""
+"""Arguments that `serve` and `connect` share, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from acp_kit.remote.headers import is_header_value
 
 TOKEN_HELP = "the environment variable with the token that clients send, as Authorization: Bearer TOKEN"
 _EXIT_CODES = (
-    "exit codes: 0: it was stopped, or the editor closed stdin; 1: the agent can't be reached, or was lost; "
-    "2: an argument is wrong, or something that is needed isn't there"
+    "exit codes: 0: it was stopped, or the editor closed stdin; 1: the agent can't be reached, or the connection was "
+    "lost; 2: an argument is wrong, or a package is missing"
 )
 
 
@@ -25,7 +25,7 @@ def set_run(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None:
         try:
             require(parser.prog, "remote", "httpx2", "starlette", "uvicorn", "websockets")
         except ImportError as error:
-            sys.stderr.write(f"acp_kit.remote: {error}\n")
+            sys.stderr.write(f"acp-bindings: {error}\n")
             return 2
         return run(options)
 
@@ -33,22 +33,22 @@ def set_run(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None:
     parser.set_defaults(run=check_and_run, error=parser.error)
 
 
-def matching(pattern: str, what: str) -> Callable[[str], str]:
-    """Return the `type` of an argument that has to match a pattern."""
+def matching(pattern: str, expected: str) -> Callable[[str], str]:
+    """Return the `type` of an argument that must match a pattern. `expected` describes it, for the message."""
 
     def check(argument: str) -> str:
         if not re.fullmatch(pattern, argument):
-            raise ArgumentTypeError(f"write {what}")
+            raise ArgumentTypeError(f"write {expected}")
         return argument
 
     return check
 
 
 def read_secret(variable: str) -> str:
-    """Return the value for a header, from an environment variable: the list of processes shows arguments to others.
+    """Return a header value from an environment variable, because other users can see arguments of processes.
 
     Raises:
-        ArgumentTypeError: There is none, or a header can't carry it.
+        ArgumentTypeError: if the variable is missing or empty, or a header can't carry its value.
     """
     value = os.environ.get(variable, "").strip()
     if not value:

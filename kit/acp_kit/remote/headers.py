@@ -1,4 +1,4 @@
-"""Names of headers, and what can be in headers."""
+"""Names and values of headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both sides of a connection have to know of a message to route it."""
+"""Reads the fields of messages that both sides need to route them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from acp_runtime.jsonrpc import memory_of, parse
 
 ENDS_SESSION = ("session/close", "session/delete")
 _INTERNAL_ERROR = -32603
-_MAX_MEMORY = 320 * 1024 * 1024  # bytes that a message of an agent may take once it is read; a text of 64 MiB fits
+_MAX_MEMORY = 320 * 1024 * 1024  # bytes of a parsed message of an agent; enough for a text of 64 MiB
 
 
 class Message(NamedTuple):
-    """A message.
+    """The fields of a message.
 
     Attributes:
-        id: the JSON of its id; None if it has none that is a string or an integer.
-        method: its method; None for an answer.
-        session: the session that its params or its result name; empty if they name none.
-        version: the version of the protocol that its result names.
-        is_error: whether it is an answer with an error.
+        id: its id as JSON; None if it isn't a string or an integer.
+        method: its method; None for a response.
+        session: the session id in its params or its result; empty if there is none.
+        version: the version of the protocol in its result; None if there is none.
+        is_error: whether it is a response with an error.
     """
 
     id: str | None
@@ -31,15 +31,15 @@ class Message(NamedTuple):
 
 
 class Batch(ValueError):
-    """A batch of messages, which ACP doesn't have."""
+    """A batch of messages. ACP has no batches."""
 
 
 def read_message(data: bytes) -> Message:
     """Read a message.
 
     Raises:
-        Batch: It is an array.
-        ValueError: It is not a JSON object.
+        Batch: if it is an array.
+        ValueError: if it is not a JSON object.
     """
     value = parse(data)
     if isinstance(value, list):
@@ -50,7 +50,7 @@ def read_message(data: bytes) -> Message:
 
 
 def read_messages(line: bytes) -> list[Message]:
-    """Read a line: one message, those of a batch, or none if it is something else."""
+    """Read the messages of a line: one, a batch, or none if it is something else."""
     try:
         value = parse(line)
     except ValueError:
@@ -60,26 +60,33 @@ def read_messages(line: bytes) -> list[Message]:
 
 
 def check_memory(message: bytes) -> bytes:
-    """Return a message. Raise ValueError if it would take too much memory: JSON can take a hundred times its bytes."""
+    """Return a message, unless it would take too much memory: parsed JSON may take a hundred times its bytes.
+
+    Raises:
+        ValueError: if it would take more than 320 MiB.
+    """
     if len(message) > _MAX_MEMORY >> 10 and memory_of(message) > _MAX_MEMORY:
         raise ValueError("The agent sent a message that takes too much memory.")
     return message
 
 
-def error_answer(id: str, text: str, data: dict[str, Any]) -> bytes:
+def error_response(id: str, text: str, data: dict[str, Any]) -> bytes:
     """Return a line that answers a request with an error. The id is JSON."""
     error = json.dumps({"code": _INTERNAL_ERROR, "message": text, "data": data})
     return f'{{"jsonrpc": "2.0", "id": {id}, "error": {error}}}\n'.encode()
 
 
 def _message(value: dict[str, Any]) -> Message:
-    id, method, content = value.get("id"), value.get("method"), value.get("params" if "method" in value else "result")
-    facts = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
-    session, version = facts.get("sessionId"), facts.get("protocolVersion")
+    id = value.get("id")
+    method = value.get("method")
+    content = value.get("params" if "method" in value else "result")
+    fields = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    session = fields.get("sessionId")
+    version = fields.get("protocolVersion")
     return Message(
-        json.dumps(id) if type(id) in (str, int) else None,
-        method if isinstance(method, str) else None,
-        session if isinstance(session, str) else "",
-        version if type(version) is int else None,
-        "error" in value,
+        id=json.dumps(id) if type(id) in (str, int) else None,
+        method=method if isinstance(method, str) else None,
+        session=session if isinstance(session, str) else "",
+        version=version if type(version) is int else None,
+        is_error="error" in value,
     )

@@ -1,22 +1,22 @@
-"""Reads little at a time, so that other tasks have their turn during thousands of small frames or chunks."""
+"""Limits how much is received at a time, so that thousands of small frames or chunks don't delay other tasks."""
 
 from __future__ import annotations
 
 import asyncio
 
-_SIZE = 8192  # bytes
+_BUFFER_BYTES = 8192
 
 
-class ReadsLittle(asyncio.BufferedProtocol):
+class SmallReads(asyncio.BufferedProtocol):
     """A base for protocols with `data_received`."""
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where to put what is received. With TLS, asyncio writes into slices of it: they must not be copies."""
-        self._buffer = memoryview(bytearray(_SIZE))
+        """Return the buffer for the next bytes. With TLS, asyncio writes into slices, which must not be copies."""
+        self._buffer = memoryview(bytearray(_BUFFER_BYTES))
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Handle what is received."""
+        """Handle the received bytes."""
         data = bytes(self._buffer[:nbytes])
         del self._buffer
         self.data_received(data)  # type: ignore[attr-defined]

@@ -38,7 +38,8 @@ class SyncAgent:
         finalize(self, thread.begin_close).atexit = False
 
     def __repr__(self) -> str:
-        info, process = self.remote.peer_info, self.remote.process
+        info = self.remote.peer_info
+        process = self.remote.process
         name = "without a name" if info is None else printable(f"{info.name} {info.version}")
         return f"<SyncAgent {name}, process {None if process is None else process.pid}>"
 

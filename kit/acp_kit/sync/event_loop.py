@@ -13,8 +13,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread, current_thread
 from typing import Generic, ParamSpec, TypeVar
 
-from acp_kit.common.blocking import refuse_event_loop
-from acp_kit.threads import call_in, throw, wait_for
+from acp_kit.threads import call_in, refuse_event_loop, throw, wait_for
 from acp_runtime import ConnectionClosed
 
 P = ParamSpec("P")

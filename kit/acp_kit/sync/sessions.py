@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OpenedSession:
-    """A session, as it is used in its event loop."""
+    """A session in its event loop."""
 
     session: ClientSession
     callbacks: Callbacks

@@ -13,7 +13,7 @@ from acp_kit.recording.file_format import Recorded, format_recorded, read_record
 
 
 def add_tap(parser: ArgumentParser) -> None:
-    """Add the arguments of `tap`, and what runs it."""
+    """Add the arguments of `tap`, and set `run`."""
     parser.usage = f"{parser.prog} [--to FILE] -- CMD ..."
     parser.description = (
         "Record the messages between an editor and an agent: in the editor's settings, write this command before the "
@@ -27,7 +27,7 @@ def add_tap(parser: ArgumentParser) -> None:
 
 
 def add_show(parser: ArgumentParser) -> None:
-    """Add the arguments of `show`, and what runs it."""
+    """Add the arguments of `show`, and set `run`."""
     add = parser.add_argument
     add("file", type=_read_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     add("--method", metavar="NAME", help="only this method, such as session/update")
@@ -38,7 +38,7 @@ def add_show(parser: ArgumentParser) -> None:
 
 
 def add_redact(parser: ArgumentParser) -> None:
-    """Add the arguments of `redact`, and what runs it."""
+    """Add the arguments of `redact`, and set `run`."""
     parser.description = (
         "Copy a recording without its secrets: the values of env and headers, tokens, passwords and parameters in "
         "URLs, and texts in _meta. The texts of people and models stay, so read the copy before you share it."

@@ -43,13 +43,8 @@ def tap(command: Sequence[str], file: Path) -> int:
         OSError: if the recording can't be opened.
     """
     recorder = Recorder(file)
-    program = command[0]
     try:
-        if sys.platform == "win32":
-            from acp_runtime.processes import find_program  # imported on use, because it takes longer than all else
-
-            program = find_program(program, command[1:], os.environ)
-        agent = subprocess.Popen([program, *command[1:]], bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+        agent = _start(command)
     except OSError as error:
         sys.stderr.write(f"acp-bindings tap: {command[0]} can't be started: {error}\n")
         recorder.close()
@@ -78,10 +73,24 @@ def tap(command: Sequence[str], file: Path) -> int:
         recorder.note("stderr", f"acp-bindings tap: the agent {end}\n".encode())
     recorder.close()
     if code < 0:
-        with suppress(OSError):  # SIGKILL can't be changed
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
+        _end_by_signal(-code)
     return code
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    program = command[0]
+    if sys.platform == "win32":
+        from acp_runtime.processes import find_program  # imported on use, because it takes longer than all else
+
+        program = find_program(program, command[1:], os.environ)
+    return subprocess.Popen([program, *command[1:]], bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+
+
+def _end_by_signal(number: int) -> None:
+    """End this process by the signal that ended the agent, so that the editor sees it."""
+    with suppress(OSError):  # SIGKILL can't be changed
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 class _Stream(Thread):

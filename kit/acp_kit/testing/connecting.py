@@ -16,7 +16,7 @@ from typing import Any, Literal
 from acp_bindings import v1
 from acp_kit.client import ClientSession, client_capabilities, open_session
 from acp_kit.common.sequences import check_sequence
-from acp_kit.recording.file_format import Direction, format_entry
+from acp_kit.recording.file_format import Direction, WireLine, format_entry
 from acp_kit.recording.owner_file import OwnerFile
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.client import ScriptedClient
@@ -64,13 +64,15 @@ async def connect(
             spawned = v1.spawn_agent(client, *check_sequence("agent", agent), options=options)
             remote = await stack.enter_async_context(spawned)
         else:
-            ours, theirs = [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
+            client_end, agent_end = [
+                StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()
+            ]
             if isinstance(agent, (ScriptedAgent, Replay)):
-                serving = asyncio.create_task(agent.serve(theirs, Options(), lambda _: theirs.close()))
+                serving = asyncio.create_task(agent.serve(agent_end, Options(), lambda _: agent_end.close()))
             else:
-                serving = asyncio.create_task(v1.serve(agent, theirs))
+                serving = asyncio.create_task(v1.serve(agent, agent_end))
             stack.push_async_callback(asyncio.gather, serving)
-            remote = await stack.enter_async_context(v1.connect(client, ours, options=options))
+            remote = await stack.enter_async_context(v1.connect(client, client_end, options=options))
         advertised = client.capabilities if isinstance(client, ScriptedClient) else client_capabilities(remote.handler)
         await remote.initialize(protocol_version=1, client_capabilities=capabilities or advertised)
         yield await stack.enter_async_context(open_session(remote, cwd=cwd))
@@ -85,14 +87,14 @@ async def reported(
     Yields:
         The options for the connection, which collect its messages and the agent's stderr.
     """
-    entries: list[tuple[float, Direction, bytes]] = []
+    entries: list[WireLine] = []
     scripts: list[Any] = [side for side in sides if isinstance(getattr(side, "where", None), str)]
 
     def add_frame(direction: Literal["in", "out"], line: bytes, seconds: float) -> None:
-        entries.append((time(), sent if direction == "out" else received, line))
+        entries.append(WireLine(time(), sent if direction == "out" else received, line))
 
     def add_stderr(data: bytes) -> None:
-        entries.extend((time(), "stderr", line) for line in data.splitlines(keepends=True))
+        entries.extend(WireLine(time(), "stderr", line) for line in data.splitlines(keepends=True))
 
     limit = asyncio.timeout(deadline)
     try:
@@ -112,10 +114,11 @@ async def reported(
             _save(Path(os.environ[RECORD]), entries)
 
 
-def _notes(entries: list[tuple[float, Direction, bytes]]) -> list[str]:
+def _notes(entries: list[WireLine]) -> list[str]:
     """Return the last messages, and the end of stderr."""
-    messages = [(b"-> " if way == "c2a" else b"<- ") + line for _, way, line in entries if way != "stderr"]
-    stderr = b"".join(line for _, way, line in entries if way == "stderr").splitlines()
+    arrows = {"c2a": b"-> ", "a2c": b"<- "}
+    messages = [arrows[entry.direction] + entry.data for entry in entries if entry.direction != "stderr"]
+    stderr = b"".join(entry.data for entry in entries if entry.direction == "stderr").splitlines()
     parts = {"The last messages (-> to the agent, <- from it):": messages, "The agent's stderr:": stderr}
     return ["\n  ".join([title, *map(_short, lines[-_MAX_LINES:])]) for title, lines in parts.items() if lines]
 
@@ -124,7 +127,7 @@ def _short(line: bytes) -> str:
     return line.decode(errors="replace").replace('"jsonrpc":"2.0",', "", 1)[:_MAX_CHARACTERS]
 
 
-def _save(folder: Path, entries: list[tuple[float, Direction, bytes]]) -> None:
+def _save(folder: Path, entries: list[WireLine]) -> None:
     test = os.environ.get("PYTEST_CURRENT_TEST", "connect (call)").rpartition(" ")[0]
     name = re.sub(r"[^\w.-]+", "-", test)[-150:]
     _saved[name] += 1
@@ -132,4 +135,5 @@ def _save(folder: Path, entries: list[tuple[float, Direction, bytes]]) -> None:
     file = folder / f"{name}-{_saved[name]}.jsonl"
     file.unlink(missing_ok=True)
     with closing(OwnerFile(file)) as recording:
-        recording.write(b"".join(format_entry(at, way, line.rstrip(b"\n")) for at, way, line in entries))
+        for entry in entries:
+            recording.write(format_entry(entry.time, entry.direction, entry.data.rstrip(b"\n")))

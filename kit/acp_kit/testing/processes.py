@@ -114,7 +114,7 @@ def signal_group(client: Process, name: str) -> None:
 async def _serve(
     agent: ScriptedAgent | Replay, options: Options, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Serve a client behind a relay."""
+    """Serve a client at the other end of a relay."""
 
     async def exit(code: int) -> None:
         writer.write(relay.END + str(code).encode())
@@ -127,22 +127,24 @@ def _program(folder: Path, token: str, command: list[str]) -> str:
     """Return the path of a program that runs a command. The path is also a command line for a shell."""
     # Other users can see the arguments of a process, but neither its environment nor files in this folder.
     if sys.platform == "win32":
-        program, text = folder / "agent.cmd", f"@set ACP_TOKEN={token}\n@{subprocess.list2cmdline(command)}\n"
+        program = folder / "agent.cmd"
+        text = f"@set ACP_TOKEN={token}\n@{subprocess.list2cmdline(command)}\n"
     else:
-        program, text = folder / "agent", f"#!/bin/sh\nACP_TOKEN={token} exec {shlex.join(command)}\n"
+        program = folder / "agent"
+        text = f"#!/bin/sh\nACP_TOKEN={token} exec {shlex.join(command)}\n"
     program.write_text(text, "utf-8")
     program.chmod(0o700)
     return str(program)
 
 
 def add_agent(parser: ArgumentParser) -> None:
-    """Add the arguments of `agent`, and what runs it."""
+    """Add the arguments of `agent`, and set `run`."""
     parser.add_argument("file", metavar="script", help="a Python file with `agent = ScriptedAgent(...)`")
     parser.set_defaults(run=partial(_run, _load))
 
 
 def add_replay(parser: ArgumentParser) -> None:
-    """Add the arguments of `replay`, and what runs it."""
+    """Add the arguments of `replay`, and set `run`."""
     parser.add_argument("file", help="a recording, such as one of `acp-bindings tap`")
     parser.set_defaults(run=partial(_run, Replay))
 

@@ -196,8 +196,8 @@ def _rename(message: Any, names: Mapping[str, str]) -> Any:
     if not names:
         return {**message}
     # Replaces whole names (/work, but not in /workspace), also after an escape, and the longest name first.
-    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    pattern = rf"(?:(?<![\w.-])|(?<=[^\\]\\[nrt]))(?:{known})(?![\w.-])"
+    alternatives = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    pattern = rf"(?:(?<![\w.-])|(?<=[^\\]\\[nrt]))(?:{alternatives})(?![\w.-])"
     return json.loads(re.sub(pattern, lambda match: names[match[0]], json.dumps(message, ensure_ascii=False)))
 
 

@@ -1,1 +1,1 @@
-"""What the updates of a session amount to: messages, tool calls, compactions and settings."""
+"""Merges the updates of a session into messages, tool calls, compactions and settings."""

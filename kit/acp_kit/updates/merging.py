@@ -33,7 +33,7 @@ def change_entry(effect: ChangesEntry, entry: Any, update: Any) -> tuple[Any, bo
     """Return an entry after an update, and whether it is a new one.
 
     Args:
-        effect: what the update does.
+        effect: the effect of the update.
         entry: the newest entry with the id of the update; None if there is none.
         update: the update.
     """
@@ -106,7 +106,7 @@ def _changed_values(update: Model, *, null_clears: bool) -> dict[str, Any]:
 
 
 def _given_values(update: Model) -> dict[str, Any]:
-    """Return the given fields of an update, except those that identify it, and the keys unknown to the schema."""
+    """Return the given fields of an update, without its tag and id, and the keys unknown to the schema."""
     fields = type(update).model_fields
     unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
     return unknown | {name: value for name, value in given_fields(update).items() if name not in _IDENTIFYING_FIELDS}
@@ -118,7 +118,7 @@ def _copy(entry: Any, values: dict[str, Any]) -> Any:
 
 
 def _append(blocks: Sequence[Any], chunk: Any) -> list[Any]:
-    """Return blocks of content with that of a chunk. Adjacent plain texts are one block."""
+    """Return blocks of content and the block of a chunk. Adjacent plain texts are one block."""
     last = blocks[-1] if blocks else None
     text = plain_text(chunk)
     if text is None or last is None or last.__pydantic_fields_set__ != _PLAIN_TEXT_FIELDS:

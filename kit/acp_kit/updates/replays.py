@@ -1,4 +1,4 @@
-"""Merges the replay of a session into what is known of the session already."""
+"""Merges the replay of a session into the known entries of the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acp_kit.updates.table import Role
 
 
 def merge_replay(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any]:
-    """Return the entries of a session, merged with those of a replay of it.
+    """Merge the entries of a replay into the known entries of the session.
 
     A replay may split messages otherwise, and may lack entries. If it has nothing new, the known entries stay, with how
     they ended. Otherwise, between the entries that both have, the side with more is kept.
@@ -23,8 +23,12 @@ def merge_replay(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any]:
     entries: list[Any] = []
     matcher = SequenceMatcher(None, _identities(known), _identities(replayed))
     for kind, known_start, known_end, replayed_start, replayed_end in matcher.get_opcodes():
-        ours, theirs = known[known_start:known_end], replayed[replayed_start:replayed_end]
-        entries += map(_complete, ours, theirs) if kind == "equal" else max(ours, theirs, key=_amount)
+        known_part = known[known_start:known_end]
+        replayed_part = replayed[replayed_start:replayed_end]
+        if kind == "equal":
+            entries += map(_complete, known_part, replayed_part)
+        else:
+            entries += max(known_part, replayed_part, key=_amount)
     return entries
 
 
@@ -58,8 +62,8 @@ def _complete(known: Any, replayed: Any) -> Any:
     """Return a known entry. If it hasn't ended, it gets the status and the missing fields of the replayed one."""
     if isinstance(known, Message) or has_ended(known):
         return known
-    kept = {name: value for name, value in given_fields(known).items() if value not in (None, "", [])}
-    return replayed.model_copy(update={**kept, "status": replayed.status or known.status})
+    known_values = {name: value for name, value in given_fields(known).items() if value not in (None, "", [])}
+    return replayed.model_copy(update={**known_values, "status": replayed.status or known.status})
 
 
 def _amount(entries: Iterable[Any]) -> tuple[int, int]:

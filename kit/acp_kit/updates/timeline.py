@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Tagged(Protocol):
-    """An update of any profile. Its tag says what it does."""
+    """An update of any profile. Its tag decides its effect."""
 
     @property
     def session_update(self) -> str:
@@ -46,7 +46,7 @@ class OpenMessage:
 
 
 class Timeline:
-    """What the updates of a session amount to.
+    """The messages, tool calls, compactions and settings of a session.
 
     Attributes:
         entries: messages, tool calls (`SessionUpdateToolCall`) and compactions (`SessionUpdateCompactionUpdate`) by
@@ -98,9 +98,9 @@ class Timeline:
         return None
 
     def updates(self) -> Iterator[SessionUpdate]:
-        """Yield updates that amount to the same, as few as possible.
+        """Yield as few updates as possible that make the same timeline.
 
-        What is applied meanwhile is not in them, unless it changes an earlier entry.
+        They don't include entries that are added meanwhile, but changes of earlier ones.
         """
         self.refresh()
         for place in [*self.entries]:
@@ -147,7 +147,7 @@ class Timeline:
         self._unreported.clear()
 
     def take_replay(self, replay: Timeline) -> None:
-        """Take from the replay of an earlier part of this session what is missing here."""
+        """Add the missing entries and settings from a replay of this session."""
         self.end_message()
         replay.end_message()
         entries = merge_replay([*self.entries.values()], [*replay.entries.values()])

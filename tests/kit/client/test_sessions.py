@@ -276,7 +276,7 @@ async def test_a_new_session_with_the_id_of_an_open_one_is_refused(monkeypatch: 
             return v1.NewSessionResponse(session_id=session.id)
 
         monkeypatch.setattr(pair.handler, "session_new", session_new)
-        with pytest.raises(InvalidResponse, match="its session id is that of a session that is open already"):
+        with pytest.raises(InvalidResponse, match="its session id belongs to a session that is open already"):
             async with open_session(pair.agent, cwd="/"):
                 raise AssertionError
         assert find_session(pair.agent, session.id) is session

@@ -135,7 +135,7 @@ def test_without_its_token_a_server_refuses_to_open_a_connection(header: str | N
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 def test_the_bridge_and_a_server_have_their_token_from_a_variable(scheme: str, private: str) -> None:
     opening = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
-    command = ("-m", "acp_kit.remote", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
+    command = ("-m", "acp_kit", "connect", f"{scheme}://{private}/acp", "--token-env", "ACP_TOKEN")
     code, stdout, stderr = run_program(*command, input=opening, env=_TOKEN)
     assert (code, stderr) == (0, b"")
     assert json.loads(stdout)["result"]["protocolVersion"] == 1
@@ -212,7 +212,7 @@ def test_a_port_in_use_is_reported(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         stderr = _unserved(["--port", port], folder, capsys, monkeypatch)
-    assert stderr.startswith(f"acp_kit.remote: 127.0.0.1 port {port} can't be listened on: ")
+    assert stderr.startswith(f"acp-bindings: can't listen on 127.0.0.1 port {port}: ")
     assert stderr.count("\n") == 1
 
 
@@ -228,7 +228,7 @@ def test_an_address_that_only_host_protects_is_warned_about(
     monkeypatch.setenv("ACP_TOKEN", "a long random text")
     arguments = ["--host", "host.invalid", "--allow-host", "example.org", *options]
     _unserved(arguments, folder, capsys, monkeypatch)
-    expected = "Everybody who can reach host.invalid may use the agent: ask for a token with --token-env."
+    expected = "Everybody who can reach host.invalid may use the agent. Require a token with --token-env."
     assert caplog.messages == [expected] * warnings
 
 
@@ -249,4 +249,4 @@ def test_a_package_that_is_missing_is_one_line(
     stderr = _unserved([], folder, capsys, monkeypatch)
     command = "pip install 'acp-bindings[remote]'"
     needs = f"acp-bindings serve needs the package {missing}, which you get with: {command}"
-    assert stderr == f"acp_kit.remote: {needs}\n"
+    assert stderr == f"acp-bindings: {needs}\n"

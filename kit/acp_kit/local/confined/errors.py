@@ -64,7 +64,7 @@ class FileTooLarge(_Unusable):
 
 
 def not_regular(path: str, mode: int) -> NotARegularFile:
-    """Return the error for a path that doesn't lead to a file. The mode is the `st_mode` of what it leads to."""
+    """Return the error for a path that leads to something else than a file, which has this `st_mode`."""
     return NotARegularFile(EINVAL, f"is {_KINDS.get(stat.S_IFMT(mode), 'no regular file')}, not a file", path)
 
 

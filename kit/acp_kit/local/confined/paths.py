@@ -87,7 +87,7 @@ def _check_windows(path: str) -> None:
         raise InvalidPath(path, "is not an absolute path")
     for name in rest.split("\\"):
         if ":" in name:
-            raise InvalidPath(path, "names a stream inside of a file")
+            raise InvalidPath(path, "names a stream inside a file")
         if name.endswith((".", " ")) and name not in (".", ".."):
             raise InvalidPath(path, "has a name that ends with a dot or a space")
         if name.partition(".")[0].rstrip(" ").upper() in _DEVICES:

@@ -1,1 +1,1 @@
-"""The client's side: transports to agents behind a URL."""
+"""For clients: transports to agents behind a URL."""

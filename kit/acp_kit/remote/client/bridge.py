@@ -1,4 +1,4 @@
-"""Passes messages between stdin, stdout and a remote agent, so that an editor that only starts processes reaches it."""
+"""Passes messages between stdin, stdout and a remote agent, for editors that only start processes."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from acp_kit.remote.client.opening import open_transport
-from acp_kit.remote.messages import error_answer, read_messages
+from acp_kit.remote.messages import error_response, read_messages
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.escaping import printable
 from acp_runtime.transports import FileReader, FileWriter, Transport, shutdown_signals, take_over_stdio
 
-# What terminals obey. JSON has only the last of them, in texts, where the escape means the same.
+# Escapes of control characters, which terminals obey. In JSON, only texts can have them, where the escape is the same.
 _CONTROLS = {code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
 
 
 async def bridge(url: str, headers: Mapping[str, str]) -> str | None:
     """Pass messages on until stdin or the agent ends, or SIGINT or SIGTERM arrives.
 
-    The agent is reached when the first message has come. After the end of stdin, the agent may answer what is pending
-    for `Options.eof_grace` seconds, like one that is served on stdio, after it has taken what is left within
-    `Options.flush_deadline` seconds. Requests that it can't answer get an error.
+    The connection is opened at the first message. After the end of stdin, the remaining messages are sent within
+    `Options.flush_deadline` seconds. Then the agent may answer pending requests for `Options.eof_grace` seconds, as on
+    stdio. If the connection fails, pending requests get an error.
 
     Returns:
-        Why the agent can't be reached any more; None if the editor has ended it.
+        Why the connection failed; None if the editor has ended it.
     """
     task = asyncio.current_task()
     assert task is not None
@@ -35,11 +35,11 @@ async def bridge(url: str, headers: Mapping[str, str]) -> str | None:
 
 
 class _Bridge:
-    """Receives what is read from stdin.
+    """Receives the chunks of stdin.
 
     Args:
-        stdin: is read one chunk ahead of what the agent has taken.
-        stdout: where the agent's messages are written.
+        stdin: is read one chunk ahead of the messages that were sent to the agent.
+        stdout: gets the agent's messages.
     """
 
     def __init__(self, stdin: FileReader, stdout: FileWriter) -> None:
@@ -52,27 +52,28 @@ class _Bridge:
         self._sending: asyncio.Task[None] | None = None
 
     def received(self, data: bytes, /) -> None:
-        """Take a chunk, and read no further for now."""
+        """Take a chunk, and pause reading."""
         self._stdin.pause()
         self._chunks.put_nowait(data)
 
     def ended(self, error: OSError | None, /) -> None:
-        """Note the end of stdin. The agent has some time to take the rest."""
+        """Note the end of stdin, and limit the time for sending the rest."""
         self._chunks.put_nowait(b"")
         asyncio.get_running_loop().call_later(Options.flush_deadline, lambda: self._sending and self._sending.cancel())
 
     async def run(self, url: str, headers: Mapping[str, str]) -> str | None:
-        """Pass messages on. Return why the agent can't be reached any more."""
+        """Pass messages on. Return why the connection failed."""
         reason = None
         try:
             self._stdin.start(self)
             if first := await self._read():
                 await self._connect(url, headers, first)
-        except (ConnectionClosed, OSError, ValueError, ImportError) as error:  # the last: a SOCKS proxy needs a package
+        # ImportError: a SOCKS proxy needs a package.
+        except (ConnectionClosed, OSError, ValueError, ImportError) as error:
             reason = printable(" ".join(str(error).split()), 2000)
             with suppress(OSError):
                 for id in self._pending:
-                    self._stdout.write(error_answer(id, reason, {}))
+                    self._stdout.write(error_response(id, reason, {}))
         await self._stdout.close()
         return reason
 
@@ -97,13 +98,17 @@ class _Bridge:
                     await transport.close()
 
     async def _send(self, transport: Transport, lines: bytes) -> None:
-        """Send what is read from stdin, until it ends."""
+        """Send the lines of stdin, until it ends."""
         while lines:
             await transport.send(lines)
             lines = await self._read()
 
     async def _receive(self, transport: Transport) -> None:
-        """Write what is received to stdout, until everything is answered at the end. Raise OSError if that ends it."""
+        """Write received messages to stdout, until stdin has ended and no request is pending.
+
+        Raises:
+            OSError: if the agent ends the connection.
+        """
         while data := await transport.receive():
             text = data.decode(errors="surrogateescape")
             self._stdout.write(text.translate(_CONTROLS).encode(errors="surrogateescape"))
@@ -133,8 +138,8 @@ class _Bridge:
         return self._note(rest)
 
     def _note(self, lines: bytes) -> bytes:
-        """Note the requests in lines. Return the lines, as a transport takes them."""
-        # CR is white space between two tokens of JSON, but would end a line for a transport.
+        """Note the requests in lines. Return the lines for a transport."""
+        # CR is white space in JSON, but a transport would split a line there.
         messages = [line.replace(b"\r", b" ") for line in lines.split(b"\n") if line.strip()]
         for message in messages:
             self._pending |= {

@@ -11,11 +11,11 @@ from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
 
 def add_connect(parser: ArgumentParser) -> None:
-    """Add the arguments of the command, and what runs it."""
+    """Add the arguments of the command, and set `run`."""
     url = matching(
         r"(?i:wss?|https?)://[^/?#].*", "a URL such as wss://example.org/acp, with ws:, wss:, http: or https:"
     )
-    parser.add_argument("url", type=url, metavar="URL", help="where the agent is: ws:, wss:, http: or https:")
+    parser.add_argument("url", type=url, metavar="URL", help="the agent's address: ws:, wss:, http: or https:")
     parser.add_argument(
         "--header",
         dest="headers",
@@ -46,17 +46,17 @@ def _connect(options: Namespace) -> int:
     reason = asyncio.run(bridge(options.url, headers))
     if reason is None:
         return 0
-    sys.stderr.write(f"acp_kit.remote: {reason}\n")
+    sys.stderr.write(f"acp-bindings: {reason}\n")
     return 1
 
 
-def _pair(separator: str, what: str, read: Callable[[str], str]) -> Callable[[str], tuple[str, str]]:
-    """Return the `type` of an argument that is a header's name and what its value is read from."""
+def _pair(separator: str, expected: str, read: Callable[[str], str]) -> Callable[[str], tuple[str, str]]:
+    """Return the `type` of an argument with a header's name and the text that `read` gets its value from."""
 
     def split(argument: str) -> tuple[str, str]:
         name, separated, value = argument.partition(separator)
         if not separated or not name:
-            raise ArgumentTypeError(f"write {what}")
+            raise ArgumentTypeError(f"write {expected}")
         return name.strip(), read(value).strip()
 
     return split

@@ -1,7 +1,7 @@
-"""Reads server-sent events, without I/O, as https://html.spec.whatwg.org/multipage/server-sent-events.html says.
+"""Parses server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), without I/O.
 
-`httpx2.EventSource` isn't used: it loses an event that follows a byte order mark, holds back an event that ends with CR
-until more is received, and replaces broken UTF-8 instead of leaving it to the decoder of messages.
+`httpx2.EventSource` isn't used: it loses an event after a byte order mark, delays an event that ends with CR until more
+is received, and replaces invalid UTF-8, which the decoder of messages must see.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _FIELD_NAME_BYTES = len(b"data: ")
 
 
 class EventParser:
-    """Makes events of chunks of bytes.
+    """Parses chunks of bytes into events.
 
     Args:
         max_bytes: the size of the largest event, in bytes.
@@ -26,13 +26,13 @@ class EventParser:
         self._is_first_line = True
         self._after_cr = False
         self._kind = b""
-        self._data = bytearray()  # each of its lines with an end
+        self._data = bytearray()  # its lines, each with a newline
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Return the data of the messages that this chunk completes; events of other kinds are left out.
+        """Return the data of the messages that this chunk completes. Events of other kinds are ignored.
 
         Raises:
-            ValueError: an event is too large.
+            ValueError: if an event is too large.
         """
         after_cr = self._after_cr and chunk.startswith(b"\n")  # the second half of CRLF
         if chunk:
@@ -52,7 +52,7 @@ class EventParser:
             raise ValueError(f"The agent sent an event of more than {self._max_bytes - _FIELD_NAME_BYTES} bytes.")
 
     def _end_line(self) -> bytes | None:
-        """Handle a line. Return the data of the message if it is the end of one."""
+        """Handle a line. Return the data of a message if the line ends one."""
         line = bytes(self._line)
         self._line.clear()
         if self._is_first_line:

@@ -1,7 +1,7 @@
 """A transport over streamable HTTP, for clients.
 
-Messages are sent with POST, one after the other. What the agent sends comes on streams of events, which GET opens: one
-for the connection, and one for each session. A message is taken from whatever stream it comes on.
+Messages are sent with POST, one after the other. The agent's messages come on streams of events, which GET opens: one
+for the connection, and one for each session. Each message is accepted on any stream.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import httpx2
 from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests, read_start
 from acp_kit.remote.client.streams import Stream
 from acp_kit.remote.headers import CONNECTION_ID, is_header_value
-from acp_kit.remote.messages import ENDS_SESSION, Message, check_memory, error_answer, read_messages
+from acp_kit.remote.messages import ENDS_SESSION, Message, check_memory, error_response, read_messages
 
 _logger = getLogger(__name__)
-_SENDING = 60.0  # seconds for the answer to a POST; the one to `initialize` may take any time
+_SENDING = 60.0  # seconds for the response to a POST; `initialize` has no limit
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
-_LAST_EVENTS = 1.0  # seconds for the streams of sessions after the one of the connection has ended
+_LAST_EVENTS = 1.0  # seconds for the streams of sessions after the stream of the connection has ended
 _MAX_ID = 1024  # characters of an id of the agent
-_MAX_ASKED = 10_000  # requests from the agent that are not answered
+_MAX_ASKED = 10_000  # requests of the agent without a response
 
 
 class HttpTransport:
@@ -42,8 +42,8 @@ class HttpTransport:
         self._end: OSError | None = None
         self._is_ending = False
         self._streams: dict[str, Stream] = {}
-        self._pending: dict[str, Message] = {}  # requests to the agent
-        self._asked: dict[str, str] = {}  # the sessions of requests from the agent
+        self._pending: dict[str, Message] = {}  # requests to the agent without a response, by id
+        self._asked: dict[str, str] = {}  # the sessions of the agent's requests without a response, by id
 
     async def receive(self) -> bytes:
         """Return the next messages of any stream."""
@@ -61,10 +61,10 @@ class HttpTransport:
             await self._send(line)
 
     async def close(self) -> None:
-        """End the connection, and close everything."""
+        """End the connection, and close all streams."""
         try:
             if CONNECTION_ID in self._requests.headers:
-                with suppress(OSError):  # it may have ended
+                with suppress(OSError):  # the connection may have ended
                     async with asyncio.timeout(_DELETING), self._requests.send("DELETE", "", _DELETING):
                         pass
         finally:
@@ -93,13 +93,13 @@ class HttpTransport:
             if refused.ends_connection:
                 raise
             if not requests:
-                _logger.warning("A notification or an answer is lost: %s", refused)
+                _logger.warning("A notification or a response is lost: %s", refused)
             self._fail(self._pending.keys() & requests.keys(), refused)
 
     async def _post_to(self, session: str, line: bytes) -> None:
-        """Post a message, without the id of the session if the agent doesn't know that.
+        """Post a message. If the agent doesn't know the session, post it again without the id of the session.
 
-        The Python SDK (0.12.1 and 1.0.0rc3) refuses `session/load` with the id of the session to load.
+        The Python SDK (0.12.1 and 1.0.0rc3) refuses the id of the session to load in `session/load`.
         """
         try:
             return await self._post(line, session)
@@ -110,7 +110,7 @@ class HttpTransport:
         try:
             await self._post(line, "")
         except RefusedError as refused:
-            unknown.ends_connection = refused.ends_connection  # whether it is the connection that is unknown
+            unknown.ends_connection = refused.ends_connection  # True if the connection is unknown, too
             raise unknown from None
 
     async def _post(self, line: bytes, session: str) -> None:
@@ -125,17 +125,18 @@ class HttpTransport:
             self._take([body])
 
     async def _finish_connecting(self, response: httpx2.Response, body: bytes) -> None:
-        """Handle the answer to `initialize`."""
-        answers = read_messages(body)
+        """Handle the response to `initialize`."""
+        messages = read_messages(body)
         id = response.headers.get(CONNECTION_ID, "")
         id = id if len(id) <= _MAX_ID and is_header_value(id) else ""
-        if not id and not any(answer.is_error for answer in answers):
-            raise self._requests.unusable(response, f"its answer to initialize has no usable {CONNECTION_ID}")
+        if not id and not any(message.is_error for message in messages):
+            raise self._requests.unusable(response, f"its response to initialize has no usable {CONNECTION_ID}")
         self._take([body])
         if id:
             self._requests.headers[CONNECTION_ID] = id
-            for version in (answer.version for answer in answers if answer.version is not None):
-                self._requests.headers[PROTOCOL_VERSION] = str(version)
+            for message in messages:
+                if message.version is not None:
+                    self._requests.headers[PROTOCOL_VERSION] = str(message.version)
             await self._wait_for_stream("")
 
     def _session_of(self, message: Message) -> str:
@@ -145,7 +146,7 @@ class HttpTransport:
         return message.session
 
     def _open(self, session: str) -> Stream:
-        """Return the stream of a session, which is opened if there is none."""
+        """Return the stream of a session. Open it if there is none."""
         stream = self._streams.get(session)
         if stream is None or stream.task.done():
             stream = Stream(session, self._requests, self._max_message_bytes, self._receive_events, self._ended)
@@ -153,7 +154,7 @@ class HttpTransport:
         return stream
 
     async def _wait_for_stream(self, session: str) -> Stream:
-        """Return the stream of a session when the agent has answered GET, or hasn't for some time."""
+        """Return the stream of a session once the agent has answered GET, or after 5 seconds."""
         stream = self._open(session)
         with suppress(TimeoutError):
             async with asyncio.timeout(_OPENING):
@@ -161,7 +162,7 @@ class HttpTransport:
         return stream
 
     async def _receive_events(self, messages: list[bytes]) -> None:
-        """Take messages of a stream, which waits until they are received."""
+        """Take messages of a stream, and wait until they are received."""
         self._take(messages)
         await self._received.join()
 
@@ -172,14 +173,17 @@ class HttpTransport:
                 self._note(part)
 
     def _note(self, message: Message) -> None:
-        """Remember the session of a request from the agent; open the streams of the sessions that an answer names."""
+        """Remember the session of a request of the agent. Open the streams of the sessions of a response."""
         if message.id is None:
             return
         if message.method is not None:
             if message.session:
                 self._asked[message.id] = message.session
             if len(self._asked) > _MAX_ASKED or max(len(message.id), len(message.session)) > _MAX_ID:
-                raise ValueError(f"The agent asks for too much: {_MAX_ASKED} requests, or ids of {_MAX_ID} characters.")
+                raise ValueError(
+                    f"The agent has more than {_MAX_ASKED} requests without a response, or an id with more than "
+                    f"{_MAX_ID} characters."
+                )
             return
         request = self._pending.pop(message.id, None)
         if request is None or message.is_error:
@@ -212,14 +216,14 @@ class HttpTransport:
             self._fail(self._pending_of(stream), stream.error)
 
     def _finish(self, error: OSError | None) -> None:
-        """End the connection: everything that was received before is received first."""
+        """End the connection, after the messages that were received before."""
         if self._end is None:
             self._end = error or OSError("The agent has ended the connection.")
             self._received.put_nowait(error or b"")
 
     def _fail(self, requests: Iterable[str], error: OSError) -> None:
-        """Answer requests with an error, unless they are answered."""
+        """Answer pending requests with an error."""
         data = {"status": error.status if isinstance(error, RefusedError) else None}
         for id in requests:
             self._pending.pop(id, None)
-            self._received.put_nowait(error_answer(id, str(error), data))
+            self._received.put_nowait(error_response(id, str(error), data))

@@ -28,20 +28,20 @@ async def open_transport(
 ) -> Transport:
     """Open a transport to an agent: over WebSocket for `ws:` and `wss:`, over HTTP for `http:` and `https:`.
 
-    Pass it to `connect` of a profile. Each connection needs a transport of its own. Over HTTP the agent is reached when
-    `initialize` is sent, so that is what raises `ConnectionClosed` if it can't be reached.
+    Pass it to `connect` of a profile. Each connection needs its own transport. Over HTTP, `initialize` is the first
+    request, so `initialize` raises `ConnectionClosed` if the agent can't be reached.
 
     Args:
-        url: The address of the agent, such as `wss://agents.example.org/acp`.
-        headers: What to send with each HTTP request, such as `Authorization`.
-        ssl: How TLS is set up; by default as the system's certificates say.
-        cookies: Where cookies of the agent's server are kept. Pass the same jar for the next connection, so that a load
-            balancer takes it to the same server. By default cookies last as long as the connection.
-        max_message_bytes: The size of the largest message that is received, in bytes.
+        url: the address of the agent, such as `wss://agents.example.org/acp`.
+        headers: the headers of each HTTP request, such as `Authorization`.
+        ssl: the configuration of TLS; by default with the system's certificates.
+        cookies: stores the cookies of the agent's server. Pass the same jar for the next connection, so that a load
+            balancer chooses the same server. By default, cookies last as long as the connection.
+        max_message_bytes: the size of the largest message that is received, in bytes.
 
     Raises:
-        ValueError: The scheme of the URL is none of these, or a header can't be sent.
-        ConnectionClosed: The agent can't be reached over WebSocket, or refuses the connection.
+        ValueError: if the URL is invalid or has another scheme, or a header can't be sent.
+        ConnectionClosed: if the agent can't be reached over WebSocket, or refuses the connection.
     """
     try:
         parts = httpx2.URL(url)
@@ -49,9 +49,9 @@ async def open_transport(
         raise ValueError(f"The URL is invalid: {invalid}") from None
     url, scheme = str(parts), parts.scheme  # in lower case
     if scheme not in ("ws", "wss", "http", "https"):
-        raise ValueError(f"The URL has to begin with ws:, wss:, http: or https:, not with {scheme!r}.")
+        raise ValueError(f"The URL must begin with ws:, wss:, http: or https:, not with {scheme!r}.")
     if (parts.port or 0) > _MAX_PORT:
-        raise ValueError(f"The URL is invalid: {parts.port} is no port.")
+        raise ValueError(f"The URL is invalid: {parts.port} is not a port.")
     headers = headers or {}
     for name, value in headers.items():
         if not name or not is_header_value(name) or {*name} & {*' "(),/:;<=>?@[\\]{}'}:  # RFC 9110, 5.6.2

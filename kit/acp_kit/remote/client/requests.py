@@ -1,4 +1,4 @@
-"""HTTP requests to an agent: what they carry, and what refusals mean."""
+"""HTTP requests to an agent: their headers, and the errors of refusals."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from acp_runtime.escaping import printable
 PROTOCOL_VERSION = "Acp-Protocol-Version"
 NOT_FOUND = 404
 
-# Servers often close an idle connection after 5 seconds. The client closes it before, so that it doesn't use one that
-# is being closed.
+# Servers often close an idle connection after 5 seconds. The client closes it earlier, so that it doesn't use a
+# connection that is being closed.
 _LIMITS = httpx2.Limits(keepalive_expiry=3.0)
 _SHOWN_CHARACTERS = 1000
 _TO_CHECK = {401: "the credentials", 403: "the path, the credentials and the allowed hosts", NOT_FOUND: "the path"}
@@ -28,8 +28,8 @@ class RefusedError(OSError):
     """The agent answered with a status other than 2xx, or with an invalid response.
 
     Attributes:
-        status: the status of HTTP.
-        ends_connection: whether nothing more can be sent on the connection.
+        status: the HTTP status.
+        ends_connection: whether the connection can't be used any more.
     """
 
     def __init__(self, text: str, status: int, *, ends_connection: bool = False) -> None:
@@ -41,14 +41,14 @@ class RefusedError(OSError):
 class Requests:
     """Sends HTTP requests to an agent, over HTTP/2 if the agent offers it with TLS, else over HTTP/1.1.
 
-    Each stream has a connection of its own, with HTTP/2, too: when data comes for one of several streams that wait on a
-    connection, httpx2 2.16 wakes up the one that has waited longest, so that the data may lie until more comes.
+    Each stream has its own connection, even with HTTP/2: if several streams wait on one connection, httpx2 2.16 wakes
+    the one that has waited longest, so data for another one may not be read until more comes.
 
     Args:
         url: the address of the agent.
-        headers: what each request carries.
-        ssl: how TLS is set up.
-        cookies: where cookies are kept, and taken from.
+        headers: the headers of each request.
+        ssl: the configuration of TLS; None for the default.
+        cookies: stores cookies.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str], ssl: SSLContext | None, cookies: CookieJar) -> None:
@@ -69,13 +69,13 @@ class Requests:
 
         Args:
             method: GET, POST or DELETE.
-            session: the id of the session to name in it; empty for none.
-            timeout: how many seconds the agent may take to send something; if there is a message, to send everything.
+            session: the id of the session for the header; empty for none.
+            timeout: how many seconds may pass without data; for a POST, how many seconds the request may take.
             content: the message.
 
         Raises:
-            RefusedError: the status is not 2xx, or the id of the session can't be sent.
-            OSError: the agent can't be reached, or the connection broke.
+            RefusedError: if the status is not 2xx, or a header can't carry the id of the session.
+            OSError: if the agent can't be reached, or the connection broke.
         """
         if not is_header_value(session):
             raise RefusedError("The id of the session has characters that an HTTP header can't carry.", 400)
@@ -85,7 +85,7 @@ class Requests:
             headers[SESSION_ID] = session
         if content is not None:
             headers["Content-Type"] = "application/json"
-        # The whole of a POST, in which at least 16 kB are sent each second.
+        # A POST may take longer if it is large: a second for each 16 kB.
         limit = None if timeout is None or content is None else timeout + len(content) / 16_384
         waits = httpx2.Timeout(connect=10.0, write=60.0, read=timeout, pool=None)
         try:
@@ -101,17 +101,19 @@ class Requests:
                     raise self.unusable(response, await read_start(response, _SHOWN_CHARACTERS))
                 yield response
         except (httpx2.HTTPError, TimeoutError) as lost:
-            raise OSError(failure(self._place, lost)) from None  # the other one's text isn't printable
+            raise OSError(failure(self._place, lost)) from None  # the text of `lost` may not be printable
 
     async def close(self) -> None:
-        """Close the connection for what is sent. Those of streams end with them."""
+        """Close the connection for messages. Each stream closes its own."""
         await self._sender.aclose()
 
     def unusable(self, response: httpx2.Response, text: str | bytes) -> RefusedError:
-        """Return the error that says that a response can't be used."""
-        status, opening = response.status_code, CONNECTION_ID not in self.headers
-        request, reason = f"{response.request.method} {self._place}", response.reason_phrase
-        return RefusedError(refusal(request, status, reason, text, opening=opening), status, ends_connection=opening)
+        """Return the error for a response that can't be used."""
+        status = response.status_code
+        opening = CONNECTION_ID not in self.headers
+        request = f"{response.request.method} {self._place}"
+        message = refusal(request, status, response.reason_phrase, text, opening=opening)
+        return RefusedError(message, status, ends_connection=opening)
 
 
 async def read_start(response: httpx2.Response, size: int) -> bytes:
@@ -126,19 +128,19 @@ async def read_start(response: httpx2.Response, size: int) -> bytes:
 
 
 def refusal(request: str, status: int, reason: str, text: str | bytes, *, opening: bool = True) -> str:
-    """Return a sentence about a response that can't be used, and what to check if a connection was to be opened."""
+    """Return a sentence about a response that can't be used, with advice if it should have opened a connection."""
     redirect = " (redirects are not followed)" if status // 100 == 3 else ""
     advice = f" (check {_TO_CHECK.get(status, 'the URL' if status < 500 else 'its log')})" if opening else ""
     return f"The agent answered {request} with HTTP {status} {printable(reason)}{redirect}{shorten(text)}{advice}"
 
 
 def failure(place: str, error: Exception | str) -> str:
-    """Return a sentence about a connection that can't be opened, or broke."""
+    """Return a sentence about a connection that can't be opened, or that broke."""
     return f"The connection to the agent at {place} failed{shorten(str(error) or type(error).__name__)}"
 
 
 def drop_unusable(cookies: CookieJar) -> None:
-    """Drop cookies that are too large or can't be sent back, and the oldest of too many."""
+    """Drop cookies that are too large or that headers can't carry, and the oldest ones beyond 1,000."""
     for number, cookie in enumerate(reversed(list(cookies))):
         text = f"{cookie.name}={cookie.value}"
         if number >= 1000 or len(text) > 4096 or not is_header_value(text):
@@ -146,12 +148,12 @@ def drop_unusable(cookies: CookieJar) -> None:
 
 
 def shorten(text: str | bytes) -> str:
-    """Return the start of a text that the agent sent, printable, behind a colon; nothing if it is empty."""
+    """Return a colon and the start of a text of the agent, made printable; nothing if the text is empty."""
     decoded = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
     shown = printable(" ".join(decoded[:_SHOWN_CHARACTERS].split()), _SHOWN_CHARACTERS)
     return f": {shown}" if shown else ""
 
 
 def without_secrets(url: str) -> str:
-    """Return a URL without what may be secret: user, password and query."""
+    """Return a URL without user, password and query, which may be secret."""
     return str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None))

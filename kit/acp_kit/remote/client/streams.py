@@ -1,4 +1,4 @@
-"""A stream of events: what the agent sends for a connection or for one session."""
+"""A stream of events: the agent's messages for the connection or for one session."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from acp_kit.remote.client.events import EventParser
 from acp_kit.remote.client.requests import NOT_FOUND, RefusedError, Requests
 
 _logger = getLogger(__name__)
-_PATIENCE = 60.0  # seconds without anything from an agent that sends keep-alives, as SDKs do every 15 seconds
+_PATIENCE = 60.0  # seconds without data from an agent that sends keep-alives, as SDKs do every 15 seconds
 _HELD_BACK = (
-    "Nothing has come on a stream for %s seconds after it was opened. A proxy may hold back what the agent sends."
+    "Nothing has come on a stream for %s seconds after it was opened. A proxy may hold back the agent's messages."
 )
-_PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)  # seconds before a stream is opened again, each time that it has ended early
-_EARLY = 10.0  # seconds after it was opened
+# The pauses before a stream is opened again, each time that it has ended early, in seconds.
+_PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)
+_EARLY = 10.0  # a stream that is open for a shorter time ends early, in seconds
 
 
 class Stream:
     """Reads the stream of a session or of the connection.
 
-    The stream of a session is opened again when the agent, or a proxy, has ended it, unless nothing came on it, or it
-    keeps ending early.
+    After the agent or a proxy has ended the stream of a session, it is opened again, unless nothing came on it or it
+    has ended early seven times in a row.
 
     Args:
         session: the id of the session; empty for the stream of the connection.
@@ -32,12 +33,12 @@ class Stream:
         on_end: called when it has ended.
 
     Attributes:
-        task: reads it.
+        task: reads the stream.
         is_settled: set when the agent has answered GET.
         reopens: whether it may be opened again.
-        error: why it ended; None as long as it hasn't, if the agent doesn't know the session yet, or at the regular end
-            of the stream of the connection.
-        is_fatal: whether the error ends the connection.
+        error: why it ended; None if it hasn't, if the agent doesn't know the session yet, or if the stream of the
+            connection ended without an error.
+        is_fatal: whether its end ends the connection.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Stream:
         self._receive = receive
         self._on_end = on_end
         self._was_opened = False
-        self._patience: float | None = None
+        self._patience: float | None = None  # None until the agent has sent a keep-alive
         self.is_settled = asyncio.Event()
         self.task = asyncio.create_task(self._run(), name="acp-stream")
 
@@ -83,7 +84,12 @@ class Stream:
         await self._on_end(self)
 
     async def _read(self) -> bool:
-        """Open it, and read until it ends. Return whether to open it again; raise OSError if not, and ValueError."""
+        """Open the stream, and read until it ends. Return whether to open it again.
+
+        Raises:
+            OSError: if the stream ended and must not be opened again.
+            ValueError: if an event is too large.
+        """
         is_silent = True
         held_back = asyncio.get_running_loop().call_later(_PATIENCE, _logger.warning, _HELD_BACK, _PATIENCE)
         try:
@@ -114,7 +120,11 @@ class Stream:
 
 
 async def _next(chunks: AsyncIterator[bytes], patience: float | None) -> bytes:
-    """Return the next chunk; nothing at the end. A proxy or a network may vanish without closing the connection."""
+    """Return the next chunk; nothing at the end.
+
+    Raises:
+        OSError: if nothing comes within `patience` seconds. A network may fail without closing the connection.
+    """
     try:
         async with asyncio.timeout(patience):
             return await anext(chunks, b"")

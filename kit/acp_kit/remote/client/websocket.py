@@ -1,7 +1,7 @@
 """A transport over WebSocket, for clients.
 
-Messages aren't compressed: permessage-deflate takes four times the memory for each connection (measured: 55 instead of
-13 kB at each end), and each message takes half as long again.
+Messages aren't compressed: with permessage-deflate, each end of a connection takes 55 kB of memory instead of 13, and
+each message half as long again.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus,
 
 from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shorten, without_secrets
 from acp_kit.remote.messages import check_memory
-from acp_kit.remote.reading import ReadsLittle
+from acp_kit.remote.reading import SmallReads
 from acp_runtime import errors
 
-# At DEBUG, websockets logs the headers, of which `Authorization` is secret. So that takes setting this logger's level.
+# At DEBUG, websockets logs headers such as `Authorization`. That needs this logger's level to be set explicitly.
 _logger = getLogger(__name__)
 _logger.setLevel(INFO)
 _PING = 15.0  # seconds between pings
-_PONG = 60.0  # seconds for the answer, which comes behind all messages that are not received yet
-_CLOSING = 1.0  # seconds that the agent may take to close, too
-_MAX_UNREAD = 4  # messages, or fragments of one, that may wait before nothing more is read; websockets adds one
-_MAX_UNREAD_PONGS = 65_536  # bytes of answers to pings
+_PONG = 60.0  # seconds for the pong, which comes after all messages that are not received yet
+_CLOSING = 1.0  # seconds that the agent may take to close its side
+_MAX_UNREAD = 4  # messages, or fragments of one, after which reading pauses; websockets adds one
+_MAX_UNREAD_PONGS = 65_536  # bytes of pongs
 
 
 class _Closed(asyncio.Transport):
@@ -37,17 +37,17 @@ class _Closed(asyncio.Transport):
         pass
 
 
-class Connection(ClientConnection, ReadsLittle):
-    """Counts the answers to pings that wait.
+class Connection(ClientConnection, SmallReads):
+    """Counts the pongs that the agent hasn't read.
 
     Attributes:
-        unread_pongs: how many bytes of answers to pings the agent hasn't read. Too many of them end the connection.
+        unread_pongs: the bytes of these pongs. More than 64 KiB end the connection.
     """
 
     unread_pongs = 0
 
     def data_received(self, data: bytes) -> None:
-        """Handle what is received."""
+        """Handle received bytes."""
         before = self.transport.get_write_buffer_size()
         super().data_received(data)
         after = self.transport.get_write_buffer_size()
@@ -56,7 +56,7 @@ class Connection(ClientConnection, ReadsLittle):
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note the end. websockets aborts the transport after it, which a transport of Python 3.11 may not bear."""
+        """Note the end. websockets aborts the transport later, which may fail in Python 3.11."""
         super().connection_lost(exc)
         self.transport = _Closed()
 
@@ -75,11 +75,11 @@ class WebSocketTransport:
         """Return the message of the next text frame."""
         try:
             while not isinstance(frame := await self._socket.recv(), str):
-                pass  # binary frames mean nothing
+                pass  # binary frames are ignored
         except ConnectionClosed as closed:
-            if closed.rcvd is not None and closed.rcvd.code in (1000, 1005):  # as it should be, or without a code
+            if closed.rcvd is not None and closed.rcvd.code in (1000, 1005):  # a normal end, or no code
                 return b""
-            raise self._lost(closed) from None  # its text isn't printable
+            raise self._lost(closed) from None  # the text of `closed` may not be printable
         return check_memory(frame.replace("\n", " ").encode() + b"\n")
 
     async def send(self, data: bytes, /) -> None:
@@ -91,7 +91,7 @@ class WebSocketTransport:
             raise self._lost(closed) from None
 
     async def close(self) -> None:
-        """Close the WebSocket, even if the agent doesn't read what was sent."""
+        """Close the WebSocket, even if the agent doesn't read."""
         deadline = asyncio.get_running_loop().call_later(1.5 * _CLOSING, self._socket.transport.abort)
         await self._socket.close()
         deadline.cancel()
@@ -99,7 +99,7 @@ class WebSocketTransport:
     def _lost(self, closed: ConnectionClosed) -> OSError:
         """Return why the WebSocket has closed."""
         if self._socket.unread_pongs > _MAX_UNREAD_PONGS:
-            return OSError("The agent sends pings, but doesn't read the answers.")
+            return OSError("The agent sends pings, but doesn't read the pongs.")
         if closed.rcvd is None:
             return OSError("The WebSocket has closed" + shorten(str(closed)))
         return OSError(f"The agent closed the WebSocket with code {closed.rcvd.code}{shorten(closed.rcvd.reason)}")
@@ -138,14 +138,14 @@ async def open_websocket(
 
 
 class _Connect(connect):
-    """Follows no redirects: they could take the headers, which may be secret, to another server."""
+    """Follows no redirects, which could send secret headers to another server."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc
 
 
 def _why(place: str, error: Exception) -> str:
-    """Return why a handshake failed, without URLs, which may contain secrets."""
+    """Return why a handshake failed, without URLs, which may have secrets."""
     if isinstance(error, InvalidStatus):
         response = error.response
         return refusal(f"GET {place}", response.status_code, response.reason_phrase, bytes(response.body or b""))

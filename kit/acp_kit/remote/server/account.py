@@ -1,8 +1,9 @@
-"""Counts the bytes that wait: of each connection, and of all connections of the process.
+"""Counts buffered bytes, of each connection and of all connections of the process.
 
-They wait when they are received and not handled to the end, or sent and not read, complete or not. A connection with
-too many is aborted. If all together have too many, the one with the most is aborted. Connections that have not
-initialized yet have a smaller limit together, so that they abort only each other.
+Buffered are received messages that are not yet handled, and sent messages that the client has not read, also if they
+are incomplete. A connection with too many bytes is aborted. If all connections together have too many, the one with the
+most is aborted. Connections that have not initialized have a smaller limit together, so that they abort only each
+other.
 """
 
 from __future__ import annotations
@@ -12,55 +13,58 @@ from collections.abc import Callable
 from acp_kit.remote.server.bounds import Bounds
 from acp_runtime.jsonrpc import memory_of
 
-_STRANGERS = 16  # what connections that are not initialized may hold: this part of what all may hold
+_UNINITIALIZED_SHARE = 16  # connections that have not initialized may have this fraction of the bytes of all
 
 
 class _Pool:
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.waiting = 0
+    """The accounts with a common limit."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.buffered = 0
         self.accounts: set[Account] = set()
 
     def enforce(self) -> None:
-        if self.waiting > self.most:
+        if self.buffered > self.max_bytes:
             for account in self.accounts:
                 account.recount()
-        while self.waiting > self.most:
-            max(self.accounts, key=lambda account: account.waiting).abort()
+        while self.buffered > self.max_bytes:
+            max(self.accounts, key=lambda account: account.buffered).abort()
 
 
 class Accounts:
     """All accounts of an application.
 
     Args:
-        bounds: how many bytes may wait.
+        bounds: how many bytes may be buffered.
     """
 
     def __init__(self, bounds: Bounds) -> None:
-        self.most = bounds.connection_bytes
-        self.strangers, self.clients = _Pool(bounds.process_bytes // _STRANGERS), _Pool(bounds.process_bytes)
+        self.max_connection_bytes = bounds.connection_bytes
+        self.uninitialized = _Pool(bounds.process_bytes // _UNINITIALIZED_SHARE)
+        self.initialized = _Pool(bounds.process_bytes)
 
 
 class Account:
-    """The bytes of one connection that wait.
+    """The buffered bytes of one connection.
 
     Args:
-        accounts: all of them.
-        abort: ends the connection at once and drops what it holds.
+        accounts: all accounts of the application.
+        abort: aborts the connection and drops its messages.
 
     Attributes:
-        waiting: how many bytes wait.
+        buffered: how many bytes are buffered.
     """
 
-    __slots__ = ("_abort", "_accounts", "_held", "_pool", "_sizes", "waiting")
+    __slots__ = ("_abort", "_accounts", "_buffered_by_agent", "_pool", "_sizes", "buffered")
 
     def __init__(self, accounts: Accounts, abort: Callable[[], object]) -> None:
         self._accounts = accounts
         self._abort = abort
         self._sizes: dict[object, int] = {}
-        self.waiting = 0
-        self._held: Callable[[], int] = lambda: 0
-        self._enter(accounts.strangers)
+        self.buffered = 0
+        self._buffered_by_agent: Callable[[], int] = lambda: 0
+        self._enter(accounts.uninitialized)
 
     @property
     def is_open(self) -> bool:
@@ -69,46 +73,53 @@ class Account:
 
     @property
     def is_full(self) -> bool:
-        """Whether the agent has to wait before it sends more."""
-        return self.waiting > self._accounts.most // 2
+        """Whether the agent must wait before it sends more."""
+        return self.buffered > self._accounts.max_connection_bytes // 2
 
     def set(self, source: object, size: int) -> None:
-        """Set how many bytes of a source wait. Abort connections with too many."""
-        before = self.waiting
+        """Set how many bytes of a source are buffered. Abort connections with too many."""
+        before = self.buffered
         self._count(source, size)
-        if self.waiting > before:
-            if self.waiting > self._accounts.most:
+        if self.buffered > before:
+            if self.buffered > self._accounts.max_connection_bytes:
                 self.abort()
             self._pool.enforce()
 
-    def watch(self, held: Callable[[], int]) -> Callable[[], None]:
-        """Count what the agent holds. Return a function that updates the count and may abort connections."""
-        self._held = held
-        return lambda: self.set("held", held())
+    def watch(self, buffered: Callable[[], int]) -> Callable[[], None]:
+        """Count the bytes that the agent's connection buffers.
+
+        Args:
+            buffered: returns how many there are.
+
+        Returns:
+            A function that updates the count and may abort connections.
+        """
+        self._buffered_by_agent = buffered
+        return lambda: self.set("agent", buffered())
 
     def recount(self) -> None:
-        """Update the count of what the agent holds."""
-        self._count("held", self._held())
+        """Update the count of the bytes that the agent's connection buffers."""
+        self._count("agent", self._buffered_by_agent())
 
-    def pass_on(self, message: bytes) -> bytes:
-        """Count a message that the agent gets, until it wants the next one. Return it if the agent may have it."""
-        self.set("passed", memory_of(message))
+    def hand_over(self, message: bytes) -> bytes:
+        """Count a message until the agent receives again. Return it, or nothing if this aborts the connection."""
+        self.set("handed over", memory_of(message))
         return message if self.is_open else b""
 
-    def passed(self) -> None:
-        """Note that the agent wants the next message: it counts the last one itself, if it holds it."""
+    def end_hand_over(self) -> None:
+        """Note that the agent receives again. Its connection counts the last message now, if it buffers it."""
         self.recount()
-        self._count("passed", 0)
+        self._count("handed over", 0)
 
-    def initialized(self) -> None:
-        """Count these bytes with those of other initialized connections."""
+    def initialize(self) -> None:
+        """Note that the connection has initialized, so that the limit for initialized ones applies."""
         if self.is_open:
             self._leave()
-            self._enter(self._accounts.clients)
+            self._enter(self._accounts.initialized)
             self._pool.enforce()
 
     def abort(self) -> None:
-        """End the connection at once, and stop counting."""
+        """Abort the connection, and stop counting."""
         if self.is_open:
             self.close()
             self._abort()
@@ -122,16 +133,16 @@ class Account:
         change = size - self._sizes.get(source, 0)
         if change and self.is_open:
             self._sizes[source] = size
-            self.waiting += change
-            self._pool.waiting += change
+            self.buffered += change
+            self._pool.buffered += change
             if not size:
                 del self._sizes[source]
 
     def _enter(self, pool: _Pool) -> None:
         self._pool = pool
         pool.accounts.add(self)
-        pool.waiting += self.waiting
+        pool.buffered += self.buffered
 
     def _leave(self) -> None:
         self._pool.accounts.discard(self)
-        self._pool.waiting -= self.waiting
+        self._pool.buffered -= self.buffered

@@ -1,4 +1,4 @@
-"""Who may send requests: by `Host`, by `Origin`, and as the application says."""
+"""Decides who may send requests, by `Host`, `Origin` and the application's function."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Refused(HTTPException):
     Args:
         status: the HTTP status.
         message: what is wrong, and what to do.
-        code: the code of the error in the body, which is an answer of JSON-RPC.
+        code: the code of the JSON-RPC error in the body.
     """
 
     def __init__(self, status: int, message: str, code: int = -32600, headers: dict[str, str] | None = None) -> None:
@@ -43,14 +43,15 @@ class Admission:
     """Decides about each request.
 
     Args:
-        hosts: the names that clients use for this server, without ports. Others are refused: a web site could make a
-            browser believe that its own name has this server's address (DNS rebinding).
+        hosts: the names that clients use for this server, without ports. Other names are refused, because a web site
+            could give its own name this server's address (DNS rebinding).
         origins: the web sites, besides those on the same host, that may send requests.
-        authenticate: returns who sent a request, or raises HTTPException. None: everybody is None.
+        authenticate: returns the identity of a request's sender, or raises HTTPException. Without it, the identity is
+            None.
         seconds: how long it may take.
 
     Raises:
-        ValueError: One of the hosts or origins would match nothing.
+        ValueError: if a host or origin can't match anything.
     """
 
     def __init__(
@@ -72,26 +73,26 @@ class Admission:
         self._authenticate = authenticate
 
     async def admit(self, request: HTTPConnection) -> Any:
-        """Return who sent a request.
+        """Return the identity of a request's sender.
 
         Args:
-            request: its headers.
+            request: the request, of which the headers are read.
 
         Raises:
-            HTTPException: The request is refused.
+            HTTPException: if the request is refused.
         """
         host, origin = header(request, "host").lower(), header(request, "origin").lower()
         if _without_port(host) not in self._hosts:
-            raise Refused(403, "This server doesn't serve that Host. It has to be listed in `hosts`.")
+            raise Refused(403, "This server doesn't serve that Host. It must be listed in `hosts`.")
         if origin and origin not in self._origins and origin.partition("://")[2] != host:
-            raise Refused(403, "This Origin may not use the server. It has to be listed in `origins`.")
+            raise Refused(403, "This Origin may not use the server. It must be listed in `origins`.")
         if self._authenticate is None:
             return None
         identity = self._authenticate(request)
-        return await self._answer(identity, protocol_of(request.scope)) if isawaitable(identity) else identity
+        return await self._wait_for(identity, protocol_of(request.scope)) if isawaitable(identity) else identity
 
-    async def _answer(self, identity: Awaitable[Any], uvicorn: Any) -> Any:
-        """Return what `authenticate` answers. Cancel it if it takes too long, or if the client leaves."""
+    async def _wait_for(self, identity: Awaitable[Any], uvicorn: Any) -> Any:
+        """Wait for the result of `authenticate`. Cancel it if it takes too long, or if the client disconnects."""
         answering = asyncio.ensure_future(identity)
         if uvicorn is not None:
             uvicorn.on_left = answering.cancel
@@ -106,7 +107,7 @@ class Admission:
 
 
 def header(request: HTTPConnection, name: str) -> str:
-    """Return a header that a request may have once; empty if it has none."""
+    """Return a header; empty if it is missing. Refuse a request that has it more than once."""
     values = request.headers.getlist(name)
     if len(values) > 1:
         raise Refused(400, f"The request has more than one {name} header.")

@@ -35,26 +35,26 @@ def agent_app(
 ) -> Starlette:
     """Return an ASGI application that serves an agent over WebSocket and over HTTP, at one path.
 
-    `acp_kit.remote.run` runs it on uvicorn. Other ASGI servers can run it, too, but what they hold of a client counts
-    only once it is here. Set their limit on a WebSocket's message to `bounds.message_bytes` or more.
+    `acp_kit.remote.run` runs it on uvicorn. Other ASGI servers can run it, too, but the bytes that they buffer don't
+    count. Set their limit on a WebSocket's message to `bounds.message_bytes` or more.
 
     Args:
-        serve: Serves the agent to one client over a transport, until the client ends the connection. It gets what
-            `authenticate` returned: `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`, or
-            None.
-        authenticate: Returns who has sent a request, from its headers for example. It raises starlette's HTTPException
-            if nobody may send it. It is called for each request. A connection is only for the identity that opened it:
-            another one, compared by `==`, gets 404. It is cancelled after `bounds.first_seconds`, and with `run` also
-            when the client has left or the server stops. A function that isn't async has to return at once.
-        path: The path of the URL.
-        hosts: The names that clients use for this server, without ports; an IPv6 address in brackets. Requests to other
-            names get 403; that keeps web sites away that point their own name to this server's address.
-        origins: The web sites, such as `https://example.org`, whose pages may use the agent, besides those on the same
-            host. Pages of others get 403. Programs that aren't browsers send no `Origin`.
-        bounds: How much clients may cost.
+        serve: serves the agent to one client over a transport, until the client ends the connection. It gets the
+            identity that `authenticate` returned, or None:
+            `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`.
+        authenticate: returns the identity of a request's sender, for example by its headers, or raises starlette's
+            HTTPException. It is called for each request. A connection belongs to the identity that opened it; others,
+            compared by `==`, get 404. It is cancelled after `bounds.first_seconds`, and with `run` also when the client
+            disconnects or the server stops. A function that isn't async must not block.
+        path: the path of the URL.
+        hosts: the names that clients use for this server, without ports; IPv6 addresses in brackets. Requests to other
+            names get 403. So a web site can't reach the server by giving its own name this server's address.
+        origins: the web sites, such as `https://example.org`, whose pages may use the agent, besides those on the same
+            host. Pages of other sites get 403. Programs that aren't browsers send no `Origin`.
+        bounds: limits on what clients may use.
 
     Raises:
-        ValueError: One of the hosts or origins would match nothing.
+        ValueError: if a host or origin can't match anything.
     """
     names, sites = check_sequence("hosts", hosts), check_sequence("origins", origins)
     admission = Admission(names, sites, authenticate, bounds.first_seconds)

@@ -1,4 +1,4 @@
-"""How much clients may cost a server."""
+"""Limits on what clients may use of a server."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """How much clients may cost a server. Beyond a bound, a request is refused or the connection ends.
+    """Limits on what clients may use of a server. Beyond a limit, a request is refused or the connection ends.
 
     Attributes:
-        message_bytes: The size of the largest message that is received, in bytes.
-        first_bytes: The same until the agent has answered `initialize`.
-        first_seconds: How long a client may take to send `initialize`, and `authenticate` to answer. The connection has
-            a place from the beginning. What is read of a body before that counts with those that are not initialized.
-        connection_bytes: How many bytes of a connection may wait: received and not handled to the end, sent and not
-            read, complete or not; not the objects that handlers make messages of. The agent waits beyond half of it.
-            Beyond all of it, the connection is aborted.
-        process_bytes: The same for all connections. Beyond it, the connection with the most is aborted. Those that are
-            not initialized may have a sixteenth of it.
-        body_seconds: How long it may take to receive the body of an HTTP request.
-        posts: How many messages of an HTTP connection may wait until the agent takes them, and their requests with
-            them. Further ones are refused.
-        unread_bytes: How many bytes may wait for a client that doesn't read, for each of its sessions. Then the agent
-            waits, too.
-        unread_seconds: How long a client may leave a stream or a WebSocket unread while the agent waits for it or bytes
-            are on their way. Its connection ends then.
-        streams: For how many sessions of an HTTP connection there may be an open stream or unread messages. An open
-            stream counts as 48 KiB that wait.
-        id_length: The length of the longest id of a connection or a session, in characters.
-        connections: How many connections there may be at the same time.
-        idle_seconds: How long an HTTP connection may have no open stream, and how long the agent may take to answer
-            `initialize`. The connection ends then.
+        message_bytes: the size of the largest message that is received, in bytes.
+        first_bytes: the same until the agent has answered `initialize`.
+        first_seconds: how long a client may take to send `initialize`, and `authenticate` to return. The connection
+            counts as one of `connections` from the beginning. Bytes of an incomplete body count toward the limit for
+            connections that have not initialized.
+        connection_bytes: how many bytes of a connection may be buffered: received messages that are not yet handled and
+            sent messages that are not yet read, also incomplete ones, but not the objects that messages are parsed
+            into. Beyond half of it, the agent waits. Beyond it, the connection is aborted.
+        process_bytes: the same for all connections. Beyond it, the connection with the most bytes is aborted.
+            Connections that have not initialized may have a sixteenth of it.
+        body_seconds: how long the body of an HTTP request may take.
+        posts: how many messages of an HTTP connection may wait for the agent. Further POSTs are refused.
+        unread_bytes: how many bytes may be buffered for each session of a client that doesn't read. Beyond it, the
+            agent waits.
+        unread_seconds: how long a client may not read a stream or a WebSocket while the agent waits or bytes are being
+            sent. Then its connection ends.
+        streams: how many sessions of an HTTP connection may have an open stream or unread messages. An open stream
+            counts as 48 KiB.
+        id_length: the length of the longest id of a connection or a session, in characters.
+        connections: how many connections there may be at the same time.
+        idle_seconds: how long an HTTP connection may have no open stream, and how long the agent may take to answer
+            `initialize`. Then the connection ends.
     """
 
     message_bytes: int = Options.max_message_bytes

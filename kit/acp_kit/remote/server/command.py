@@ -1,4 +1,4 @@
-"""The command `serve`: an agent on uvicorn."""
+"""The command `serve`, which serves an agent on uvicorn."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _LEVELS = ("critical", "error", "warning", "info", "debug")
 
 
 def add_serve(parser: ArgumentParser) -> None:
-    """Add the arguments of the command, and what runs it."""
+    """Add the arguments of the command, and set `run`."""
     parser.add_argument(
         "agent",
         type=_agent,
         metavar="MODULE:AGENT",
-        help="the agent: a subclass of a profile's Agent, or a function that makes one, with an annotation",
+        help="the agent: a subclass of a profile's Agent, or a function annotated to return one",
     )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="the port to listen on; 0 for a free one (8000)")
@@ -42,7 +42,7 @@ def add_serve(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a name by which clients reach this server, besides those of this machine itself",
+        help="a name that clients use for this server, besides localhost",
     )
     parser.add_argument("--token-env", dest="token", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
     parser.add_argument("--log-level", choices=_LEVELS, default="info", help="what to log to stderr (info)")
@@ -57,17 +57,21 @@ def _serve(options: Namespace) -> int:
     logging.basicConfig(level=options.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     host = f"[{options.host}]" if ":" in options.host else options.host
     if host not in LOOPBACK and not options.hosts:
-        options.error(f"Clients from elsewhere can reach {options.host}: name the hosts to serve with --allow-host.")
+        options.error(f"Other machines can reach {options.host}: name the hosts to serve with --allow-host.")
     if host not in LOOPBACK and not options.token:
-        _logger.warning("Everybody who can reach %s may use the agent: ask for a token with --token-env.", options.host)
+        _logger.warning("Everybody who can reach %s may use the agent. Require a token with --token-env.", options.host)
     profile, agent = options.agent
 
     async def serve_agent(transport: Any, _: None) -> None:
         await profile.serve(agent, transport)
 
-    hosts, authenticate = [*LOOPBACK, *options.hosts], _require_token(options.token)
     try:
-        app = agent_app(serve_agent, path=options.path, hosts=hosts, authenticate=authenticate)
+        app = agent_app(
+            serve_agent,
+            path=options.path,
+            hosts=[*LOOPBACK, *options.hosts],
+            authenticate=_require_token(options.token),
+        )
     except ValueError as error:
         code: int = options.error(str(error))
         return code
@@ -75,10 +79,10 @@ def _serve(options: Namespace) -> int:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((options.host, options.port), family=family)
     except (OSError, OverflowError) as error:
-        sys.stderr.write(f"acp_kit.remote: {options.host} port {options.port} can't be listened on: {error}\n")
+        sys.stderr.write(f"acp-bindings: can't listen on {options.host} port {options.port}: {error}\n")
         return 2
-    sys.stderr.write(f"acp_kit.remote: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
-    with listener, suppress(KeyboardInterrupt, asyncio.CancelledError):  # Ctrl-C again
+    sys.stderr.write(f"acp-bindings: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
+    with listener, suppress(KeyboardInterrupt, asyncio.CancelledError):  # a second Ctrl-C
         asyncio.run(serve(app, [listener]))
     return 0
 
@@ -98,7 +102,7 @@ def _require_token(token: str | None) -> Any:
 
 
 def _agent(argument: str) -> tuple[Any, Any]:
-    """Return the profile of an agent's class, and the class or the function that makes the agent."""
+    """Return the profile of an agent, and its class or the function that makes it."""
     module, colon, name = argument.partition(":")
     if not colon or not module or not name:
         raise ArgumentTypeError("write module:Class")
@@ -116,7 +120,7 @@ def _agent(argument: str) -> tuple[Any, Any]:
 
 
 def _reason(error: Exception) -> str:
-    """Return an exception on one line, after the line of the module that raised it."""
+    """Return an exception as one line, with the line of the module that raised it."""
     lines = [frame for frame in extract_tb(error.__traceback__) if frame.name == "<module>"]
     where = f"{lines[-1].filename}:{lines[-1].lineno}: " if lines else ""
     return f"{where}{type(error).__name__}: {' '.join(str(error).split())}"

@@ -1,4 +1,4 @@
-"""The connections of an application, each in the task that serves its agent."""
+"""The connections of an application. A task serves each one."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class Connections:
 
     Args:
         serve: serves the agent over a transport, for an identity, until the connection ends.
-        most: how many connections there may be.
+        max_connections: how many connections there may be.
     """
 
-    def __init__(self, serve: Callable[[Transport, Any], Awaitable[None]], most: int) -> None:
+    def __init__(self, serve: Callable[[Transport, Any], Awaitable[None]], max_connections: int) -> None:
         self._serve = serve
-        self._most = most
+        self._max_connections = max_connections
         self._places: dict[object, asyncio.Task[bool] | None] = {}
 
     @contextmanager
     def place(self) -> Generator[object]:
-        """Yield a place for a connection. At the end of the block it is free again, unless an agent has it by then.
+        """Yield a place for a connection. At the end of the block it is free again, unless `start` has taken it.
 
         Raises:
-            Refused: There are too many connections.
+            Refused: if there are too many connections.
         """
-        if len(self._places) >= self._most:
+        if len(self._places) >= self._max_connections:
             raise Refused(503, "The server has too many connections. Try again later.", headers={"Retry-After": "10"})
         place = object()
         self._places[place] = None
@@ -45,7 +45,7 @@ class Connections:
                 self._places.pop(place, None)
 
     def start(self, place: object, transport: Transport, identity: Any) -> asyncio.Task[bool]:
-        """Serve the agent in a task, which has the place. Its result says whether the agent has not failed."""
+        """Serve the agent in a task, which takes the place. Its result is False if the agent failed."""
         task = asyncio.create_task(self._run(transport, identity), name="acp-connection")
         self._places[place] = task
         task.add_done_callback(lambda _: self._places.pop(place))
@@ -53,7 +53,7 @@ class Connections:
 
     async def close(self) -> None:
         """End all connections, and wait until their agents have ended."""
-        self._most = 0
+        self._max_connections = 0
         tasks = [task for task in self._places.values() if task is not None]
         for task in tasks:
             task.cancel()
@@ -63,6 +63,6 @@ class Connections:
         try:
             await self._serve(transport, identity)
         except Exception:
-            _logger.exception("A connection has ended because its agent failed")
+            _logger.exception("A connection has ended because its agent failed.")
             return False
         return True

@@ -22,7 +22,7 @@ from acp_kit.remote.server.http_transport import Answer, HTTPTransport
 from acp_kit.remote.server.uvicorn_protocols import protocol_of
 from acp_runtime.jsonrpc import memory_of
 
-_BUFFER = 80 * 1024  # bytes of a body that uvicorn may have read before it is wanted
+_MAX_BUFFER_BYTES = 80 * 1024  # bytes of a body that uvicorn may read before the application does
 
 
 class HTTPEndpoint:
@@ -31,8 +31,8 @@ class HTTPEndpoint:
     Args:
         connections: serve the agent.
         admission: decides who may send requests.
-        bounds: how much clients may cost.
-        accounts: count what waits.
+        bounds: limits on what clients may use.
+        accounts: count buffered bytes.
     """
 
     def __init__(self, connections: Connections, admission: Admission, bounds: Bounds, accounts: Accounts) -> None:
@@ -68,7 +68,7 @@ class HTTPEndpoint:
                 raise Refused(405, "Use POST, GET or DELETE.", headers={"Allow": "POST, GET, DELETE"})
 
     def _find(self, request: Request, identity: Any) -> HTTPTransport:
-        """Return the connection that a request belongs to."""
+        """Return the connection of a request."""
         id = header(request, CONNECTION_ID)
         if not id:
             raise Refused(400, f"The request has no {CONNECTION_ID}. Get one with a POST of an initialize request.")
@@ -95,13 +95,14 @@ class HTTPEndpoint:
         return Response(status_code=202)
 
     async def _open(self, request: Request, identity: Any, place: object) -> Response:
-        """Open a connection, and return the answer to `initialize`."""
-        id, transport = token_urlsafe(24), HTTPTransport(self._bounds, self._accounts)
+        """Open a connection, and return the response to `initialize`."""
+        id = token_urlsafe(24)
+        transport = HTTPTransport(self._bounds, self._accounts)
         _end_on_shutdown(request, transport)
         answer: Answer | None = None
         try:
-            most = min(self._bounds.first_bytes, self._bounds.message_bytes)
-            await self._deliver(request, transport, most, self._bounds.first_seconds)
+            max_bytes = min(self._bounds.first_bytes, self._bounds.message_bytes)
+            await self._deliver(request, transport, max_bytes, self._bounds.first_seconds)
             self._transports[id] = transport, identity
             task = self._connections.start(place, transport, identity)
             transport.on_abort = task.cancel
@@ -119,22 +120,23 @@ class HTTPEndpoint:
         headers = {} if answer.is_error else {CONNECTION_ID: id}
         return Response(answer.line, media_type="application/json", headers=headers)
 
-    async def _deliver(self, request: Request, transport: HTTPTransport, most: int, seconds: float) -> None:
-        """Let the agent receive the message of a body, which counts until then."""
+    async def _deliver(self, request: Request, transport: HTTPTransport, max_bytes: int, seconds: float) -> None:
+        """Pass the message of a body on to the agent. Its bytes are counted until then."""
         if header(request, "content-type").partition(";")[0].strip().lower() != "application/json":
-            raise Refused(415, "The Content-Type has to be application/json.")
+            raise Refused(415, "The Content-Type must be application/json.")
         if header(request, "content-encoding").lower() not in ("", "identity"):
             raise Refused(415, "The body must not have a Content-Encoding.")
-        header_session, account = self._session(request), transport.account
+        header_session = self._session(request)
+        account = transport.account
         transport.posts += 1
         account.set(request, _buffer_size(request))
         try:
             async with transport.turn:
                 transport.abort_body = partial(_abort, request)
-                body = await self._body(request, most, seconds, account)
+                body = await self._body(request, max_bytes, seconds, account)
                 account.set(request, memory_of(body))
                 if not account.is_open:
-                    raise Refused(413, "The message takes too much memory, or too much waits in the server.")
+                    raise Refused(413, "The message takes too much memory, or the server has buffered too much.")
                 message = self._message(body, opens=not header(request, CONNECTION_ID))
                 session = transport.session_of(message) or header_session
                 if header_session not in ("", session):
@@ -146,13 +148,13 @@ class HTTPEndpoint:
             account.set(request, 0)
 
     def _message(self, body: bytes, *, opens: bool) -> Message:
-        """Read a message, which opens a connection or not."""
+        """Read a message. `opens` says whether it opens a connection."""
         try:
             message = read_message(body)
         except Batch as batch:
             raise Refused(501, str(batch)) from None
         except ValueError as error:
-            raise Refused(400, f"The body has to be a JSON object in UTF-8: {error}", -32700) from None
+            raise Refused(400, f"The body must be a JSON object in UTF-8: {error}", -32700) from None
         if max(len(message.session), len(message.id or "")) > self._bounds.id_length:
             raise Refused(400, f"An id in the message is longer than {self._bounds.id_length} characters.")
         if opens and (message.method != "initialize" or message.id is None):
@@ -161,22 +163,22 @@ class HTTPEndpoint:
             raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
         return message
 
-    async def _body(self, request: Request, most: int, seconds: float, account: Account) -> bytes:
+    async def _body(self, request: Request, max_bytes: int, seconds: float, account: Account) -> bytes:
         body, size = bytearray(), 0
         try:
             async with asyncio.timeout(seconds):
                 async for chunk in request.stream():
                     size += len(chunk)
-                    # Read the rest anyway: over HTTP/2, servers would close the whole connection.
-                    body += chunk if size <= most else b""
+                    # The rest is read, too: otherwise, servers close the whole connection over HTTP/2.
+                    body += chunk if size <= max_bytes else b""
                     account.set(request, len(body))
         except TimeoutError:
-            if size <= most:
+            if size <= max_bytes:
                 raise Refused(408, f"The body took longer than {seconds} seconds.") from None
         except ClientDisconnect:
-            raise Refused(499, "The client has left.") from None
-        if size > most:
-            raise Refused(413, f"A message may have {most} bytes here.")
+            raise Refused(499, "The client has disconnected.") from None
+        if size > max_bytes:
+            raise Refused(413, f"The message is larger than the limit of {max_bytes} bytes.")
         return bytes(body)
 
     def _forget(self, id: str) -> None:
@@ -189,7 +191,7 @@ class HTTPEndpoint:
         if header(request, "upgrade"):
             raise Refused(426, "Only an upgrade to websocket is possible.", headers={"Upgrade": "websocket"})
         if not _accepts_events(request):
-            raise Refused(406, "The Accept header has to allow text/event-stream.")
+            raise Refused(406, "The Accept header must allow text/event-stream.")
         transport, session = self._find(request, identity), self._session(request)
         if transport.is_open(session):
             raise Refused(409, "This stream already has a reader.")
@@ -197,7 +199,7 @@ class HTTPEndpoint:
             raise Refused(503, "The connection has too many streams.", headers={"Retry-After": "10"})
 
         async def respond(scope: Scope, receive: Receive, send: Send) -> None:
-            leaving = asyncio.create_task(_until_left(receive), name="acp-stream-left")
+            leaving = asyncio.create_task(_wait_for_disconnect(receive), name="acp-stream-left")
             with transport.reading(session, leaving.cancel) as stream:
                 writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
                 try:
@@ -207,7 +209,7 @@ class HTTPEndpoint:
                     leaving.cancel()
                     results = await asyncio.gather(writing, leaving, return_exceptions=True)
             if results[0] is not None:
-                _abort(request)  # what the server still has would wait for a client that doesn't read
+                _abort(request)  # drops the bytes that the server buffers for a client that doesn't read
             if isinstance(results[0], TimeoutError):
                 transport.end()
 
@@ -215,11 +217,11 @@ class HTTPEndpoint:
 
 
 def _buffer_size(request: Request) -> int:
-    """Return how much of a body the server may hold before it is wanted."""
+    """Return how many bytes of a body the server may buffer before the application reads them."""
     length = header(request, "content-length")
     if not length and "transfer-encoding" not in request.headers:
         return 0
-    return min(int(length), _BUFFER) if length.isdecimal() else _BUFFER
+    return min(int(length), _MAX_BUFFER_BYTES) if length.isdecimal() else _MAX_BUFFER_BYTES
 
 
 def _end_on_shutdown(request: Request, transport: HTTPTransport) -> None:
@@ -232,8 +234,8 @@ def _abort(request: Request) -> None:
         uvicorn.transport.abort()
 
 
-async def _until_left(receive: Receive) -> None:
-    """Return when the client has left. What it sends is dropped."""
+async def _wait_for_disconnect(receive: Receive) -> None:
+    """Wait until the client disconnects. Data from it is dropped."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

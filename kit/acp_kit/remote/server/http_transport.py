@@ -1,14 +1,15 @@
-"""A transport over HTTP, for agents: messages come in by POST, and go out on streams.
+"""A transport over HTTP, for agents: messages arrive by POST, and leave on streams.
 
-A message that names a session takes the stream of that session; if nobody reads it, it waits there. There are two
-exceptions, because clients open that stream before they load a session, or after it:
+A message with a session id goes out on the stream of the session. If no client reads it, it waits there. There are two
+exceptions, because some clients open this stream before they load a session, and others after it:
 
-* While a session is being loaded or resumed, its messages and the answer all take its stream if that was open at the
-  first of them, else the connection's.
-* Other answers about a session take its stream if it is open or if something waits there, which comes first, else the
-  connection's. Those to its prompts always take the session's, those to its closing only if it is open.
+* While a session is loaded or resumed, its messages and the response go out on its stream if that was open at the first
+  of them, otherwise on the connection's.
+* Responses to prompts always go out on the session's stream. The response to `session/close` or `session/delete` does
+  if that stream is open. Other responses of the session do if it is open or has unsent messages. Otherwise, they go out
+  on the connection's stream.
 
-Everything else takes the stream of the connection.
+All other messages go out on the connection's stream.
 """
 
 from __future__ import annotations
@@ -26,33 +27,33 @@ from acp_kit.remote.server.streams import Stream
 _INITIALIZE = "initialize"
 _PROMPT = "session/prompt"
 _LOADS = ("session/load", "session/resume")
-_CONNECTION = ""  # the key of the stream that belongs to no session
-_MAX_ASKED = 1024
-_REQUEST = 500  # bytes that a request takes until it is answered, besides its ids
+_CONNECTION = ""  # the key of the connection's stream
+_MAX_ASKED = 1024  # the agent's requests without a response, of which the session is known
+_REQUEST_OVERHEAD = 500  # bytes of memory for a request without a response, besides its ids
 
 
 class Answer(NamedTuple):
-    """The answer to `initialize`: its JSON, and whether it is an error."""
+    """The response to `initialize`: its JSON, and whether it is an error."""
 
     line: bytes
     is_error: bool
 
 
 class HTTPTransport:
-    """One connection over HTTP, which begins when `initialize` was put.
+    """One connection over HTTP. `initialize` is its first message.
 
     Args:
-        bounds: how much the client may cost.
-        accounts: count what waits.
+        bounds: limits on what the client may use.
+        accounts: count buffered bytes.
 
     Attributes:
-        account: counts what waits here.
+        account: counts the buffered bytes of this connection.
         on_abort: ends the agent.
-        abort_body: ends the POST whose message is next.
-        answer: the answer to `initialize`; None if the connection ends before.
-        has_ended: whether nothing more comes in or goes out.
-        turn: held by the POST whose message is next.
-        posts: how many POSTs there are at the moment.
+        abort_body: aborts the POST whose message is next.
+        answer: the response to `initialize`; None if the connection ends before it.
+        has_ended: whether the connection has ended.
+        turn: locked by the POST whose message is next.
+        posts: the number of running POSTs.
     """
 
     def __init__(self, bounds: Bounds, accounts: Accounts) -> None:
@@ -64,11 +65,11 @@ class HTTPTransport:
         self._received: bytes | None = None
         self._changed = asyncio.Event()
         self._streams = {_CONNECTION: Stream(self._changed.set, self.account)}
-        # The client's requests without an answer: the session and the method of each.
+        # The session and the method of the client's requests without a response, by id.
         self._requests: dict[str, tuple[str, str]] = {}
-        # The sessions that are being loaded, and the stream of each; None while nothing was sent for it.
+        # The streams of the sessions that are being loaded; None until a message was sent.
         self._loads: dict[str, str | None] = {}
-        # The agent's requests without an answer: the session of each.
+        # The sessions of the agent's requests without a response, by id.
         self._asked: dict[str, str] = {}
         self._idle: asyncio.TimerHandle | None = None
         self.answer = asyncio.Future[Answer | None]()
@@ -78,22 +79,22 @@ class HTTPTransport:
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
-        self.account.passed()
+        self.account.end_hand_over()
         while self._received is None and not self.has_ended:
             await self._wait()
         line, self._received = self._received, None
         self.account.set("received", 0)
         self._changed.set()
-        return b"" if self.has_ended or line is None else self.account.pass_on(line)
+        return b"" if self.has_ended or line is None else self.account.hand_over(line)
 
     async def send(self, data: bytes, /) -> None:
-        """Put messages on their streams. Wait while one of these is full."""
+        """Put messages on their streams. Wait while a stream is full."""
         for line in data.splitlines():
             message = read_message(line)
             key = self._key(message)
             if key is None:
                 if not message.is_error:
-                    self.account.initialized()
+                    self.account.initialize()
                 self.answer.set_result(Answer(line, message.is_error))
                 continue
             await self._wait_for_room(key)
@@ -104,7 +105,7 @@ class HTTPTransport:
         self.end()
 
     def end(self) -> None:
-        """Receive and send nothing more. What is queued can still be read from streams that are open."""
+        """End the connection. Unread messages can still be read from open streams."""
         self.has_ended = True
         self._changed.set()
         if not self.answer.done():
@@ -116,7 +117,7 @@ class HTTPTransport:
         self._close_account()
 
     def _abort(self) -> None:
-        """End the connection at once, and drop what waits."""
+        """Abort the connection, and drop buffered messages."""
         self.on_abort()
         self.abort_body()
         self._received = None
@@ -125,19 +126,19 @@ class HTTPTransport:
         self.end()
 
     def session_of(self, message: Message) -> str:
-        """Return the session that a message of the client belongs to; empty if that is not known."""
+        """Return the session of a message of the client; empty if it is unknown."""
         if message.method is None and message.id is not None:
             return self._asked.get(message.id, "")
         return message.session
 
     async def put(self, data: bytes, message: Message, session: str, source: object) -> None:
-        """Let the agent receive a message, when it has received the one before. Return at once at the end.
+        """Wait until the agent has received the last message or the connection has ended, and pass the next one on.
 
         Args:
             data: the message.
-            message: what it says.
-            session: the session that it belongs to; empty if it belongs to none.
-            source: counts it until then.
+            message: its fields.
+            session: the id of its session; empty if it has none.
+            source: the source that its bytes are counted for until then.
         """
         while self._received is not None and not self.has_ended:
             await self._wait()
@@ -147,16 +148,16 @@ class HTTPTransport:
             self._requests[message.id] = session, message.method
             if message.method in _LOADS:
                 self._loads.setdefault(session)
-            size = _REQUEST + self._bounds.id_length
-            self.account.set("requests", (len(self._requests) + len(self._loads)) * size)  # ids may occur twice
-        # Inside JSON, newlines are only between tokens.
+            size = _REQUEST_OVERHEAD + self._bounds.id_length
+            self.account.set("requests", (len(self._requests) + len(self._loads)) * size)  # each id may be stored twice
+        # In JSON, newlines occur only between tokens.
         self._received = data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
         self.account.set(source, 0)
         self.account.set("received", len(data))
         self._changed.set()
 
     def is_open(self, session: str) -> bool:
-        """Whether a client reads a stream."""
+        """Whether a response sends a stream."""
         return session in self._streams and self._streams[session].is_open
 
     def has_room_for(self, session: str) -> bool:
@@ -165,11 +166,11 @@ class HTTPTransport:
 
     @contextmanager
     def reading(self, session: str, abort: Callable[[], object]) -> Generator[Stream]:
-        """Yield a stream, which is open during the block. The connection may not be idle for longer than the bound.
+        """Yield a stream, which is open during the block.
 
         Args:
-            session: the session of the stream; empty for that of the connection.
-            abort: ends the block, although the client doesn't read.
+            session: the session of the stream; empty for the connection's stream.
+            abort: ends the block, even if the client doesn't read.
         """
         stream = self._stream(session)
         stream.opened(abort)
@@ -186,7 +187,7 @@ class HTTPTransport:
             self._close_account()
 
     def watch_idle(self) -> None:
-        """If no stream is open, end the connection unless one is opened in time."""
+        """End the connection after `idle_seconds` without an open stream."""
         if not self.has_ended and not self._is_read:
             self._idle = asyncio.get_running_loop().call_later(self._bounds.idle_seconds, self.end)
 
@@ -199,10 +200,7 @@ class HTTPTransport:
             self.account.close()
 
     def _key(self, message: Message) -> str | None:
-        """Return the stream for a message of the agent: the id of its session, or that of the connection.
-
-        The answer to `initialize` takes none, unless nobody waits for it any more.
-        """
+        """Return the key of the stream for a message of the agent. None for the response to a waiting `initialize`."""
         if message.method is None:
             session, method = self._requests.pop(message.id or "", ("", ""))
             if method == _INITIALIZE and not self.answer.done():
@@ -210,8 +208,9 @@ class HTTPTransport:
             if method in _LOADS:
                 key = self._loads.pop(session, None)
                 return self._if_open(session) if key is None else key
-            waits = session in self._streams and self._streams[session].waits
-            return session if method == _PROMPT or (waits and method not in ENDS_SESSION) else self._if_open(session)
+            if method == _PROMPT or (self._has_unsent(session) and method not in ENDS_SESSION):
+                return session
+            return self._if_open(session)
         session = message.session
         if message.id is not None:
             self._asked[message.id] = session
@@ -223,6 +222,9 @@ class HTTPTransport:
         if key is None:
             key = self._loads[session] = self._if_open(session)
         return key
+
+    def _has_unsent(self, session: str) -> bool:
+        return session in self._streams and self._streams[session].has_unsent
 
     def _if_open(self, session: str) -> str:
         return session if self.is_open(session) else _CONNECTION
@@ -239,17 +241,17 @@ class HTTPTransport:
             async with asyncio.timeout(seconds) as deadline:
                 while not self.has_ended and not self._has_room(key):
                     await self._wait()
-                    if self.is_open(key):  # who writes to it has the same time limit
+                    if self.is_open(key):  # the response has the same time limit
                         deadline.reschedule(loop.time() + seconds)
         except TimeoutError:
             self.end()
         if self.has_ended:
-            raise ConnectionError("The connection has ended, or the client doesn't read")
+            raise ConnectionError("The connection has ended, or the client doesn't read.")
 
     def _has_room(self, key: str) -> bool:
         if key in self._streams:
             stream = self._streams[key]
-            if stream.is_open and not stream.waits:  # what is read goes on, whatever waits for others
+            if stream.is_open and not stream.has_unsent:  # the client reads it, even if other streams are full
                 return True
             return stream.unread <= self._bounds.unread_bytes and not self.account.is_full
         return self.has_room_for(key) and not self.account.is_full

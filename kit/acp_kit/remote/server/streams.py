@@ -1,4 +1,4 @@
-"""A stream of events to a client (Server-Sent Events), and what waits until it is read."""
+"""A stream of server-sent events to a client, and its unread messages."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from starlette.types import Send
 
 from acp_kit.remote.server.account import Account
 
-_CHUNK = 64 * 1024  # bytes that are sent at once
+_CHUNK_BYTES = 64 * 1024  # bytes of one write
 _KEEP_ALIVE = 15.0  # seconds
-_LINE = 100  # bytes that a message takes besides its own
-_OPEN = 48 * 1024  # bytes that the server takes for an open stream, with what its client sends meanwhile
+_MESSAGE_OVERHEAD = 100  # bytes of memory for each message besides its own
+_STREAM_OVERHEAD = 48 * 1024  # bytes of memory for an open stream, with the bytes that its client may send
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
-    (b"x-accel-buffering", b"no"),  # nginx would hold events back
+    (b"x-accel-buffering", b"no"),  # otherwise nginx delays events
 ]
 
 
 class Stream:
-    """The messages of a session, or those of the connection itself, in order. At most one client reads them.
+    """The messages of a session or of the connection itself, in order. At most one response sends them.
 
     Args:
         on_read: called whenever a client has read something.
-        account: counts what waits.
+        account: counts unread messages.
 
     Attributes:
-        is_open: whether a client reads.
-        unread: how many bytes wait, with those that the server was given last: it may still have them.
-        abort_response: ends the response, although the client doesn't read.
+        is_open: whether a response sends the stream.
+        unread: the bytes of unread messages. Includes the last write, which the server may still buffer.
+        abort_response: ends the response, even if the client doesn't read.
     """
 
     def __init__(self, on_read: Callable[[], None], account: Account) -> None:
         self._on_read = on_read
         self._account = account
         self._lines: deque[bytes] = deque()
-        self._given = 0
+        self._last_write = 0
         self._changed = asyncio.Event()
         self._has_ended = False
         self.is_open = False
@@ -47,8 +47,8 @@ class Stream:
         self.abort_response: Callable[[], object] = lambda: None
 
     @property
-    def waits(self) -> bool:
-        """Whether there are messages that the server was not given."""
+    def has_unsent(self) -> bool:
+        """Whether there are messages that were not passed to the server."""
         return bool(self._lines)
 
     def put(self, line: bytes) -> None:
@@ -58,40 +58,42 @@ class Stream:
         self._changed.set()
 
     def end(self) -> None:
-        """Let the client read what waits, but nothing more."""
+        """End the stream after its unread messages. If no response sends them, drop them."""
         self._has_ended = True
         self._changed.set()
         if not self.is_open:
             self.abort()
 
     def opened(self, abort: Callable[[], object]) -> None:
-        """Note that a client reads, and how to end that."""
-        self.is_open, self.abort_response = True, abort
+        """Note that a response sends the stream, and how to abort it."""
+        self.is_open = True
+        self.abort_response = abort
         self._count(0)
 
     def left(self) -> None:
-        """Note that the client doesn't read any more."""
-        self.is_open, self.abort_response = False, lambda: None
-        self._give(0)
+        """Note that the response has ended."""
+        self.is_open = False
+        self.abort_response = lambda: None
+        self._set_last_write(0)
 
     def abort(self) -> None:
-        """Drop what waits, and end the response."""
+        """Drop unread messages, and end the response."""
         self._lines.clear()
-        self._given = 0
+        self._last_write = 0
         self._count(-self.unread)
         self.abort_response()
 
     async def write(self, send: Send, seconds: float) -> None:
-        """Send messages to a client, and comments if there are none, until the stream ends.
+        """Send messages to a client, and comments as keep-alives, until the stream ends.
 
-        A message that was not sent to its end is sent again to the next client.
+        An incompletely sent message is sent again in the next response.
 
         Args:
             send: sends a part of a response.
             seconds: how long the client may read nothing.
 
         Raises:
-            TimeoutError: The client doesn't read.
+            TimeoutError: if the client doesn't read.
         """
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
         await _write(send, b":\n\n", seconds)  # so that the client learns that the stream is open
@@ -109,9 +111,9 @@ class Stream:
         await send({"type": "http.response.body"})
 
     async def _write_some(self, send: Send, seconds: float) -> None:
-        """Write one message, and those after it that fit."""
+        """Write one message, and the next ones that fit into the same chunk."""
         count, size = 1, len(self._lines[0])
-        while count < len(self._lines) and size + len(self._lines[count]) <= _CHUNK:
+        while count < len(self._lines) and size + len(self._lines[count]) <= _CHUNK_BYTES:
             size += len(self._lines[count])
             count += 1
         for data in _pieces(list(islice(self._lines, count))):
@@ -119,25 +121,25 @@ class Stream:
             self._on_read()
         for _ in range(min(count, len(self._lines))):
             self._lines.popleft()
-        self._give(size)
+        self._set_last_write(size)
         self._on_read()
 
-    def _give(self, size: int) -> None:
-        """Note what the server was given. What it was given before that has left it."""
-        given, self._given = self._given, size
-        self._count(-given)
+    def _set_last_write(self, size: int) -> None:
+        """Note the size of a write. The write before it has left the server."""
+        earlier, self._last_write = self._last_write, size
+        self._count(-earlier)
 
     def _count(self, size: int) -> None:
         self.unread += size
-        self._account.set(self, self.unread + len(self._lines) * _LINE + self.is_open * _OPEN)
+        self._account.set(self, self.unread + len(self._lines) * _MESSAGE_OVERHEAD + self.is_open * _STREAM_OVERHEAD)
 
 
 def _pieces(lines: list[bytes]) -> Iterator[bytes]:
-    """Return the events of messages in pieces. A large message is not copied as a whole."""
-    if len(lines) == 1 and len(lines[0]) > _CHUNK:
+    """Return the events of messages in pieces, so that a large message is not copied as a whole."""
+    if len(lines) == 1 and len(lines[0]) > _CHUNK_BYTES:
         yield b"data: "
-        for start in range(0, len(lines[0]), _CHUNK):
-            yield lines[0][start : start + _CHUNK]
+        for start in range(0, len(lines[0]), _CHUNK_BYTES):
+            yield lines[0][start : start + _CHUNK_BYTES]
         yield b"\n\n"
     else:
         yield b"".join(b"data: %b\n\n" % line for line in lines)

@@ -1,7 +1,7 @@
-"""Uvicorn's protocols with limits from the first byte on, and an end when the server shuts down.
+"""Uvicorn's protocols with limits from the first byte on, which end when the server shuts down.
 
-Only this file uses what uvicorn and websockets don't document. pyproject.toml has the versions for which
-`tests/kit/remote/server/test_uvicorn_protocols.py` has shown that it works.
+Only this file uses undocumented parts of uvicorn and websockets. pyproject.toml has the versions for which
+`tests/kit/remote/server/test_uvicorn_protocols.py` passes.
 """
 
 # ruff: noqa: D102 (methods without a docstring override those of uvicorn)
@@ -17,13 +17,13 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
-from acp_kit.remote.reading import ReadsLittle
+from acp_kit.remote.reading import SmallReads
 from acp_kit.remote.server.account import Account
 
 _KEY = "acp_kit.remote"
-_STALLED_SECONDS = 10.0  # how long a client may send no request to its end, or read nothing of a response
+_STALLED_SECONDS = 10.0  # how long a request may take, and how long a client may not read a response
 _LAST_SECONDS = 1.0  # for the last bytes, when a connection is closed
-_EVENT = 500  # bytes that a queued message takes besides its own
+_EVENT_OVERHEAD = 500  # bytes of memory for a queued message besides its own
 
 
 def protocol_of(scope: Mapping[str, Any]) -> Any:
@@ -38,18 +38,18 @@ def text_of(event: Mapping[str, Any]) -> bytes:
 
 
 def _head(size: int) -> bytes:
-    """Return the head of a text frame that is not compressed. websockets takes ten times as long."""
+    """Return the head of an uncompressed text frame. Ten times as fast as websockets."""
     if size < 126:
         return b"\x81%c" % size
     return b"\x81\x7e" + size.to_bytes(2, "big") if size < 65536 else b"\x81\x7f" + size.to_bytes(8, "big")
 
 
 class _Ending:
-    """What both protocols have.
+    """The common part of both protocols.
 
     Attributes:
-        on_shutdown: ends the connection or the response when the server shuts down.
-        on_left: ends what is done before the response, then and when the client has left.
+        on_shutdown: called when the server shuts down, to end the connection or the response.
+        on_left: called when the server shuts down or the client disconnects, to end the work before the response.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -79,15 +79,15 @@ class _Ending:
         self.abort_soon()
 
     def abort_soon(self) -> None:
-        """Close the TCP connection soon, although the client may not read what was sent last."""
+        """Close the TCP connection after a second, even if the client hasn't read the last bytes."""
         self.loop.call_later(_LAST_SECONDS, self.transport.abort)
 
     def forget(self) -> None:
-        """Free what refers to this object."""
+        """Free the objects that refer to this one."""
         self.app_state, self.on_shutdown, self.on_left = {}, None, None
 
 
-class HTTP(_Ending, H11Protocol, ReadsLittle):
+class HTTP(_Ending, H11Protocol, SmallReads):
     """Serves HTTP/1.1: the value of uvicorn's option `http`."""
 
     def connection_made(self, transport: Any) -> None:
@@ -97,12 +97,12 @@ class HTTP(_Ending, H11Protocol, ReadsLittle):
     def data_received(self, data: bytes) -> None:
         try:
             super().data_received(data)
-        except h11.LocalProtocolError:  # uvicorn can't refuse an invalid request while it responds to the one before
+        except h11.LocalProtocolError:  # uvicorn can't refuse an invalid request during the response to another one
             self.transport.abort()
 
     def on_response_complete(self) -> None:
         self.on_shutdown = None
-        self.cycle.body.clear()  # nobody wants it any more
+        self.cycle.body.clear()  # it isn't needed any more
         super().on_response_complete()
 
     def _check_later(self) -> None:
@@ -110,10 +110,10 @@ class HTTP(_Ending, H11Protocol, ReadsLittle):
         self._watch = self.loop.call_later(_STALLED_SECONDS, self._check, self.cycle, unsent)
 
     def _check(self, cycle: Any, unsent: int) -> None:
-        """Abort the connection if the client does nothing: what it has sent so far would stay in memory."""
+        """Abort the connection if the client does nothing, to free its buffered bytes."""
         is_within_request = self.conn.their_state is not h11.IDLE or self.conn.trailing_data[0]
         sends_nothing = cycle is self.cycle and (cycle is None or (cycle.response_complete and is_within_request))
-        is_stream = self.on_shutdown is not None  # which has a time limit of its own
+        is_stream = self.on_shutdown is not None  # streams have their own time limit
         reads_nothing = 0 < unsent <= self.transport.get_write_buffer_size() and not is_stream
         if sends_nothing or reads_nothing:
             self.transport.abort()
@@ -129,17 +129,17 @@ class HTTP(_Ending, H11Protocol, ReadsLittle):
         self._watch.cancel()
 
 
-class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
+class WebSockets(_Ending, WebSocketsSansIOProtocol, SmallReads):
     """Serves WebSockets: the value of uvicorn's option `ws`.
 
     Attributes:
-        account: counts what waits here; None until the application has the WebSocket.
+        account: counts buffered bytes; None until the application has the WebSocket.
     """
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.account: Account | None = None
-        self._message = bytearray()  # the fragments of a message that is incomplete
+        self._message = bytearray()  # the fragments of an incomplete message
         self._is_text = False
         self._queued = 0
 
@@ -149,17 +149,21 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
             self.account.close()
 
     def abort(self) -> None:
-        """Close the TCP connection at once, and free what was received."""
+        """Close the TCP connection immediately, and free received bytes."""
         self.transport.abort()
         self.conn.reader.discard()
         self._message.clear()
 
     def limit(self, message_bytes: int) -> None:
-        """Close the WebSocket if a message is larger than this, after it was inflated."""
+        """Close the WebSocket if a decompressed message is larger than this."""
         self.conn.max_message_size = message_bytes
 
     async def write(self, lines: list[bytes], seconds: float) -> None:
-        """Send messages. Raise TimeoutError if the client reads nothing for `seconds`."""
+        """Send messages.
+
+        Raises:
+            TimeoutError: if the client reads nothing for `seconds`.
+        """
         if self.disconnected or self.conn.state is not State.OPEN:
             raise ConnectionError("The WebSocket is closed.")
         if self.conn.extensions:
@@ -179,14 +183,14 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
 
     async def send(self, message: Any) -> None:
         await super().send(message)
-        self.handshake_complete |= self.close_sent  # or uvicorn logs an error when a handshake is refused
+        self.handshake_complete |= self.close_sent  # otherwise, uvicorn logs an error for a refused handshake
         if message["type"] == "websocket.accept":
-            del self.request, self.response  # a twentieth of what a connection takes
+            del self.request, self.response  # a twentieth of the memory of a connection
 
     async def receive(self) -> Any:
         event: Any = await super().receive()
         if _KEY in event:
-            self._queued -= len(event[_KEY]) + _EVENT
+            self._queued -= len(event[_KEY]) + _EVENT_OVERHEAD
         self._count()
         return event
 
@@ -195,7 +199,7 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
             self.transport.abort()  # the client didn't wait for the response
             return
         super().data_received(data)
-        if not self.handshake_initiated:  # websockets can't read what was a request for h11
+        if not self.handshake_initiated:  # websockets can't parse a request that h11 accepts
             self.transport.abort()
         self._count()
 
@@ -203,7 +207,7 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
         if self.writable.is_set():
             super().handle_ping()
         else:
-            self.conn.data_to_send()  # drops the answer: the client doesn't read
+            self.conn.data_to_send()  # drops the pong, because the client doesn't read
 
     def handle_cont(self, event: Frame) -> None:
         if event.opcode is not Opcode.CONT:
@@ -223,16 +227,16 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
             return  # the rest of the message is dropped
         assert self.conn.close_sent is not None
         if self.conn.parser_exc is not None:
-            self.conn.parser_exc.__traceback__ = None  # it refers to what was inflated
+            self.conn.parser_exc.__traceback__ = None  # it refers to the decompressed message
         self._message.clear()
         self.queue.put_nowait({"type": "websocket.disconnect", "code": self.conn.close_sent.code})
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
-        # Closed while the client sends, TCP would lose the code.
+        # If TCP was closed while the client sends, the code would be lost.
         self.close_timer = self.loop.call_later(_LAST_SECONDS, self.transport.abort)
 
     def keepalive_timeout(self) -> None:
-        if self.read_paused:  # the answer may be behind what isn't read
+        if self.read_paused:  # the pong may come after unread bytes
             self.pong_timer = self.pending_ping_payload = None
             self.schedule_ping()
         else:
@@ -240,7 +244,7 @@ class WebSockets(_Ending, WebSocketsSansIOProtocol, ReadsLittle):
             self.abort_soon()
 
     def _put(self, message: bytes) -> None:
-        self._queued += len(message) + _EVENT
+        self._queued += len(message) + _EVENT_OVERHEAD
         event: Any = {"type": "websocket.receive", "bytes": b"", _KEY: message}
         self.queue.put_nowait(event)
         if not self.read_paused:

@@ -1,4 +1,4 @@
-"""WebSockets of clients, and a transport over them, for agents."""
+"""A transport over WebSocket, for agents, and the endpoint that accepts WebSockets."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class WebSocketTransport:
 
     Args:
         socket: the accepted WebSocket.
-        bounds: how much the client may cost.
-        account: counts what waits.
+        bounds: limits on what the client may use.
+        account: counts buffered bytes.
 
     Attributes:
         asked: done when the client has sent `initialize`.
@@ -42,34 +42,39 @@ class WebSocketTransport:
         self._account = account
         self.watch_buffered = account.watch
         self._initialize_id: str | None = None
-        self._allow(bounds.first_bytes)
+        self._set_limit(bounds.first_bytes)
         self.asked, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
-        self._account.passed()
+        self._account.end_hand_over()
         text = b""
         while not text and (event := await self._socket.receive())["type"] != "websocket.disconnect":
-            text = text_of(event)  # binary frames mean nothing
-        if len(text) > self._most:
+            text = text_of(event)  # empty for binary frames, which are ignored
+        if len(text) > self._max_bytes:
             return await self.close_with(_TOO_BIG)
         try:
             if not text.isascii():
                 text.decode()
             if not self.initialized.done():
-                self._look_at(read_message(text))
+                self._note_initialize(read_message(text))
         except UnicodeDecodeError:
             return await self.close_with(_NOT_UTF_8)
         except ValueError:
             pass  # the agent answers it
-        return text and self._account.pass_on(text.replace(b"\n", b" ") + b"\n")
+        return text and self._account.hand_over(text.replace(b"\n", b" ") + b"\n")
 
     async def send(self, data: bytes, /) -> None:
-        """Send messages. Raise TimeoutError if the client doesn't read."""
-        lines, seconds = data.splitlines(), self._bounds.unread_seconds
+        """Send messages.
+
+        Raises:
+            TimeoutError: if the client doesn't read.
+        """
+        lines = data.splitlines()
+        seconds = self._bounds.unread_seconds
         if self.asked.done() and not self.initialized.done():
             for line in lines:
-                self._look_at(read_message(line))
+                self._note_initialize(read_message(line))
         self._account.set("sent", len(data))
         if self._uvicorn is not None:
             await self._uvicorn.write(lines, seconds)
@@ -80,29 +85,29 @@ class WebSocketTransport:
         self._account.set("sent", 0)
 
     async def close(self) -> None:
-        """Leave closing to the endpoint, which knows why the connection has ended."""
+        """Do nothing. The endpoint closes the WebSocket with the right code."""
 
     async def close_with(self, code: int) -> bytes:
-        """Close the WebSocket with a code, unless it is closed. Nothing more is received."""
+        """Close the WebSocket with a code, unless it is closed. Return the end of the stream."""
         if self._socket.client_state is self._socket.application_state is WebSocketState.CONNECTED:
             await self._socket.close(code)
         return b""
 
-    def _look_at(self, message: Message) -> None:
-        """Note `initialize` and its answer. After it, the client may send larger messages."""
+    def _note_initialize(self, message: Message) -> None:
+        """Note `initialize` and its response. After it, the client may send larger messages."""
         if message.method == "initialize" and message.id is not None:
             self._initialize_id = message.id
             if not self.asked.done():
                 self.asked.set_result(None)
         elif message.method is None and message.id == self._initialize_id and not message.is_error:
             self.initialized.set_result(None)
-            self._account.initialized()
-            self._allow(self._bounds.message_bytes)
+            self._account.initialize()
+            self._set_limit(self._bounds.message_bytes)
 
-    def _allow(self, message_bytes: int) -> None:
-        self._most = min(message_bytes, self._bounds.message_bytes)
+    def _set_limit(self, message_bytes: int) -> None:
+        self._max_bytes = min(message_bytes, self._bounds.message_bytes)
         if self._uvicorn is not None:
-            self._uvicorn.limit(self._most)
+            self._uvicorn.limit(self._max_bytes)
 
 
 class WebSocketEndpoint:
@@ -111,8 +116,8 @@ class WebSocketEndpoint:
     Args:
         connections: serve the agent.
         admission: decides who may connect.
-        bounds: how much clients may cost.
-        accounts: count what waits.
+        bounds: limits on what clients may use.
+        accounts: count buffered bytes.
     """
 
     def __init__(self, connections: Connections, admission: Admission, bounds: Bounds, accounts: Accounts) -> None:
@@ -143,7 +148,7 @@ class WebSocketEndpoint:
                 task = self._connections.start(place, transport, identity)
                 if uvicorn is not None:
                     uvicorn.on_shutdown = task.cancel
-                code = await self._end(task, transport)
+                code = await self._wait_for_end(task, transport)
                 with suppress(TimeoutError, WebSocketDisconnect):
                     async with asyncio.timeout(_CLOSE_SECONDS):
                         await transport.close_with(code)
@@ -155,8 +160,8 @@ class WebSocketEndpoint:
                 else:
                     account.close()
 
-    async def _end(self, task: asyncio.Task[bool], transport: WebSocketTransport) -> int:
-        """Wait until the agent has ended, and return the code of closing. End it if `initialize` comes late."""
+    async def _wait_for_end(self, task: asyncio.Task[bool], transport: WebSocketTransport) -> int:
+        """Wait until the agent has ended, and return the close code. End it if `initialize` takes too long."""
         steps = ((transport.asked, self._bounds.first_seconds), (transport.initialized, self._bounds.idle_seconds))
         for step, seconds in steps:
             waits: set[asyncio.Future[Any]] = {task, step}
@@ -165,7 +170,7 @@ class WebSocketEndpoint:
                 task.cancel()
                 await asyncio.wait({task})
                 return _POLICY
-        await asyncio.wait({task})  # servers log what is cancelled
+        await asyncio.wait({task})  # unlike `await task`, raises nothing
         if task.cancelled():
             return _GOING_AWAY
         return _NORMAL if task.result() else _FAILED

@@ -128,7 +128,7 @@ async def test_requests_fail_when_the_agent_cannot_be_reached(scheme: str) -> No
         assert answer["id"] == 0
         code, stderr = await process.end()
         assert code == 1
-        assert stderr == f"acp_kit.remote: {answer['error']['message']}\n"
+        assert stderr == f"acp-bindings: {answer['error']['message']}\n"
         assert "secret" not in stderr
 
 
@@ -153,7 +153,7 @@ async def test_requests_fail_when_the_agent_is_lost() -> None:
         assert answer["error"]["code"] == -32603
         code, stderr = await process.end()
         assert code == 1
-        assert stderr == "acp_kit.remote: The agent has ended the connection.\n"
+        assert stderr == "acp-bindings: The agent has ended the connection.\n"
 
 
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])

@@ -103,7 +103,7 @@ async def test_a_server_that_does_not_read_the_answers_to_its_pings_is_left() ->
 
     async with raw_websocket(flood) as url:
         transport = await open_transport(url)
-        with pytest.raises(OSError, match="sends pings, but doesn't read the answers"):
+        with pytest.raises(OSError, match="sends pings, but doesn't read the pongs"):
             await transport.receive()
         await transport.close()
 
