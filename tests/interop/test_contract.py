@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.interop.explanations import EXPLANATIONS
-from tests.support.interop.findings import OUR_PAIRS, Pair, find, recorded
+from tests.support.interop.findings import EXPLANATIONS, OUR_PAIRS, Pair, find, recorded
 from tests.support.skipping import skip_without
 from tools.interop_page import PAGE, page
 from tools.third_party import UnavailableError

@@ -298,33 +298,25 @@ async def fails(call: Awaitable[Any], *codes: int | None) -> Any:
     raise AssertionError("no error")
 
 
-ORDER_OF_PROMPT = "`session/prompt`: all updates before the answer"
-ORDER_OF_LOAD = "`session/load`: all updates before the answer"
-LOAD, LOAD_OF_MISSING = "`session/load`", "`session/load` of a missing session"
-LOAD_AND_PROMPT = "`session/load`, then a prompt with permission"
-RESUME, CLOSE, DELETE = "`session/resume`, then a prompt", "`session/close`", "`session/delete`"
-LARGE_MESSAGE = "2 MiB in a prompt and in an update"
-UNKNOWN_TO_AGENT, UNKNOWN_TO_CLIENT = "unknown fields of a prompt", "unknown fields of an update"
-CANCEL_CALL = "a call that the client cancels"
 Case = Callable[[Driver], Awaitable[None]]
 CASES: dict[str, Case] = {
     "`initialize`": initialize,
     "`session/new`": new_session,
     "`session/prompt` with 200 updates": updates,
-    ORDER_OF_PROMPT: order_of_prompt,
+    "`session/prompt`: all updates before the answer": order_of_prompt,
     "a prompt with images, links and files": content,
-    LARGE_MESSAGE: large_message,
+    "2 MiB in a prompt and in an update": large_message,
     "permission": permission,
     "`session/cancel`": cancel,
     "`session/cancel` during a permission": cancel_permission,
     "files of the client": files,
     "terminals of the client": terminal,
-    LOAD: load,
-    ORDER_OF_LOAD: order_of_load,
-    LOAD_AND_PROMPT: prompt_after_load,
-    LOAD_OF_MISSING: load_of_missing,
-    RESUME: resume,
-    CLOSE: close,
+    "`session/load`": load,
+    "`session/load`: all updates before the answer": order_of_load,
+    "`session/load`, then a prompt with permission": prompt_after_load,
+    "`session/load` of a missing session": load_of_missing,
+    "`session/resume`, then a prompt": resume,
+    "`session/close`": close,
     "`session/list`": list_sessions,
     "`session/set_mode` with its update": set_mode,
     "an error of the agent": error_of_agent,
@@ -336,12 +328,12 @@ CASES: dict[str, Case] = {
 ON_STDIO: dict[str, Case] = {
     "`authenticate` before `session/new`": authenticate,
     "a permission dialog that the user closes": closed_permission,
-    CANCEL_CALL: cancel_call,
+    "a call that the client cancels": cancel_call,
     "`session/set_config_option`": set_option,
-    DELETE: delete,
+    "`session/delete`": delete,
     "a form that the user fills in": form,
-    UNKNOWN_TO_AGENT: unknown_to_agent,
-    UNKNOWN_TO_CLIENT: unknown_to_client,
+    "unknown fields of a prompt": unknown_to_agent,
+    "unknown fields of an update": unknown_to_client,
     "invalid params": invalid_params,
     "exceptions of both sides": exceptions,
 }
