@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from tests.support.models.oracle import same_json
@@ -46,13 +45,3 @@ def test_an_instance_that_is_valid_after_fallbacks_is_accepted(profile: Profile)
 def test_every_accepted_instance_is_dumped_to_equal_json_after_fallbacks(profile: Profile) -> None:
     accepted = [each for each in outcomes(profile) if each.accepted]
     assert_none(each for each in accepted if not same_json(each.dumped, each.tolerated))
-
-
-def test_the_oracle_does_not_change_valid_instances_of_definitions_without_unions(profile: Profile) -> None:
-    """In a union, the first member that accepts a value after fallbacks may not be the one that it is valid for."""
-    plain = [
-        each
-        for each in outcomes(profile)
-        if each.valid and "Of" not in json.dumps(profile.definitions[each.definition])
-    ]
-    assert_none(each for each in plain if not same_json(each.instance, each.tolerated))
