@@ -46,9 +46,10 @@ async def test_the_model_reads_plans_writes_and_runs(folder: Path) -> None:
         assert session.state.text == "All done."
         assert [call.status for call in session.state.tool_calls.values()] == ["completed"] * 3
         assert [entry.content for entry in session.state.plan] == ["copy the notes"]
-        assert editor.asked == ["write_file copy.txt", "run wc -l copy.txt"]
+        tool_calls = [request.tool_call for request in editor.asked]
+        assert [call.title for call in tool_calls] == ["write_file copy.txt", "run wc -l copy.txt"]
         diff = ToolCallContentDiff(path=str(folder / "copy.txt"), old_text=None, new_text="one\ntwo\n")
-        assert editor.shown == [[diff], []]
+        assert [call.content or [] for call in tool_calls] == [[diff], []]
         assert [command.name for command in session.state.available_commands] == ["clear"]
     first, second = results(model.requests[2])[:2], results(model.requests[2])[2:]
     assert first == ["one\ntwo\n", "The user sees the plan."]

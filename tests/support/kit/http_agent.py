@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime.transports import Transport
 
@@ -144,17 +143,6 @@ class Client:
         if not self._lines:
             self._lines = (await self.transport.receive()).splitlines()
         return json.loads(self._lines.pop(0)) if self._lines else None
-
-
-class ScriptedClient(v1.Client):
-    """A client that ignores updates."""
-
-    def __init__(self, agent: v1.RemoteAgent) -> None: ...
-
-    async def session_update(self, notification: v1.SessionNotification) -> None: ...
-
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id="allow"))
 
 
 @asynccontextmanager
