@@ -135,7 +135,7 @@ async def test_a_session_survives_a_restart(folder: Path) -> None:
     # After the restart it runs in this process, which has imported openai.
     async with model_server("Still two.") as model, running(model, folder) as (agent, _):
         listed = await agent.session_list(cwd=str(folder))
-        assert [each.session_id for each in listed.sessions] == [session.id]
+        assert [session.session_id for session in listed.sessions] == [session.id]
         async with open_session(agent, cwd=folder, load=session.id) as loaded:
             again = [getattr(entry, "text", None) or getattr(entry, "title", None) for entry in loaded.state.timeline]
             assert again == shown == ["how many?", "read_file notes.txt", "Two lines."]

@@ -60,7 +60,9 @@ class Verdict:
         """The format whose values the npm SDK treats differently; empty if the value is none of them."""
         schema, value = self.case.schema, self.case.input.get(self.case.key)
         formats = (option.get("format") for option in (schema, *schema.get("anyOf", ())))
-        return next((each for each in formats if each in KNOWN_DIFFERENCES and KNOWN_DIFFERENCES[each](value)), "")
+        return next(
+            (format_ for format_ in formats if format_ in KNOWN_DIFFERENCES and KNOWN_DIFFERENCES[format_](value)), ""
+        )
 
     def __str__(self) -> str:
         return f"{self.case.profile.package}.{self.case.definition} {json.dumps(self.case.input)}: {self.differences}"

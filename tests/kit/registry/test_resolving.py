@@ -134,9 +134,12 @@ def test_a_package_that_uvx_would_take_for_something_else_is_refused(package: An
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *[("cmd", each) for each in ("run", "sh", "python", "-c", "/bin/sh", 1)],
-        *[("args", each) for each in ("--acp", ["a\x00b"], ["a\nb"], ["\x1b[2J"], [1], {"a": 1})],
-        *[("env", each) for each in ({"A=B": ""}, {"": ""}, {"1A": ""}, {"A\x00": ""}, {"A": "\x00"}, {"A": 1}, ["A"])],
+        *[("cmd", value) for value in ("run", "sh", "python", "-c", "/bin/sh", 1)],
+        *[("args", value) for value in ("--acp", ["a\x00b"], ["a\nb"], ["\x1b[2J"], [1], {"a": 1})],
+        *[
+            ("env", value)
+            for value in ({"A=B": ""}, {"": ""}, {"1A": ""}, {"A\x00": ""}, {"A": "\x00"}, {"A": 1}, ["A"])
+        ],
     ],
 )
 def test_an_unusable_command_argument_or_variable_is_refused(kind: str, field: str, value: Any) -> None:
@@ -179,7 +182,7 @@ def test_an_unknown_variable_is_refused_unless_the_user_allows_it(name: str) -> 
 
 
 def test_an_unknown_id_is_an_error_that_names_similar_ones() -> None:
-    found = registry(*(entry(each) for each in ("claude-acp", "codex-acp", "gemini")))
+    found = registry(*(entry(id_) for id_ in ("claude-acp", "codex-acp", "gemini")))
     with pytest.raises(UnknownAgent, match=r"no agent with the id 'claude'. Did you mean 'claude-acp'\?"):
         found.resolve("claude")
     with pytest.raises(UnknownAgent, match="Did you mean 'gemini'"):
@@ -243,9 +246,9 @@ def test_an_archive_is_found_for_this_platform(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"archive": each} for each in ("http://example.com/a", "file:///a", "https://", "https://a b", "-o", 1)),
-        *({"cmd": each} for each in ("", "/bin/sh", "../a", "a/../../b", "..\\a", "C:\\a", "C:a", "\\a", "a\x00", 1)),
-        *({"sha256": each} for each in ("", "0" * 63, "g" * 64, 1)),
+        *({"archive": value} for value in ("http://example.com/a", "file:///a", "https://", "https://a b", "-o", 1)),
+        *({"cmd": value} for value in ("", "/bin/sh", "../a", "a/../../b", "..\\a", "C:\\a", "C:a", "\\a", "a\x00", 1)),
+        *({"sha256": value} for value in ("", "0" * 63, "g" * 64, 1)),
     ],
 )
 def test_an_archive_that_is_not_safe_is_refused(wrong: dict[str, Any]) -> None:
@@ -269,7 +272,7 @@ def test_what_a_registry_says_is_bounded_and_writes_no_escapes_into_an_error(dis
 
 
 def test_an_id_that_upstream_does_not_allow_is_ignored() -> None:
-    found = registry(*(entry(each) for each in (TEXT, "x" * 101, "Agent", "agent")))
+    found = registry(*(entry(value) for value in (TEXT, "x" * 101, "Agent", "agent")))
     assert found.ids == ("agent",)
     with pytest.raises(UnknownAgent, match=r"^The registry has no agent with the id '\\x1b\[2Jx{100,300}'\.$"):
         found.resolve(TEXT)

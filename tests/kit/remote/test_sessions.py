@@ -29,7 +29,7 @@ class Agent(EchoAgent):
 
     async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         call = v1.ToolCallUpdate(tool_call_id="call-1", title="Delete everything")
-        options = [v1.PermissionOption(option_id="allow", name="Yes", kind="allow_once")]
+        options = [v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
         answer = await self.client.session_request_permission(session_id="s1", tool_call=call, options=options)
         assert isinstance(answer.outcome, v1.RequestPermissionOutcomeSelected)
         await self.say("s1", answer.outcome.option_id)
@@ -65,7 +65,7 @@ async def test_a_session(scheme: str) -> None:
             await agent.initialize(protocol_version=1)
             await agent.session_new(cwd="/", mcp_servers=[])
             response = await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="go")])
-            assert (client.texts, response.stop_reason) == (["allow", "go"], "end_turn")
+            assert (client.texts, response.stop_reason) == (["yes", "go"], "end_turn")
 
             client.received.clear()
             prompt = [v1.ContentBlockText(text="wait")]

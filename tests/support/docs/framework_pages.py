@@ -104,9 +104,9 @@ class Program:
 def texts(value: Any) -> list[str]:
     """Return all texts in a request, in their order."""
     if isinstance(value, dict):
-        return [text for key, each in value.items() if key not in {"role", "type"} for text in texts(each)]
+        return [text for key, item in value.items() if key not in {"role", "type"} for text in texts(item)]
     if isinstance(value, list):
-        return [text for each in value for text in texts(each)]
+        return [text for item in value for text in texts(item)]
     return [value] if isinstance(value, str) else []
 
 

@@ -212,7 +212,7 @@ async def test_a_refused_handshake_is_printable(answer: str) -> None:
     async with raw_websocket(refuse) as url:
         with pytest.raises(ConnectionClosed, match="agent") as raised:
             await open_transport(url)
-        assert all(each.isprintable() for each in "".join(format_exception(raised.value)).splitlines())
+        assert all(line.isprintable() for line in "".join(format_exception(raised.value)).splitlines())
 
 
 async def test_why_a_websocket_was_closed_is_printable() -> None:
@@ -221,7 +221,7 @@ async def test_why_a_websocket_was_closed_is_printable() -> None:
             async with v1.connect(PlainClient, await open_transport(url)) as agent:
                 await agent.initialize(protocol_version=1)
         assert "owned" in str(raised.value)
-        assert all(each.isprintable() for each in "".join(format_exception(raised.value)).splitlines())
+        assert all(line.isprintable() for line in "".join(format_exception(raised.value)).splitlines())
 
 
 async def test_headers_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -67,8 +67,8 @@ async def test_many_sessions_with_tls(scheme: str, http: set[str], certificate: 
     ):
         await remote.initialize(protocol_version=1)
         sessions = await asyncio.gather(*(remote.session_new(cwd="/", mcp_servers=[]) for _ in range(20)))
-        for each in reversed(sessions):
-            assert (await remote.session_prompt(session_id=each.session_id, prompt=[])).stop_reason == "end_turn"
+        for session in reversed(sessions):
+            assert (await remote.session_prompt(session_id=session.session_id, prompt=[])).stop_reason == "end_turn"
     assert versions == http
 
 
