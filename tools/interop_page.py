@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 
 from tests.support.interop.contract import CASES, ON_STDIO
-from tests.support.interop.explanations import EXPLANATIONS, NOT_PROMISED, Explanation
 from tests.support.interop.findings import (
+    EXPLANATIONS,
+    NOT_PROMISED,
     PAIRS,
     PAIRS_OF_TWO_VERSIONS,
+    Explanation,
     Pair,
     cases,
     find,
@@ -53,7 +55,7 @@ def _require_explanations(failures: dict[Pair, dict[str, str]]) -> None:
     for pair, operations in failures.items():
         for operation, found in operations.items():
             if not any(each.explains(pair, operation, found) for each in EXPLANATIONS):
-                raise LookupError(f"Say in explanations.py why this fails with {pair}: {operation}: {found}")
+                raise LookupError(f"Say in explanations.toml why this fails with {pair}: {operation}: {found}")
 
 
 def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:

@@ -74,14 +74,14 @@ JSON: dict[str, Break] = {
 }
 BREAKS = {
     # One file of each kind is broken in every way.
-    **{f"{name}: {how}": (name, each) for name in ONE_OF_A_KIND for how, each in (ANY | TEMPLATE).items()},
-    **{f"{METHODS}: {how}": (METHODS, each) for how, each in (ANY | TOML | ENTRIES).items()},
+    **{f"{name}: {how}": (name, change) for name in ONE_OF_A_KIND for how, change in (ANY | TEMPLATE).items()},
+    **{f"{METHODS}: {how}": (METHODS, change) for how, change in (ANY | TOML | ENTRIES).items()},
     f"{RENAMES}: missing": (RENAMES, Path.unlink),
     f"{RENAMES}: an unknown key": (RENAMES, append("\n[[renamed]]\nkin = 1\n")),
     f"{STYLE}: missing": (STYLE, Path.unlink),
     f"{STYLE}: truncated": (STYLE, TOML["truncated"]),
-    **{f"{SCHEMA}: {how}": (SCHEMA, each) for how, each in (ANY | JSON).items()},
-    **{f"{PINS}: {how}": (PINS, each) for how, each in (ANY | JSON).items() if how != "an added byte"},
+    **{f"{SCHEMA}: {how}": (SCHEMA, change) for how, change in (ANY | JSON).items()},
+    **{f"{PINS}: {how}": (PINS, change) for how, change in (ANY | JSON).items() if how != "an added byte"},
 }
 
 

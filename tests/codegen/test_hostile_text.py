@@ -59,8 +59,8 @@ def package(generate_once: Generate, secret: Path) -> ModuleType:
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
-    for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        yield importlib.import_module(each.name)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        yield importlib.import_module(module.name)
 
 
 def test_generated_code_has_no_unsafe_characters_and_no_directives(package: ModuleType) -> None:
@@ -88,8 +88,8 @@ def test_help_shows_descriptions_without_unsafe_characters(package: ModuleType) 
 def test_hostile_values_are_values(package: ModuleType, secret: Path) -> None:
     expected = values(secret)
     assert get_args(package.HostileEnum) == expected
-    for each in expected:
-        message = {"closed": each, "open": each, "literal": each}
+    for value in expected:
+        message = {"closed": value, "open": value, "literal": value}
         assert json.loads(package.Hostile.model_validate(message).model_dump_json()) == message
     parsed = package.Hostile()
     defaults = [getattr(parsed, name) for name in package.Hostile.model_fields if name.startswith("text")]
@@ -100,14 +100,14 @@ def test_hostile_values_are_values(package: ModuleType, secret: Path) -> None:
 def sides(tmp_path_factory: pytest.TempPathFactory, secret: Path) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("sides")
     base, head = (write_schema(folder / str(half), hostile(secret, half)) for half in (0, 1))
-    for each in (base, head):
-        pin(each)
+    for side in (base, head):
+        pin(side)
     return base, head
 
 
 @pytest.fixture(scope="module")
 def report(sides: tuple[Path, Path]) -> Report:
-    base, head = (read_side(str(each), each) for each in sides)
+    base, head = (read_side(str(side), side) for side in sides)
     return compare(base, head)
 
 
@@ -126,7 +126,7 @@ def test_a_report_shows_hostile_values_as_text(report: Report, render: Callable[
 def tokens(text: str) -> set[str]:
     """Return the kinds of parts that Markdown has."""
     found = MarkdownIt("commonmark").enable("table").parse(text)
-    return {part.type for each in found for part in (each, *(each.children or ()))}
+    return {part.type for token in found for part in (token, *(token.children or ()))}
 
 
 def test_the_changelog_and_the_summary_of_an_upgrade_show_it_as_text(sides: tuple[Path, Path], report: Report) -> None:

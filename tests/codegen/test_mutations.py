@@ -15,7 +15,7 @@ from tests.support import scale
 from tests.support.codegen.build import Schema
 from tests.support.codegen.mutations import Mutation, sample
 
-PINNED = {each.profile.file: each for each in load(SCHEMA, pinned=True)}
+PINNED = {pinned.profile.file: pinned for pinned in load(SCHEMA, pinned=True)}
 
 _TEXTS = ("drop description", "drop x-docs-ignore")
 
@@ -45,9 +45,17 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: 
     # effect. `make diff` reports the texts.
     messages = tuple(f"/$defs/{name}/" for name in read_schema(schema, pinned.profile.facts).envelopes)
     first = list(PINNED).index(file)
-    chosen = [each for number in range(scale.count(1, 8)) for each in sample(schema, first + number, len(PINNED))]
-    chosen = [each for each in chosen if not each.place.startswith("property") or not each.pointer.startswith(messages)]
-    chosen = [each for each in chosen if each.kind not in _TEXTS or not each.pointer.startswith("/anyOf/")]
+    chosen = [
+        mutation for number in range(scale.count(1, 8)) for mutation in sample(schema, first + number, len(PINNED))
+    ]
+    chosen = [
+        mutation
+        for mutation in chosen
+        if not mutation.place.startswith("property") or not mutation.pointer.startswith(messages)
+    ]
+    chosen = [
+        mutation for mutation in chosen if mutation.kind not in _TEXTS or not mutation.pointer.startswith("/anyOf/")
+    ]
     chosen = scale.sample(chosen, 5)
     outcomes = {mutation.id: outcome(pinned, mutation, before) for mutation in chosen}
     print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")  # noqa: T201

@@ -24,8 +24,10 @@ pytestmark = [pytest.mark.test_all, pytest.mark.stress, pytest.mark.slow]
 @pytest.mark.xdist_group("releases")
 @pytest.mark.usefixtures("npm")
 def test_the_releases_generate_and_import(tmp_path: Path) -> None:
-    versions = since(RELEASES[0]) if STRESS else [each for each in since(RELEASES[0]) if each not in RELEASES][-1:]
-    failed = {each: why for each in versions if (why := _fails(unpacked(each), tmp_path / each))}
+    versions = (
+        since(RELEASES[0]) if STRESS else [release for release in since(RELEASES[0]) if release not in RELEASES][-1:]
+    )
+    failed = {version: why for version in versions if (why := _fails(unpacked(version), tmp_path / version))}
     assert failed == {}
 
 

@@ -116,8 +116,10 @@ REFUSED: list[tuple[Schema, Any]] = [
 @pytest.fixture(scope="module")
 def many() -> Schema:
     """One schema with a model for every property above, because generating takes the most time."""
-    schemas = {json.dumps(each): each for each, _ in [*ACCEPTED, *REFUSED]}
-    holders = {f"Holder{_letters(index)}": model(["value"], value=each) for index, each in enumerate(schemas.values())}
+    schemas = {json.dumps(schema): schema for schema, _ in [*ACCEPTED, *REFUSED]}
+    holders = {
+        f"Holder{_letters(index)}": model(["value"], value=schema) for index, schema in enumerate(schemas.values())
+    }
     return {"Line": model(["line"], line=STRING), **holders}
 
 
@@ -155,7 +157,7 @@ BEYOND = {
 
 def test_an_integer_at_the_edge_of_its_range_may_be_written_as_a_float(generate_once: Generate) -> None:
     schemas = (INTEGER, signed(8), signed(64), unsigned(64))
-    edges = generate_once({f"Edge{_letters(at)}": model(["value"], value=each) for at, each in enumerate(schemas)})
+    edges = generate_once({f"Edge{_letters(at)}": model(["value"], value=schema) for at, schema in enumerate(schemas)})
     for text, (schema, value) in EDGES.items():
         found = getattr(edges, f"Edge{_letters(schemas.index(schema))}").model_validate_json(f'{{"value":{text}}}')
         assert type(found.value) is int
@@ -193,8 +195,8 @@ def test_a_property_may_have_a_name_that_python_uses(generate: Generate) -> None
         "size": {"type": ["integer", "null"]},
     }
     holders = {name: {name: {"type": ["string", "null"]}, **others} for name in names}
-    members = [model(["type"], **each, type={"type": "string", "const": name}) for name, each in holders.items()]
-    models = {f"Of{name.capitalize()}": model(**each) for name, each in holders.items()}
+    members = [model(["type"], **holder, type={"type": "string", "const": name}) for name, holder in holders.items()]
+    models = {f"Of{name.capitalize()}": model(**holder) for name, holder in holders.items()}
     package = generate({**models, "Block": {"anyOf": members}})
     for name in names:
         message = {"type": name, "kind": ["x"], name: "n", "more": {"a": "b"}, "size": 1}
@@ -217,4 +219,4 @@ def _takes(holder: Any, value: Any) -> bool:
 
 def _holder(package: Any, many: Schema, schema: Schema) -> Any:
     wanted = model(["value"], value=schema)
-    return getattr(package, next(name for name, each in many.items() if each == wanted))
+    return getattr(package, next(name for name, number in many.items() if number == wanted))

@@ -46,9 +46,9 @@ def _validate_message(message: dict[str, Any]) -> None:
     if not message["method"].startswith("_"):
         kind = "Request" if "id" in message else "Notification"
         (model,) = [
-            each
-            for each, schema in SCHEMA["$defs"].items()
-            if schema.get("x-method") == message["method"] and each.endswith(kind)
+            definition
+            for definition, schema in SCHEMA["$defs"].items()
+            if schema.get("x-method") == message["method"] and definition.endswith(kind)
         ]
         _validate(model, message["params"])
 

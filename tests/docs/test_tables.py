@@ -31,9 +31,11 @@ def errors_of(module: str) -> dict[str, Any]:
     loaded = import_module(module)
     public = {name: getattr(loaded, name) for name in getattr(loaded, "__all__", dir(loaded))}
     return {
-        name: each
-        for name, each in public.items()
-        if isinstance(each, type) and issubclass(each, BaseException) and each.__module__.startswith(module)
+        name: definition
+        for name, definition in public.items()
+        if isinstance(definition, type)
+        and issubclass(definition, BaseException)
+        and definition.__module__.startswith(module)
     }
 
 
@@ -49,7 +51,9 @@ def shown(option: str, default: object) -> str:
 
 
 def test_the_page_of_options_has_every_option_once_with_its_default() -> None:
-    assert sorted(rows("options.md")) == sorted((each.name, shown(each.name, each.default)) for each in fields(Options))
+    assert sorted(rows("options.md")) == sorted(
+        (field.name, shown(field.name, field.default)) for field in fields(Options)
+    )
 
 
 def test_the_page_of_errors_has_every_error_of_the_runtime_with_its_code() -> None:

@@ -56,7 +56,7 @@ def granted(tmp_path_factory: pytest.TempPathFactory) -> Chat:
         f"write {folder / 'new' / 'poem.txt'} roses are red",
         "run wc -l poem.txt | tr -d ' '",
     )
-    return _chat(folder, "full_agent.py", "--yes", *(word for each in prompts for word in ("--say", each)))
+    return _chat(folder, "full_agent.py", "--yes", *(word for prompt in prompts for word in ("--say", prompt)))
 
 
 @pytest.fixture(scope="module")

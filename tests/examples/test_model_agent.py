@@ -46,9 +46,10 @@ async def test_the_model_reads_plans_writes_and_runs(folder: Path) -> None:
         assert session.state.text == "All done."
         assert [call.status for call in session.state.tool_calls.values()] == ["completed"] * 3
         assert [entry.content for entry in session.state.plan] == ["copy the notes"]
-        assert editor.asked == ["write_file copy.txt", "run wc -l copy.txt"]
+        tool_calls = [request.tool_call for request in editor.asked]
+        assert [call.title for call in tool_calls] == ["write_file copy.txt", "run wc -l copy.txt"]
         diff = ToolCallContentDiff(path=str(folder / "copy.txt"), old_text=None, new_text="one\ntwo\n")
-        assert editor.shown == [[diff], []]
+        assert [call.content or [] for call in tool_calls] == [[diff], []]
         assert [command.name for command in session.state.available_commands] == ["clear"]
     first, second = results(model.requests[2])[:2], results(model.requests[2])[2:]
     assert first == ["one\ntwo\n", "The user sees the plan."]
@@ -134,7 +135,7 @@ async def test_a_session_survives_a_restart(folder: Path) -> None:
     # After the restart it runs in this process, which has imported openai.
     async with model_server("Still two.") as model, running(model, folder) as (agent, _):
         listed = await agent.session_list(cwd=str(folder))
-        assert [each.session_id for each in listed.sessions] == [session.id]
+        assert [session.session_id for session in listed.sessions] == [session.id]
         async with open_session(agent, cwd=folder, load=session.id) as loaded:
             again = [getattr(entry, "text", None) or getattr(entry, "title", None) for entry in loaded.state.timeline]
             assert again == shown == ["how many?", "read_file notes.txt", "Two lines."]

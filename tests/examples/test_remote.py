@@ -116,7 +116,7 @@ class Conversation:
     def _check(self) -> None:
         """Check a conversation that was loaded: it has what was seen of it, and no prompt twice."""
         assert self.last >= self._seen
-        assert self.prompts == [each for each in self._sent if each in self.prompts]
+        assert self.prompts == [prompt for prompt in self._sent if prompt in self.prompts]
         assert {*self._answered} <= {*self.prompts}
 
 
@@ -128,7 +128,7 @@ async def kept(history: str) -> list[Any]:
 
 
 def text_of(kind: type[Any], updates: list[Any]) -> list[str]:
-    return [to_text([each.content]) for each in updates if isinstance(each, kind)]
+    return [to_text([update.content]) for update in updates if isinstance(update, kind)]
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])

@@ -11,8 +11,10 @@ from tests.support.models.profiles import PROFILES
 
 
 def test_every_exception_is_for_an_error_code_of_a_schema() -> None:
-    listed = [each for profile in PROFILES for each in profile.definitions["ErrorCode"]["anyOf"]]
-    classes = [each for each in vars(acp_runtime).values() if isinstance(each, type) and issubclass(each, RequestError)]
-    codes = {each.default_code for each in classes if hasattr(each, "default_code")}
+    listed = [member for profile in PROFILES for member in profile.definitions["ErrorCode"]["anyOf"]]
+    classes = [
+        value for value in vars(acp_runtime).values() if isinstance(value, type) and issubclass(value, RequestError)
+    ]
+    codes = {cls.default_code for cls in classes if hasattr(cls, "default_code")}
     assert len(codes) > 8
-    assert codes <= {each["const"] for each in listed if "const" in each}
+    assert codes <= {session["const"] for session in listed if "const" in session}

@@ -83,4 +83,4 @@ def _items(case: Case) -> list[Any]:
 
 def _is_subsequence(few: list[Any], many: list[Any]) -> bool:
     rest = iter(many)
-    return all(any(item == each for each in rest) for item in few)
+    return all(any(item == candidate for candidate in rest) for item in few)

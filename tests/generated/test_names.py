@@ -68,8 +68,8 @@ def _upstream_labels(schema: Any) -> Iterator[str]:
                 yield schema[keyword]
         schema = list(schema.values())
     if isinstance(schema, list):
-        for each in schema:
-            yield from _upstream_labels(each)
+        for part in schema:
+            yield from _upstream_labels(part)
 
 
 @every_profile

@@ -10,7 +10,7 @@ import pytest
 from tests.support.models.modules import PROFILES, topics, tree
 from tests.support.paths import ROOT
 
-ORDER = [each["name"] for each in tomllib.loads((ROOT / "codegen/topics.toml").read_text("utf-8"))["topics"]]
+ORDER = [topic["name"] for topic in tomllib.loads((ROOT / "codegen/topics.toml").read_text("utf-8"))["topics"]]
 
 every_profile = pytest.mark.parametrize("profile", PROFILES)
 

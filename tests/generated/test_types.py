@@ -24,7 +24,7 @@ def _untyped(schema: Any) -> int:
     """Count the places in a schema without a type. A reference has a type, even if its definition has none."""
     if "$ref" in schema or "const" in schema or "enum" in schema:
         return 0
-    variants = [each for keyword in VARIANTS for each in schema.get(keyword, ())]
+    variants = [member for keyword in VARIANTS for member in schema.get(keyword, ())]
     if variants:
         return sum(map(_untyped, variants))
     declared = schema.get("type")
@@ -45,8 +45,8 @@ def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
         yield from found.items()
         schema = [*found.values(), *(value for key, value in schema.items() if key != "properties")]
     if isinstance(schema, list):
-        for each in schema:
-            yield from _properties(each)
+        for part in schema:
+            yield from _properties(part)
 
 
 def _untyped_by_key(profile: str) -> dict[str, set[int]]:
@@ -122,10 +122,13 @@ def test_a_keyword_of_a_proxy_is_any_only_where_the_schema_has_no_type(profile: 
 @pytest.mark.parametrize("role", ["agent", "client"])
 def test_a_handler_takes_and_returns_models_and_never_any(profile: str, role: str) -> None:
     handler = classes(profile, role)[role.capitalize()]
-    methods = [each for each in handler.body if isinstance(each, ast.AsyncFunctionDef)]
+    methods = [statement for statement in handler.body if isinstance(statement, ast.AsyncFunctionDef)]
     for method in methods:
         assert method.returns is not None
-        annotations = [method.returns, *(each.annotation for each in method.args.posonlyargs[1:] if each.annotation)]
+        annotations = [
+            method.returns,
+            *(argument.annotation for argument in method.args.posonlyargs[1:] if argument.annotation),
+        ]
         assert len(annotations) == 2
-        assert "Any" not in [name for each in annotations for name in names(each)]
+        assert "Any" not in [name for annotation in annotations for name in names(annotation)]
     assert len(methods) > 3

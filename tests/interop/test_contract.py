@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.interop.explanations import EXPLANATIONS
-from tests.support.interop.findings import OUR_PAIRS, Pair, find, recorded
+from tests.support.interop.findings import EXPLANATIONS, OUR_PAIRS, Pair, find, recorded
 from tests.support.skipping import skip_without
 from tools.interop_page import PAGE, page
 from tools.third_party import UnavailableError
@@ -29,11 +28,11 @@ async def test_every_case_works_or_fails_as_recorded(pair: Pair) -> None:
 
 def test_nothing_fails_by_our_fault() -> None:
     explained = {
-        (pair, operation): each.fault
+        (pair, operation): explanation.fault
         for pair, failures in recorded().items()
         for operation, found in failures.items()
-        for each in EXPLANATIONS
-        if each.explains(pair, operation, found)
+        for explanation in EXPLANATIONS
+        if explanation.explains(pair, operation, found)
     }
     assert len(explained) == sum(map(len, recorded().values()))
     assert not [fault for fault in explained.values() if not fault.startswith(("client, ", "agent, "))]
@@ -44,7 +43,9 @@ def test_nothing_fails_by_our_fault() -> None:
 
 def test_each_explanation_explains_something() -> None:
     found = [(pair, *failure) for pair, failures in recorded().items() for failure in failures.items()]
-    assert not [each.fact for each in EXPLANATIONS if not any(each.explains(*failure) for failure in found)]
+    assert not [
+        explanation.fact for explanation in EXPLANATIONS if not any(explanation.explains(*failure) for failure in found)
+    ]
 
 
 def test_the_page_says_what_is_recorded() -> None:

@@ -68,7 +68,7 @@ made = [
     start_edit_tool_call("1", "Edit", "/a", "new", extra_options=[tool_diff_content("/a", "new")]),
     update_tool_call("1", title="Read", status="completed", raw_output=1),
 ]
-print(json.dumps([each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in made]))
+print(json.dumps([model.model_dump(mode="json", by_alias=True, exclude_none=True) for model in made]))
 """
 
 
@@ -99,16 +99,16 @@ def sdk_names(request: pytest.FixtureRequest) -> dict[str, Any]:
 def test_every_public_name_of_the_sdk_is_known(sdk_names: dict[str, Any]) -> None:
     named = [(module, name) for module, names in sdk_names["modules"].items() for name in names]
     assert len(named) > 500
-    assert [each for each in named if NAMES.find(each[1]) is None] == []
+    assert [value for value in named if NAMES.find(value[1]) is None] == []
 
 
 @pytest.mark.parametrize("profile", [STABLE, UNSTABLE])
 def test_every_name_here_can_be_imported(sdk_names: dict[str, Any], profile: str) -> None:
     found = {load(profile).find(name) for names in sdk_names["modules"].values() for name in names}
-    targets = [each for each in found if isinstance(each, Target)]
-    missing = [each for each in targets if not hasattr(import_module(each.module), each.name)]
+    targets = [target for target in found if isinstance(target, Target)]
+    missing = [target for target in targets if not hasattr(import_module(target.module), target.name)]
     assert missing == []
-    assert any(isinstance(each, Gone) for each in found)
+    assert any(isinstance(name, Gone) for name in found)
 
 
 def test_every_name_in_the_data_is_a_name_of_the_sdk() -> None:
@@ -124,7 +124,7 @@ def test_methods_have_the_parameters_of_the_sdk(sdk_names: dict[str, Any]) -> No
             for name, params in sdk_names[role].items()
             if name not in {*NAMES.notes, *NAMES.dead} or name in NAMES.methods[role]
         }
-        ours = {name: [*each.params] for name, each in NAMES.methods[role].items() if name in theirs}
+        ours = {name: [*method.params] for name, method in NAMES.methods[role].items() if name in theirs}
         assert ours == theirs
         assert {*NAMES.methods[role]} <= {*merged()[role]}
 
@@ -133,21 +133,21 @@ def test_the_keywords_of_methods_are_fields_of_the_requests() -> None:
     for role, methods in load(UNSTABLE).methods.items():
         tables = import_module(f"{UNSTABLE}.methods")
         ours = {
-            each.name: each
+            method.name: method
             for kind in ("REQUESTS", "NOTIFICATIONS")
-            for each in getattr(tables, f"{role.upper()}_{kind}").values()
+            for method in getattr(tables, f"{role.upper()}_{kind}").values()
         }
         for method in methods.values():
             params = ours[method.new].params_type
             members = [params] if hasattr(params, "model_fields") else leaves(params)
             for name in method.params:
-                assert all(name in each.model_fields for each in members), (method, name)
+                assert all(name in member.model_fields for member in members), (method, name)
 
 
 def leaves(union: Any) -> list[Any]:
     """The models of a union."""
     args = get_args(union)
-    return [union] if hasattr(union, "model_fields") else [leaf for each in args for leaf in leaves(each)]
+    return [union] if hasattr(union, "model_fields") else [leaf for argument in args for leaf in leaves(argument)]
 
 
 def test_errors_are_the_class_methods_of_the_sdk(sdk_names: dict[str, Any]) -> None:
@@ -162,7 +162,10 @@ def test_models_have_the_wire_names_and_tags_of_the_sdk(sdk_names: dict[str, Any
         if not hasattr(cls, "model_fields"):
             continue
         compared += 1
-        ours = {each.alias or field: (field, each.annotation) for field, each in cls.model_fields.items()}
+        ours = {
+            model_field.alias or field: (field, model_field.annotation)
+            for field, model_field in cls.model_fields.items()
+        }
         for field, (wire, tag) in theirs.items():
             if wire in REMOVED.get(name, ()):
                 assert wire not in ours, f"remove {wire} of {name} from the list"

@@ -24,7 +24,7 @@ async def test_our_sessions_follow_their_agent(sdk: str) -> None:
         async with open_session(client.agent, cwd="/tmp") as session:
             assert session.state.current_mode_id == SCRIPT["modes"]["currentModeId"]
             assert [option.id for option in session.state.config_options] == ["model", "verbose"]
-            async with session.prompt(json.dumps([says(str(each)) for each in range(200)])) as turn:
+            async with session.prompt(json.dumps([says(str(number)) for number in range(200)])) as turn:
                 read = [update async for update in turn]
             assert turn.stop_reason == "end_turn"
             assert session.state.text == "".join(map(str, range(200)))

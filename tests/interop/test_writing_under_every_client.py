@@ -112,7 +112,7 @@ def logged(log: Path) -> tuple[list[Any], list[Any], list[str]]:
     reads = [received[message["id"]] for message in sent if message.get("method") == "fs/read_text_file"]
     asked = [message["params"] for message in sent if message.get("method") == "session/request_permission"]
     contents = [content for params in asked for content in params["toolCall"]["content"]]
-    seen = [each["oldText"] if each["type"] == "diff" else each["content"]["text"] for each in contents]
+    seen = [content["oldText"] if content["type"] == "diff" else content["content"]["text"] for content in contents]
     updates = [message["params"]["update"] for message in sent if message.get("method") == "session/update"]
     statuses = {update["toolCallId"]: update["status"] for update in updates if "status" in update}
     return reads, seen, [*statuses.values()]

@@ -27,8 +27,8 @@ def test_every_name_can_be_loaded_and_dir_lists_it(package: ModuleType) -> None:
 
 
 def test_type_checkers_see_the_same_names(package: ModuleType) -> None:
-    imports = [each for each in ast.walk(ast.parse(inspect.getsource(package))) if isinstance(each, ast.ImportFrom)]
-    seen = [alias.name for each in imports for alias in each.names if alias.asname == alias.name]
+    imports = [node for node in ast.walk(ast.parse(inspect.getsource(package))) if isinstance(node, ast.ImportFrom)]
+    seen = [alias.name for statement in imports for alias in statement.names if alias.asname == alias.name]
     assert sorted(seen) == offered(package)
 
 

@@ -42,7 +42,7 @@ async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Pa
             await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="hi")])
     theirs = json.loads(file.read_text())
     both = [*map(described, traced.spans), *theirs]
-    by_key = {(each["name"], each["kind"]): each for each in both}
+    by_key = {(name["name"], name["kind"]): name for name in both}
     chain = [
         ("user", "INTERNAL"),
         ("session/prompt", "CLIENT"),
@@ -57,7 +57,7 @@ async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Pa
         assert by_key[inner]["trace"] == by_key[outer]["trace"]
     # The handler of an update has no span of its own.
     assert by_key["show", "INTERNAL"]["parent"] == by_key["session/prompt", "SERVER"]["id"]
-    assert {(each["name"], each["kind"]) for each in theirs} == {
+    assert {(span["name"], span["kind"]) for span in theirs} == {
         ("initialize", "SERVER"),
         ("session/new", "SERVER"),
         ("session/prompt", "SERVER"),

@@ -57,7 +57,7 @@ async def on_the_wire(seen: Seen) -> Calls:
         if "tool_call" in update.session_update:
             groups.setdefault(update.tool_call_id, []).append(update)
     calls = [state_of(group).timeline for group in groups.values()]
-    assert [len(each) for each in calls] == [1] * len(calls), "an id was used again"
+    assert [len(call) for call in calls] == [1] * len(calls), "an id was used again"
     return _shown(call for (call,) in calls)
 
 
@@ -71,21 +71,21 @@ async def in_a_history(seen: Seen, kind: str) -> Calls:
 
 async def for_openai(seen: Seen) -> Calls:
     messages = to_openai(await read(seen.stores["memory"]))
-    names = {call["id"]: call["function"]["name"] for each in messages for call in each.get("tool_calls", ())}
-    results = {each["tool_call_id"]: each["content"] for each in messages if each["role"] == "tool"}
-    return [(names[each], results[each]) for each in names]
+    names = {call["id"]: call["function"]["name"] for message in messages for call in message.get("tool_calls", ())}
+    results = {message["tool_call_id"]: message["content"] for message in messages if message["role"] == "tool"}
+    return [(names[name], results[name]) for name in names]
 
 
 async def for_anthropic(seen: Seen) -> Calls:
     blocks = [block for message in to_anthropic(await read(seen.stores["memory"])) for block in message["content"]]
     names = {block["id"]: block["name"] for block in blocks if block["type"] == "tool_use"}
     results = {block["tool_use_id"]: block["content"][0]["text"] for block in blocks if block["type"] == "tool_result"}
-    return [(names[each], results[each]) for each in names]
+    return [(names[name], results[name]) for name in names]
 
 
 def _shown(entries: Any) -> Calls:
-    calls = [each for each in entries if isinstance(each, v1.ToolCall)]
-    return [(each.name, f"Changed {DIFF.path}" if each.content == [DIFF] else each.raw_output) for each in calls]
+    calls = [entry for entry in entries if isinstance(entry, v1.ToolCall)]
+    return [(call.name, f"Changed {DIFF.path}" if call.content == [DIFF] else call.raw_output) for call in calls]
 
 
 PLACES: dict[str, Callable[[Seen], Awaitable[Calls]]] = {
@@ -201,7 +201,7 @@ SENT: dict[str, Callable[[Seen], Awaitable[None]]] = {
     "reused in one answer": partial(in_turns, acts=[a_beside_b]),
     "reused in one answer, as events": partial(in_turns, acts=[a_and_b_as_events]),
     "reused after an update of one's own": partial(in_turns, acts=[b_after_a_was_sent]),
-    "reused in a session": partial(in_turns, acts=[partial(calling, names=each) for each in "ab"]),
+    "reused in a session": partial(in_turns, acts=[partial(calling, names=letter) for letter in "ab"]),
     "reused after a restart": after_a_restart,
     "replayed": with_a_replay,
 }
@@ -272,10 +272,10 @@ RECEIVED: dict[str, tuple[list[Any], Calls]] = {
 async def test_each_tool_call_of_another_agent_is_shown_once(case: str, together: bool, tmp_path: Path) -> None:
     updates, expected = RECEIVED[case]
     async with seeing(tmp_path) as seen:
-        for batch in [updates] if together else [[each] for each in updates]:
+        for batch in [updates] if together else [[update] for update in updates]:
             await seen.append(*batch)
-        for each in updates:
-            seen.state.apply(each)
+        for update in updates:
+            seen.state.apply(update)
         seen.state.end_message()
         found = {place: await calls(seen) for place, calls in PLACES.items() if place != "wire"}
         assert found == dict.fromkeys(found, expected)
@@ -309,8 +309,8 @@ def test_a_question_with_its_own_id_is_gone_when_the_turn_ends() -> None:
         state.apply(update)
     assert len(state.timeline) == 4
     state.end_message()
-    assert [each.title for each in state.timeline if isinstance(each, v1.ToolCall)] == ["earlier", "a"]
-    assert {name: each.title for name, each in state.tool_calls.items()} == {"1": "earlier", "2": "a"}
+    assert [entry.title for entry in state.timeline if isinstance(entry, v1.ToolCall)] == ["earlier", "a"]
+    assert {name: call.title for name, call in state.tool_calls.items()} == {"1": "earlier", "2": "a"}
 
 
 # A replay into a state that was kept
@@ -349,20 +349,20 @@ def test_a_replay_shows_nothing_twice_and_loses_nothing(case: str) -> None:
     with state.replayed():
         for update in replayed:
             state.apply(update)
-    assert [getattr(each, "title", None) or getattr(each, "text", None) for each in state.timeline] == expected
-    assert [each.content for each in state.timeline if isinstance(each, v1.ToolCall)] == [[DIFF], [DIFF]]
+    assert [getattr(entry, "title", None) or getattr(entry, "text", None) for entry in state.timeline] == expected
+    assert [entry.content for entry in state.timeline if isinstance(entry, v1.ToolCall)] == [[DIFF], [DIFF]]
 
 
 def test_a_replay_of_any_part_shows_nothing_twice_and_loses_nothing() -> None:
-    kept = [each for number, each in enumerate(KEPT) if number != 6]
+    kept = [update for number, update in enumerate(KEPT) if number != 6]
     for length in range(len(kept) + 1):
         for part in combinations(kept, length):
             state = state_of(kept)
-            before = [(type(each), getattr(each, "text", None) or each.title) for each in state.timeline]
+            before = [(type(entry), getattr(entry, "text", None) or entry.title) for entry in state.timeline]
             with state.replayed():
                 for update in part:
                     state.apply(update)
-            assert [(type(each), getattr(each, "text", None) or each.title) for each in state.timeline] == before
+            assert [(type(entry), getattr(entry, "text", None) or entry.title) for entry in state.timeline] == before
 
 
 def test_a_replay_tells_how_a_tool_call_ended() -> None:

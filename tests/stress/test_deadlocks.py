@@ -47,7 +47,7 @@ async def joined(
     reader, writer, peer_reader, peer_writer, close = await link("agent", agents.flush_deadline)
     serving = Connection(AGENT_SIDE, agent, reader, writer, agents)
     calling = Connection(CLIENT_SIDE, client, peer_reader, peer_writer, clients)
-    running = [asyncio.create_task(run_over(*each)) for each in ((reader, serving), (peer_reader, calling))]
+    running = [asyncio.create_task(run_over(*end)) for end in ((reader, serving), (peer_reader, calling))]
     try:
         await calling.remote.initialize(protocol_version=1)
         yield serving, calling

@@ -48,7 +48,7 @@ def agent() -> Iterator[Program]:
 def talk(process: Program, *lines: bytes) -> tuple[list[Any], bytes]:
     """Send lines and EOF. Return the received messages, and the output on stderr."""
     out, err = process.communicate(b"".join(lines), timeout=DEADLINE)
-    return [json.loads(each) for each in out.splitlines()], err
+    return [json.loads(line) for line in out.splitlines()], err
 
 
 def start_turn(process: Program, text: str) -> None:

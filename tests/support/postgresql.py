@@ -73,7 +73,7 @@ def running() -> Generator[PostgreSQL]:
         server, data = PostgreSQL(programs, folder), ["--pgdata", str(folder / "data")]
         created = ("--username", _USER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync")
         server.run("initdb", *data, *created)
-        options = " ".join(f"-c {each}" for each in (*_SETTINGS, f"unix_socket_directories={folder}"))
+        options = " ".join(f"-c {setting}" for setting in (*_SETTINGS, f"unix_socket_directories={folder}"))
         server.run("pg_ctl", *data, "--wait", "--options", options, "start")
         try:
             yield server
@@ -92,5 +92,5 @@ def _programs() -> Path | None:
     """Return the folder with the programs of the newest version. Debian doesn't put them on PATH."""
     if found := shutil.which("initdb"):
         return Path(found).resolve().parent
-    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda each: int(each.parts[-3]))
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     return versions[-1].parent if versions else None

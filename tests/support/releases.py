@@ -36,7 +36,7 @@ RELEASES = [
 ]
 # The releases whose schemas equal those of the release before.
 SAME = {"1.5.1", "1.6.1", "1.7.0", "2.0.1", "2.0.2", "2.4.0"}
-DIFFERENT = [each for each in RELEASES if each not in SAME]
+DIFFERENT = [release for release in RELEASES if release not in SAME]
 _ALL_PAIRS = list(itertools.pairwise(RELEASES))
 PAIRS = [(old, new) for old, new in _ALL_PAIRS if STRESS or new not in SAME]
 # The newest that differ. Their report is on a page of the documentation.
@@ -63,7 +63,7 @@ def unpacked(release: str) -> Path:
 def since(first: str) -> list[str]:
     """Return all versions in the npm registry from `first` on, without prereleases."""
     versions: list[str] = json.loads(_npm("view", PACKAGE, "versions", "--json"))
-    return [each for each in versions if each.replace(".", "").isdigit() and _parts(each) >= _parts(first)]
+    return [version for version in versions if version.replace(".", "").isdigit() and _parts(version) >= _parts(first)]
 
 
 @cache

@@ -97,7 +97,7 @@ class Workflow:
     @property
     def writes(self) -> list[str]:
         """The commands of gh that change something."""
-        return [each for each in self.commands if each.split()[1] not in ("list", "view", "setup-git")]
+        return [command for command in self.commands if command.split()[1] not in ("list", "view", "setup-git")]
 
     def git(self, *words: str) -> str:
         return git(self.clone, *words)

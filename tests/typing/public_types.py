@@ -33,9 +33,9 @@ def test_every_public_type_of_the_wheel_is_known_in_a_bare_environment(package: 
     report = _completeness(package, bare)
     assert Path(report["packageRootDirectory"]).is_relative_to(bare.parents[1])
     exported = {
-        each["name"]: each["isTypeKnown"] and not each["isTypeAmbiguous"]
-        for each in report["symbols"]
-        if each["isExported"] and not each["name"].startswith(OF_EXTRAS)
+        symbol["name"]: symbol["isTypeKnown"] and not symbol["isTypeAmbiguous"]
+        for symbol in report["symbols"]
+        if symbol["isExported"] and not symbol["name"].startswith(OF_EXTRAS)
     }
     assert [name for name, known in exported.items() if not known] == []
     assert len(exported) > PACKAGES[package]

@@ -104,5 +104,5 @@ def test_a_type_checker_finds_the_packages_of_an_editable_install(editable: Path
     (tmp_path / "code.py").write_text(REVEALED, "utf-8")
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", str(editable), "code.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=DEADLINE)
-    messages = [each["message"] for each in json.loads(done.stdout)["generalDiagnostics"]]
+    messages = [diagnostic["message"] for diagnostic in json.loads(done.stdout)["generalDiagnostics"]]
     assert messages == ['Type of "reason" is "Literal[\'end_turn\']"', 'Type of "Options().exit_deadline" is "float"']

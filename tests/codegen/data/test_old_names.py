@@ -69,19 +69,19 @@ def test_without_old_names_nothing_is_generated_for_them(tmp_path: Path) -> None
 
 def test_members_of_a_renamed_union_keep_their_old_names_unless_upstream_has_them() -> None:
     kept = keep_old_names(schema(), "v1", [definition("Old", "Block")])
-    assert [(each.old, each.new) for each in kept.old_names] == [
+    assert [(name.old, name.new) for name in kept.old_names] == [
         ("OldText", "BlockText"),
         ("OldOther", "BlockOther"),
         ("Old", "Block"),
     ]
     taken = read_schema(acp_schema({**DEFINITIONS, "OldText": model()}), "v1")
     kept = keep_old_names(taken, "v1", [definition("Old", "Block")])
-    assert [each.old for each in kept.old_names] == ["OldOther", "Old"]
+    assert [name.old for name in kept.old_names] == ["OldOther", "Old"]
 
 
 def test_an_entry_for_a_member_counts_before_that_for_its_union() -> None:
     kept = keep_old_names(schema(), "v1", [definition("Old", "Block"), definition("OldText", "Words")])
-    assert {each.old: each.new for each in kept.old_names} == {
+    assert {name.old: name.new for name in kept.old_names} == {
         "Old": "Block",
         "OldOther": "BlockOther",
         "OldText": "Words",

@@ -44,7 +44,7 @@ def test_entries_are_read_as_they_are_written() -> None:
 
 def test_the_example_at_the_top_of_the_file_is_valid() -> None:
     example = re.findall(r"^#   (\[\[.*|\w+ = .*)", RENAMES_TOML.read_text("utf-8"), re.MULTILINE)
-    assert [each.new for each in parse_renames("\n".join(example).encode())] == ["SetSessionModeRequest"]
+    assert [rename.new for rename in parse_renames("\n".join(example).encode())] == ["SetSessionModeRequest"]
 
 
 MISTAKES = {

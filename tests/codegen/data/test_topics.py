@@ -47,7 +47,7 @@ def placed(definitions: dict[str, Any], topics: tuple[Topic, ...] = TOPICS) -> d
 @cache
 def pinned() -> dict[str, Schema]:
     found = load(ROOT / "schema", pinned=True)
-    return {each.profile.name: read_schema(each.schema, each.profile.facts) for each in found}
+    return {finding.profile.name: read_schema(finding.schema, finding.profile.facts) for finding in found}
 
 
 # Where definitions are

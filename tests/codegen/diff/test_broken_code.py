@@ -43,7 +43,7 @@ def test_the_code_of_a_breaking_finding_fails_with_the_new_bindings_alone(tmp_pa
     program = HEAD + "".join(use(number, line) for number, line in enumerate(lines))
     assert failing(tmp_path / "old", schemas["old"], program) == []
     new = failing(tmp_path / "new", schemas["new"], program)
-    assert [each for each in lines if each not in new] == []
+    assert [line for line in lines if line not in new] == []
 
 
 def definitions(label: str) -> Schema:
@@ -68,6 +68,6 @@ def failing(folder: Path, schema: Schema, program: str) -> list[str]:
 def test_each_breaking_finding_says_who_has_to_do_what(rule: str) -> None:
     letters = {case.letters for case in CASES if case.rule == rule}
     letters |= {case.letters for case in METHOD_CASES if case.rule == rule}
-    for each in letters:
-        finding = Finding(rule, "v1", "X", "", "", "X", Verdicts.of(each), flow=TO_AGENT)
-        assert bool(finding.todo) is ("B" in each)
+    for letter in letters:
+        finding = Finding(rule, "v1", "X", "", "", "X", Verdicts.of(letter), flow=TO_AGENT)
+        assert bool(finding.todo) is ("B" in letter)

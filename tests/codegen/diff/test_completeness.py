@@ -26,16 +26,16 @@ def profiles(pair: tuple[str, str]) -> list[tuple[str, Snapshot, Snapshot, list[
     both = [name for name in base.profiles if name in head.profiles]
     found = report_of(*pair).findings
     return [
-        (name, base.profiles[name], head.profiles[name], [each for each in found if each.profile == name])
+        (name, base.profiles[name], head.profiles[name], [finding for finding in found if finding.profile == name])
         for name in both
     ]
 
 
 def test_every_change_has_a_finding_or_is_a_description(pair: tuple[str, str]) -> None:
     for _, old, new, findings in profiles(pair):
-        following = [(each, places(each, old, new)) for each in findings]
+        following = [(finding, places(finding, old, new)) for finding in findings]
         for change in changes(old.raw, new.raw):
-            assert change.only_docs or any(covers(*each, change) for each in following), change
+            assert change.only_docs or any(covers(*finding, change) for finding in following), change
 
 
 def test_every_finding_is_about_something_that_changed(pair: tuple[str, str]) -> None:

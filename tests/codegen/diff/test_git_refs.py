@@ -77,7 +77,7 @@ def refused(compare: Compare) -> str:
 
 
 def rules(found: dict[str, Any]) -> list[str]:
-    return [each["rule"] for each in found["findings"]]
+    return [finding["rule"] for finding in found["findings"]]
 
 
 @pytest.mark.parametrize("ref_is", ["base", "head"])
@@ -121,7 +121,7 @@ def test_the_facts_in_the_refs_own_file_are_compared(repository: Repository, com
 def test_a_capability_that_the_refs_schema_lacks_is_still_compared(repository: Repository, compare: Compare) -> None:
     repository(NOW, CURRENT.replace('{ offered = "the session came with modes" }', '{ capability = "modes.all" }'))
     found = report(compare, NOW)
-    assert [(each["rule"], each["before"]) for each in found["findings"]] == [
+    assert [(finding["rule"], finding["before"]) for finding in found["findings"]] == [
         ("method-capability-changed", "modes.all")
     ]
 

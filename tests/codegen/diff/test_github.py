@@ -46,7 +46,7 @@ def test_each_breaking_change_is_on_its_line_of_the_schema_and_of_the_class(
 
 
 def test_what_is_gone_is_on_the_line_of_its_class(annotations: list[str], tmp_path: Path) -> None:
-    (line,) = [each for each in annotations if "title=NewSessionRequest.gone" in each]
+    (line,) = [annotation for annotation in annotations if "title=NewSessionRequest.gone" in annotation]
     file, number = re.findall(r"file=(.*),line=(\d+)", line)[0]
     assert (tmp_path / file).read_text("utf-8").splitlines()[int(number) - 1] == "class NewSessionRequest(Model):"
 

@@ -22,9 +22,9 @@ NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))
 def longer(count: int) -> Report:
     """Return the large report with its findings repeated `count` times, each under a subject and rule of its own."""
     found = [
-        replace(each, subject=f"{each.fingerprint}.{index}", before=f"{index}", same=())
+        replace(finding, subject=f"{finding.fingerprint}.{index}", before=f"{index}", same=())
         for index in range(count)
-        for each in large().findings
+        for finding in large().findings
     ]
     return replace(large(), findings=tuple(found))
 
@@ -38,7 +38,7 @@ def test_who_has_to_act_and_the_version_bump_come_before_the_counts() -> None:
 
 
 def row(profile: str) -> str:
-    found = [each.worst.word for each in large().findings if each.profile == profile]
+    found = [finding.worst.word for finding in large().findings if finding.profile == profile]
     counts = [found.count(word) for word in ("breaking", "risky", "safe")]
     return f"| {profile} | {' | '.join(map(str, counts))} | {large().docs_only[profile]} |"
 
@@ -50,25 +50,25 @@ def folds(text: str) -> str:
 def test_every_finding_has_an_item_and_safe_ones_and_drafts_are_folded() -> None:
     text = markdown(large())
     folded = folds(text)
-    for each in large().findings:
-        is_folded = each.worst is SAFE or each.reports_only
-        assert (f"`{each.fingerprint}`" in text) is not is_folded
-        assert (f"`{each.subject}`" in folded) is is_folded or not is_folded
-        assert f"`{each.subject}`" in text
+    for finding in large().findings:
+        is_folded = finding.worst is SAFE or finding.reports_only
+        assert (f"`{finding.fingerprint}`" in text) is not is_folded
+        assert (f"`{finding.subject}`" in folded) is is_folded or not is_folded
+        assert f"`{finding.subject}`" in text
     assert "> Left out" not in text
 
 
 def test_the_worst_findings_come_first() -> None:
     text = markdown(large()).partition("\n<details>")[0]
     unfolded: list[str] = re.findall(r"^\*\*(.*): .*\*\*$", text, re.MULTILINE)
-    titles = [each.title for each in sorted(Severity, reverse=True)]
-    order = [titles.index(each) for each in unfolded if each in titles]
+    titles = [severity.title for severity in sorted(Severity, reverse=True)]
+    order = [titles.index(title) for title in unfolded if title in titles]
     assert order == sorted(order)
-    assert {titles[each] for each in order} > {"Breaks messages of baseline methods", "Risky"}
+    assert {titles[index] for index in order} > {"Breaks messages of baseline methods", "Risky"}
 
 
 def test_findings_that_differ_only_in_their_subjects_are_one_item() -> None:
-    first = next(each for each in large().findings if not each.reports_only and each.worst is not SAFE)
+    first = next(finding for finding in large().findings if not finding.reports_only and finding.worst is not SAFE)
     twins = (replace(first, subject="A.one"), replace(first, subject="B.two"))
     text = markdown(Report("base", "head", twins, {"v1": 0}, ("v1",)))
     assert f"🔴 `A.one`, `B.two`: {first.sentence}" in text
@@ -76,7 +76,7 @@ def test_findings_that_differ_only_in_their_subjects_are_one_item() -> None:
 
 
 def test_a_finding_that_an_earlier_profile_has_is_only_counted() -> None:
-    first = next(each for each in large().findings if not each.reports_only and each.worst is not SAFE)
+    first = next(finding for finding in large().findings if not finding.reports_only and finding.worst is not SAFE)
     found = (first, replace(first, profile="v2_draft", reports_only=True))
     text = markdown(Report("base", "head", found, {"v1": 0, "v2_draft": 0}, ("v1", "v2_draft")))
     assert text.count(f"`{first.subject}`") == 1
@@ -100,17 +100,21 @@ def test_a_report_that_is_too_long_is_cut_and_says_so(count: int) -> None:
     note = re.search(r"\n\n> Left out for length: \d+ lines\. `make diff BASE=<the same base> FORMAT=json` .*\n$", text)
     assert len(text) < 65_000
     assert text.count("<details>") == text.count("</details>")
-    stable = sorted((each for each in report.findings if not each.reports_only), key=lambda each: -each.severity)
+    stable = sorted(
+        (finding for finding in report.findings if not finding.reports_only), key=lambda finding: -finding.severity
+    )
     kept = {
-        f"`{each.subject}`" in text: each.severity for each in stable
+        f"`{finding.subject}`" in text: finding.severity for finding in stable
     }  # the least severe of those kept and left out
-    assert kept[True] >= max((each.severity for each in stable if f"`{each.subject}`" not in text), default=kept[True])
+    assert kept[True] >= max(
+        (finding.severity for finding in stable if f"`{finding.subject}`" not in text), default=kept[True]
+    )
     assert note is not None
 
 
 def test_foreign_text_is_escaped() -> None:
     finding = replace(
-        next(each for each in large().findings if each.worst is not SAFE),
+        next(finding for finding in large().findings if finding.worst is not SAFE),
         before="`a` ``b",
         after="<img src=x>",
         accepted="<script>*b*\n# [x](y)",
@@ -122,7 +126,7 @@ def test_foreign_text_is_escaped() -> None:
 
 
 def test_an_accepted_finding_has_its_reason() -> None:
-    findings: list[Finding] = [replace(each, accepted="unused so far") for each in large().findings]
+    findings: list[Finding] = [replace(finding, accepted="unused so far") for finding in large().findings]
     text = markdown(replace(large(), findings=tuple(findings)))
     assert text.startswith("**Nobody has to act: all changes in the stable profile are safe or accepted.**")
     assert "major, because the stable profile has breaking changes (accepted ones count, too)." in text
@@ -152,10 +156,10 @@ def test_a_failure_is_in_its_findings_item_or_before_the_counts() -> None:
     assert first.index(UNPREDICTED) < first.index("- `user/code/unpredicted.py:1: Module") < first.index(":2: ")
     assert f"User code: {failures(report)} failures in 7 files, 2 that no finding predicts." in first
     items = re.split("^- ", text, flags=re.MULTILINE)
-    for each in [each for each in report.findings if each.failures and not each.reports_only]:
-        (item,) = [item for item in items if f"`{each.fingerprint}`" in item]
-        assert f"fails: `user/code/{each.fingerprint}.py:1: Module" in item
-    assert text.count("fails: ") == sum(len(each.failures) for each in report.findings)
+    for finding in [finding for finding in report.findings if finding.failures and not finding.reports_only]:
+        (item,) = [item for item in items if f"`{finding.fingerprint}`" in item]
+        assert f"fails: `user/code/{finding.fingerprint}.py:1: Module" in item
+    assert text.count("fails: ") == sum(len(finding.failures) for finding in report.findings)
 
 
 def failures(report: Report) -> int:

@@ -24,16 +24,20 @@ from tests.support.diff.sides import side_of_schemas
 def base(case: MethodCase) -> Side:
     found = side_of_schemas(case.old).profiles
     facts = MethodFacts("", case.base_facts)
-    with_own = {name: facts.add_to(each.schema, name[:2]) for name, each in found.items()}
-    kept = {name: keep_old_names(each, name, case.base_renames) for name, each in with_own.items()}
-    return Side("", "", {name: replace(each, schema=kept[name]) for name, each in found.items()})
+    with_own = {name: facts.add_to(profile.schema, name[:2]) for name, profile in found.items()}
+    kept = {name: keep_old_names(definition, name, case.base_renames) for name, definition in with_own.items()}
+    return Side("", "", {name: replace(profile, schema=kept[name]) for name, profile in found.items()})
 
 
 @cache
 def findings_of(case: MethodCase) -> list[Finding]:
     """Return the findings of the case's kind: a renamed method, for example, may also have renamed params."""
     kind = case.rule.split("-")[0]
-    return [each for each in compare(base(case), side_of_schemas(case.new)).findings if each.rule.split("-")[0] == kind]
+    return [
+        finding
+        for finding in compare(base(case), side_of_schemas(case.new)).findings
+        if finding.rule.split("-")[0] == kind
+    ]
 
 
 def findings_between(old: dict[str, Schema], new: dict[str, Schema]) -> tuple[Finding, ...]:
@@ -44,7 +48,7 @@ def findings_between(old: dict[str, Schema], new: dict[str, Schema]) -> tuple[Fi
 def test_the_finding_is_the_one_written_by_hand(case: MethodCase) -> None:
     found = findings_of(case)
     expected = (case.rule, Verdicts.of(case.letters), case.flow)
-    assert [(each.rule, each.verdicts, each.flow) for each in found] == [expected]
+    assert [(finding.rule, finding.verdicts, finding.flow) for finding in found] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +65,7 @@ def test_a_renamed_method_is_reported_by_the_name_unknown_to_peers() -> None:
     old, new = (request(wire, "Mode", model(["id"], id=STRING)) for wire in ("session/mode", "session/set_mode"))
     (finding,) = findings_between(stable(old), stable(new))
     messages = [{"method": wire, "params": {"id": "x"}} for wire in ("session/set_mode", "session/mode")]
-    assert [json.loads(each) for each in finding.refused] == messages
+    assert [json.loads(message) for message in finding.refused] == messages
 
 
 def test_every_rule_has_a_case() -> None:
@@ -72,14 +76,14 @@ def test_a_new_or_removed_method_is_one_finding_with_its_handlers_params_and_res
     classes = ("SetModeRequest", "SetModeResponse")
     for old, new in (({}, MODE), (MODE, {})):
         (method,) = findings_between(stable(old), stable(new))
-        assert method.symbols == tuple(f"acp_bindings.v1.{each}" for each in ("Agent.session_set_mode", *classes))
+        assert method.symbols == tuple(f"acp_bindings.v1.{name}" for name in ("Agent.session_set_mode", *classes))
         assert method.place == "session/set_mode"
 
 
 def test_a_method_that_becomes_stable_or_unstable_is_neither_added_nor_removed() -> None:
     unstable, moved = both({}, MODE), both(MODE, MODE)
-    assert [each.rule for each in findings_between(unstable, moved)] == ["method-stabilised"]
-    assert [each.rule for each in findings_between(moved, unstable)] == ["method-left-stable"]
+    assert [finding.rule for finding in findings_between(unstable, moved)] == ["method-stabilised"]
+    assert [finding.rule for finding in findings_between(moved, unstable)] == ["method-left-stable"]
 
 
 def loading(wire: str, name: str) -> dict[str, Schema]:
@@ -89,24 +93,24 @@ def loading(wire: str, name: str) -> dict[str, Schema]:
 
 def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> None:
     found = findings_between(loading("session/set_mode", "Load"), loading("session/set_config_option", "Resume"))
-    assert [each.rule for each in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
+    assert [finding.rule for finding in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
 def test_a_renamed_method_without_an_entry_keeps_its_rank_and_facts() -> None:
     wires = ("session/prompt", "session/ask")
-    old, new = (stable(request(each, "Ask", model(cwd=STRING, label=STRING))) for each in wires)
+    old, new = (stable(request(wire, "Ask", model(cwd=STRING, label=STRING))) for wire in wires)
     (found,) = findings_between(old, new)
     assert (found.rule, found.on_wire) == ("method-renamed", Severity.BASELINE)
 
 
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
-    assert {each.rule for each in findings_between(old, new)} == {"method-removed", "method-added-unannounced"}
+    assert {finding.rule for finding in findings_between(old, new)} == {"method-removed", "method-added-unannounced"}
 
 
 def test_a_check_of_a_part_that_the_schema_no_longer_has_is_lost() -> None:
     """If the entry still names the part; otherwise a person has decided, and the part itself is the only finding."""
     blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
     found = findings_between(stable(PROMPT), stable(PROMPT | blocks))
-    (lost,) = (each for each in found if each.rule == "method-content-lost")
+    (lost,) = (finding for finding in found if finding.rule == "method-content-lost")
     assert (lost.before, lost.after) == ("prompt.image: agentCapabilities.promptCapabilities.image", "")

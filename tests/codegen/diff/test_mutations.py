@@ -39,7 +39,7 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
     return [
         f"{mutation.id}: {change}"
         for change in changes(before.raw, mutation.schema)
-        if not change.only_docs and not any(covers(*each, change) for each in following)
+        if not change.only_docs and not any(covers(*finding, change) for finding in following)
     ]
 
 
@@ -48,4 +48,4 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
 @pytest.mark.parametrize("profile", FILES)
 def test_every_mutation_that_codegen_can_read_is_found(profile: str) -> None:
     mutations = scale.sample(sample(original(profile).profiles[profile].raw, 1), 5)
-    assert [each for mutation in mutations for each in missed(profile, mutation)] == []
+    assert [change for mutation in mutations for change in missed(profile, mutation)] == []

@@ -37,7 +37,7 @@ def assert_same(changed: Schema) -> None:
     for old, new in ((before, after), (after, before)):
         report = compare(old, new)
         assert (report.findings, report.bump) == ((), "none")
-    emitted = [emit_profile(PROFILE, each.profiles["v1"].schema) for each in (before, after)]
+    emitted = [emit_profile(PROFILE, side.profiles["v1"].schema) for side in (before, after)]
     assert emitted[0] == emitted[1]
 
 
@@ -53,16 +53,16 @@ def test_the_order_of_required_and_type_makes_no_difference() -> None:
     request = changed["$defs"]["NewSessionRequest"]
     request["required"] = request["required"][::-1]
     changed["$defs"]["Maybe"]["properties"]["x"]["type"] = ["null", "string"]
-    for each in changed["$defs"].values():
-        if "required" in each:
-            each["required"] = each["required"][::-1]
+    for definition in changed["$defs"].values():
+        if "required" in definition:
+            definition["required"] = definition["required"][::-1]
     assert_same(changed)
 
 
 def test_the_order_of_keywords_makes_no_difference() -> None:
     changed = schema()
-    for name, each in changed["$defs"].items():
-        changed["$defs"][name] = dict(reversed(each.items()))
+    for name, definition in changed["$defs"].items():
+        changed["$defs"][name] = dict(reversed(definition.items()))
     assert_same(changed)
 
 

@@ -61,12 +61,12 @@ def test_a_finding_at_the_threshold_gives_exit_code_1(run: Run, threshold: str, 
 def test_a_risky_change_fails_only_at_the_threshold_risky(run: Run, tmp_path: Path) -> None:
     boolean: Schema = {"type": "boolean"}
     write(tmp_path, around("request", may(boolean)), around("request", may(boolean, default=True)))
-    assert [run("--fail-on", each)[0] for each in ("breaking", "risky")] == [0, 1]
+    assert [run("--fail-on", kind)[0] for kind in ("breaking", "risky")] == [0, 1]
 
 
 def test_a_change_that_breaks_only_python_code_does_not_fail_at_the_threshold_wire(run: Run, tmp_path: Path) -> None:
     write(tmp_path, BEFORE | {"Alone": model()}, BEFORE)
-    assert [run("--fail-on", each)[0] for each in ("wire", "breaking")] == [0, 1]
+    assert [run("--fail-on", kind)[0] for kind in ("wire", "breaking")] == [0, 1]
 
 
 @pytest.mark.parametrize("file", ["v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json"])
@@ -264,7 +264,7 @@ def test_without_git_the_error_says_that_it_is_needed(
 
 
 def test_every_rule_has_a_sentence_and_an_id_of_lowercase_words() -> None:
-    for rule, each in RULES.items():
+    for rule, about in RULES.items():
         assert rule.replace("-", "").isalpha()
-        assert each.sentence.endswith(".")
-        assert len(each.letters) == 5
+        assert about.sentence.endswith(".")
+        assert len(about.letters) == 5

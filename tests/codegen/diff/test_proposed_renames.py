@@ -41,7 +41,7 @@ def report(old: Schema, new: Schema, *renames: Rename) -> Report:
 
 
 def finding(found: Report, rule: str) -> Finding:
-    return next(each for each in found.findings if each.rule == rule)
+    return next(finding for finding in found.findings if finding.rule == rule)
 
 
 TEXT, IMAGE = tagged("type", "text"), tagged("type", "image")
@@ -65,8 +65,10 @@ def test_an_old_name_outlives_the_next_release_even_if_that_is_a_major_one(
     monkeypatch: pytest.MonkeyPatch, version: str, until: str
 ) -> None:
     monkeypatch.setattr("codegen.diff.report.package_version", lambda: version)
-    assert [each.until for each in propose_renames(report(OLD_UNION | OLD_METHOD, NEW_UNION | NEW_METHOD))] == [until]
-    assert [each.until for each in propose_renames(report(OLD_UNION, NEW_UNION))] == [next_major(version)]
+    assert [rename.until for rename in propose_renames(report(OLD_UNION | OLD_METHOD, NEW_UNION | NEW_METHOD))] == [
+        until
+    ]
+    assert [rename.until for rename in propose_renames(report(OLD_UNION, NEW_UNION))] == [next_major(version)]
 
 
 def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> None:
@@ -74,7 +76,7 @@ def test_an_entry_makes_the_rename_of_a_definition_safe_for_python_code() -> Non
     assert finding(before, "definition-renamed").verdicts == Verdicts.of("SSBBS")
     assert finding(after, "definition-renamed").verdicts == Verdicts.of("SSSSS")
     assert f"Python code can use the old name until {UNTIL}." in finding(after, "definition-renamed").sentence
-    assert not any(each.breaks_python for each in after.findings)
+    assert not any(finding.breaks_python for finding in after.findings)
     assert [*propose_renames(after)] == []
 
 
@@ -87,7 +89,7 @@ def test_an_entry_for_one_profile_leaves_the_proposal_for_the_other() -> None:
 
 def test_an_entry_says_that_a_definition_was_renamed_though_its_structure_changed() -> None:
     new = block("ContentBlock", IMAGE, other("type", "image"))
-    assert {each.rule for each in report(OLD_UNION, new).findings} >= {"definition-removed", "definition-added"}
+    assert {finding.rule for finding in report(OLD_UNION, new).findings} >= {"definition-removed", "definition-added"}
     found = report(OLD_UNION, new, UNION)
     assert finding(found, "definition-renamed").verdicts == Verdicts.of("SSSSS")
     assert finding(found, "union-open-member-removed").breaks_python
@@ -104,7 +106,7 @@ def test_a_definition_that_changed_may_still_have_been_renamed(entries: tuple[Re
     renamed = finding(found, "definition-renamed")
     assert renamed.sentence.startswith("Maybe renamed (4 of 5 properties equal).")
     assert renamed.breaks_python is not bool(entries)
-    of_v1 = [(each.rule, each.subject) for each in found.findings if each.profile == "v1"]
+    of_v1 = [(finding.rule, finding.subject) for finding in found.findings if finding.profile == "v1"]
     assert sorted(of_v1) == [
         ("definition-renamed", "Other"),
         ("property-optional-removed", "Other.five"),
@@ -116,21 +118,22 @@ def test_a_definition_that_changed_may_still_have_been_renamed(entries: tuple[Re
 
 def test_a_definition_with_few_equal_properties_was_not_renamed() -> None:
     old, new = {"Block": model(**FEW)}, {"Other": model(one=STRING, two=STRING, five=STRING, six=STRING)}
-    assert {each.rule for each in report(old, new).findings} == {"definition-removed", "definition-added"}
+    assert {finding.rule for finding in report(old, new).findings} == {"definition-removed", "definition-added"}
 
 
 def requiring(capability: str, definitions: Schema) -> Side:
     """Return a side whose methods require a capability."""
     found = side(definitions)
     profiles = {
-        name: replace(each, schema=_requiring(capability, each.schema)) for name, each in found.profiles.items()
+        name: replace(profile, schema=_requiring(capability, profile.schema))
+        for name, profile in found.profiles.items()
     }
     return replace(found, profiles=profiles)
 
 
 def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
     facts: dict[str, Any] = {"capability": capability, "entry": {"capability": capability}, "table": "v1.agent"}
-    return replace(schema, methods=[replace(each, **facts) for each in schema.methods])
+    return replace(schema, methods=[replace(method, **facts) for method in schema.methods])
 
 
 def test_a_renamed_method_that_requires_another_capability_is_a_finding_of_its_own() -> None:
@@ -148,9 +151,9 @@ ALONE = model(["alone"], alone=STRING)
     ids=["a definition", "an alias"],
 )
 def test_an_old_name_that_means_another_definition_breaks_code(new: Schema, entries: tuple[Rename, ...]) -> None:
-    old = NEW_UNION | {name: each for name, each in new.items() if name != "Block"}
+    old = NEW_UNION | {name: definition for name, definition in new.items() if name != "Block"}
     found = compare(side(old, UNION), side(NEW_UNION | new, *entries))
-    removed = [each.subject for each in found.findings if each.rule == "definition-old-name-removed"]
+    removed = [finding.subject for finding in found.findings if finding.rule == "definition-old-name-removed"]
     assert removed == ["Block"] * len(PROFILES)
 
 

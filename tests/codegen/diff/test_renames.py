@@ -62,7 +62,7 @@ def test_a_name_that_only_shares_words_or_letters_is_not_a_new_name(old: str, ne
 
 
 def renames(old: Schema, new: Schema) -> dict[str, str]:
-    found = match(*(read_schema(acp_schema(each), "v1") for each in (old, new)))
+    found = match(*(read_schema(acp_schema(side), "v1") for side in (old, new)))
     return {before: after for before, after in found.items() if before != after}
 
 
@@ -71,7 +71,7 @@ def described(text: str, definition: Schema) -> Schema:
 
 
 PAIR = model(["sessionId", "terminalId"], sessionId=STRING, terminalId=STRING)
-VALUES: Schema = {"oneOf": [{"type": "string", "const": each} for each in ("low", "high")]}
+VALUES: Schema = {"oneOf": [{"type": "string", "const": word} for word in ("low", "high")]}
 UNION: Schema = {"anyOf": [tagged("type", "text", "Text"), tagged("type", "none"), other("type", "text", "none")]}
 TEXT: Schema = {"Text": model(["text"], text=STRING)}
 MATCHED: dict[str, tuple[Schema, Schema, dict[str, str]]] = {
@@ -135,7 +135,7 @@ def takes_a_session(wire: str, name: str) -> Schema:
 def test_a_method_of_another_name_is_the_same_if_its_params_are(name: str, renamed: bool) -> None:
     old = takes_a_session("session/set_mode", "Mode")
     new = takes_a_session("session/set_config_option", name)
-    rules = {each.rule for each in compare(side(old), side(new)).findings}
+    rules = {finding.rule for finding in compare(side(old), side(new)).findings}
     assert ("method-renamed" in rules) is renamed
 
 
@@ -150,12 +150,12 @@ def test_every_rename_between_two_releases_is_a_true_one() -> None:
     pairs = combinations(DIFFERENT, 2) if STRESS else [("1.3.0", "1.4.0"), ("2.0.0", "2.1.0")]
     for sides in (tuple(map(side_of, pair)) for pair in pairs):
         for profile in sides[0].profiles.keys() & sides[1].profiles.keys():
-            old, new = (each.profiles[profile].schema for each in sides)
+            old, new = (side.profiles[profile].schema for side in sides)
             found |= {(profile, before, after) for before, after in match(old, new).items() if before != after}
             possible |= {
-                each
-                for each in FALSE
-                if each[1] in old.definitions and each[2] in new.definitions.keys() - old.definitions.keys()
+                value
+                for value in FALSE
+                if value[1] in old.definitions and value[2] in new.definitions.keys() - old.definitions.keys()
             }
     assert found == TRUE if STRESS else set() < found <= TRUE
     assert possible == FALSE if STRESS else possible and not possible & found

@@ -19,7 +19,7 @@ def methods(definition: Schema, *wires: str) -> Schema:
     """Return three methods, whose params are this definition or, without the named ones, an optional null."""
     names = {"initialize": "Init", "session/prompt": "Prompt", "session/set_mode": "Mode"}
     parts = (request(wire, name, definition if wire in wires else NULL) for wire, name in names.items())
-    return {key: each for part in parts for key, each in part.items()}
+    return {key: value for part in parts for key, value in part.items()}
 
 
 def test_the_same_change_in_all_definitions_is_one_short_finding() -> None:
@@ -53,11 +53,13 @@ def test_another_place_of_the_same_change_has_another_fingerprint() -> None:
 
 def test_new_definitions_are_findings_of_their_own() -> None:
     found = compare(side({}), side({"One": model(a=STRING), "Two": model(b=STRING)})).findings
-    assert [each.subject for each in found] == ["One", "Two"]
+    assert [finding.subject for finding in found] == ["One", "Two"]
 
 
 def test_a_definition_is_not_split_into_too_few_parts() -> None:
     whole = model(**dict.fromkeys("abcdef", STRING), m=STRING)
     for parts in (["ab"], ["ab", "c"], ["ab", "xy"]):
-        after = {f"Part{each}": model(**dict.fromkeys(each, STRING)) for each in parts}
-        assert "definition-split" not in [each.rule for each in compare(side({"Whole": whole}), side(after)).findings]
+        after = {f"Part{part}": model(**dict.fromkeys(part, STRING)) for part in parts}
+        assert "definition-split" not in [
+            finding.rule for finding in compare(side({"Whole": whole}), side(after)).findings
+        ]

@@ -19,11 +19,11 @@ def schema(changed: str, definition: Schema) -> Schema:
         name: request(wire, name, definition if wire == changed else EMPTY)
         for wire, name in (("initialize", "Init"), ("session/prompt", "Prompt"), ("session/set_mode", "Mode"))
     }
-    return {key: each for methods in found.values() for key, each in methods.items()}
+    return {key: method for methods in found.values() for key, method in methods.items()}
 
 
 def severity(report: Report) -> list[Severity]:
-    return [each.severity for each in report.findings]
+    return [finding.severity for finding in report.findings]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_change_of_the_envelope_breaks_messages_that_every_peer_exchanges() ->
     error = {"Error": model(["code", "message"], code={"type": "integer", "format": "int32"}, message=STRING)}
     found = compare(side({}), side(error))
     assert severity(found) == [Severity.EVERY_PEER]
-    assert [each.methods for each in found.findings] == [()]
+    assert [finding.methods for finding in found.findings] == [()]
 
 
 def test_a_change_that_breaks_no_messages_breaks_only_python_code() -> None:

@@ -58,18 +58,18 @@ def is_unchanged(schema: Schema, name: str, same: set[str]) -> bool:
 def test_an_unchanged_definition_has_no_changed_line(pair: tuple[str, str]) -> None:
     old, new = pair
     both = sorted(snapshots(old).keys() & snapshots(new).keys())
-    changed = [each for each in both if snapshots(old)[each].raw != snapshots(new)[each].raw]
+    changed = [name for name in both if snapshots(old)[name].raw != snapshots(new)[name].raw]
     for profile in changed if STRESS else changed[:1]:
         before, after = (snapshots(release)[profile] for release in pair)
         same = {
             name
-            for name, each in before.raw["$defs"].items()
-            if json.dumps(each) == json.dumps(after.raw["$defs"].get(name))
+            for name, definition in before.raw["$defs"].items()
+            if json.dumps(definition) == json.dumps(after.raw["$defs"].get(name))
         }
         own = [
             name
             for name in after.schema.definitions.keys() - after.schema.envelopes
-            if all(is_unchanged(each.schema, name, same) for each in (before, after))
+            if all(is_unchanged(side.schema, name, same) for side in (before, after))
         ]
         assert own
         assert {name: code(old, profile).get(name) for name in own} == {name: code(new, profile)[name] for name in own}

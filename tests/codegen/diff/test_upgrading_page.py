@@ -35,8 +35,8 @@ FAILURE = Failure(
 def output() -> str:
     report = compare(side(around("request", BEFORE)), side(around("request", AFTER)))
     findings = [
-        replace(each, failures=(FAILURE,)) if each.subject == "NewSessionRequest.label" else each
-        for each in report.findings
+        replace(finding, failures=(FAILURE,)) if finding.subject == "NewSessionRequest.label" else finding
+        for finding in report.findings
     ]
     return markdown(replace(report, findings=tuple(findings)))
 

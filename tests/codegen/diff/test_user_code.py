@@ -33,7 +33,7 @@ def before(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("schemas")
-    before, after = (write_schema(folder / each, acp_schema(made)) for each, made in (("old", BEFORE), ("new", AFTER)))
+    before, after = (write_schema(folder / name, acp_schema(made)) for name, made in (("old", BEFORE), ("new", AFTER)))
     write_schema(before, acp_schema(DRAFT), "v2/schema.json")
     return checked(repository(folder / "repository", before, CODE), after)
 
@@ -51,8 +51,8 @@ def marked() -> set[tuple[str, int, str]]:
 
 
 def test_the_marked_lines_fail_with_the_findings_that_predict_them_and_no_others(report: Report) -> None:
-    found = {(each.file, each.line, finding.rule) for finding in report.findings for each in finding.failures}
-    found |= {(each.file, each.line, "unpredicted") for each in report.unpredicted}
+    found = {(failure.file, failure.line, finding.rule) for finding in report.findings for failure in finding.failures}
+    found |= {(failure.file, failure.line, "unpredicted") for failure in report.unpredicted}
     assert found == marked()
     assert report.user_code is not None
     assert (report.user_code.folder, report.user_code.files) == (USER_CODE, len(CODE))
@@ -60,7 +60,7 @@ def test_the_marked_lines_fail_with_the_findings_that_predict_them_and_no_others
 
 
 def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Report) -> None:
-    subjects = {each.source: finding.subject for finding in report.findings for each in finding.failures}
+    subjects = {failure.source: finding.subject for finding in report.findings for failure in finding.failures}
     assert subjects["from acp_bindings.v1 import SetModeRequest  # method-removed"] == "agent session/set_mode request"
     assert subjects["from acp_bindings.v1 import SetModeResponse  # method-removed"] == "agent session/set_mode request"
     assert subjects["await agent.session_set_mode()  # method-removed"] == "agent session/set_mode request"
@@ -68,12 +68,12 @@ def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Repor
 
 
 def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
-    failures = [*report.unpredicted, *(each for finding in report.findings for each in finding.failures)]
+    failures = [*report.unpredicted, *(failure for finding in report.findings for failure in finding.failures)]
     shown = {"markdown": markdown(report), "json": json_text(report).replace('\\"', '"')}
     for name, text in shown.items():
-        for each in failures:
-            assert each.message in text, name
-            source = each.source if name != "markdown" else inert_code(each.source)
+        for failure in failures:
+            assert failure.message in text, name
+            source = failure.source if name != "markdown" else inert_code(failure.source)
             assert source in text, name
         assert ("userCode" if name == "json" else UNPREDICTED) in unquote(text), name
 
@@ -83,8 +83,8 @@ def test_the_json_matches_its_schema(report: Report) -> None:
     jsonschema.validate(found, SCHEMA)
     _, unpredicted = found["userCode"]["unpredicted"]
     assert unpredicted["source"] == "from acp_runtime import GONE  # unpredicted"
-    (removed,) = [each for each in found["findings"] if each["rule"] == "property-required-removed"]
-    assert [(each["file"], each["line"]) for each in removed["failures"]] == [(f"{USER_CODE}/read.py", 6)]
+    (removed,) = [finding for finding in found["findings"] if finding["rule"] == "property-required-removed"]
+    assert [(failure["file"], failure["line"]) for failure in removed["failures"]] == [(f"{USER_CODE}/read.py", 6)]
 
 
 # The command

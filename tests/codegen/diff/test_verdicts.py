@@ -73,7 +73,9 @@ def test_each_case_has_a_name_of_its_own() -> None:
 
 @every_case
 def test_the_finding_its_verdicts_and_its_direction_are_those_written_by_hand(case: Case) -> None:
-    found = [(each.rule, each.verdicts, each.flow) for each in findings(case) if each.rule not in case.also]
+    found = [
+        (finding.rule, finding.verdicts, finding.flow) for finding in findings(case) if finding.rule not in case.also
+    ]
     assert found == [(case.rule, Verdicts.of(case.letters), case.flow)]
 
 
@@ -89,7 +91,7 @@ NAMES = {
 @pytest.mark.parametrize(("name", "expected"), NAMES.items(), ids=NAMES)
 def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[str]) -> None:
     (finding,) = findings(next(case for case in CASES if case.name == name))
-    assert list(finding.symbols) == [f"acp_bindings.v1.{each}" for each in expected]
+    assert list(finding.symbols) == [f"acp_bindings.v1.{name}" for name in expected]
 
 
 @pytest.mark.slow
@@ -97,7 +99,7 @@ def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"
 )
 def test_a_side_refuses_a_value_exactly_if_the_verdict_is_breaking(case: Case, answers: Answers) -> None:
-    verdicts = reduce(Verdicts.joined, (each.verdicts for each in findings(case)))
+    verdicts = reduce(Verdicts.joined, (finding.verdicts for finding in findings(case)))
     key = prefix(case)
     assert answers[key, "old", "old"]
     assert answers[key, "new", "new"]
@@ -119,4 +121,4 @@ def test_the_message_of_a_breaking_finding_is_refused_by_one_side_alone(case: Ca
 
 def test_a_schema_compared_with_itself_has_no_findings() -> None:
     same = [(case, side(case.definitions("new"))) for case in CASES]
-    assert [prefix(case) for case, each in same if compare(each, each).findings] == []
+    assert [prefix(case) for case, same_side in same if compare(same_side, same_side).findings] == []

@@ -86,7 +86,7 @@ def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generat
     proxy = request("proxy/initialize", "InitializeProxy", *payloads, "proxy")
     agent = generate({**DEFINITIONS, **proxy}).RemoteAgent
     annotated = [
-        inspect.signature(each).parameters["request"].annotation for each in typing.get_overloads(agent.request)
+        inspect.signature(overload).parameters["request"].annotation for overload in typing.get_overloads(agent.request)
     ]
     assert annotated[:3] == ["InitializeProxyRequest", "InitializeRequest", "NewRequest"]
 
@@ -94,7 +94,7 @@ def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generat
 def test_a_request_that_is_a_union_has_an_overload_for_each_member(generate: Generate) -> None:
     package = generate(DEFINITIONS)  # other tests clear the overloads of the shared one
     overloads = typing.get_overloads(package.RemoteAgent.session_set_config_option)
-    assert [{*inspect.signature(each).parameters} for each in overloads] == [
+    assert [{*inspect.signature(overload).parameters} for overload in overloads] == [
         {"self", "session_id", "type", "value"},
         {"self", "session_id", "type"},
     ]
@@ -117,10 +117,10 @@ def test_notify_takes_extension_methods_also_where_the_schema_has_no_notificatio
         async def notify(self, method: Any, params: Any) -> None:
             self.sent.append((method.wire, params))
 
-    definitions = {name: each for name, each in DEFINITIONS.items() if not name.endswith("Notification")}
-    for each in (definitions, DEFINITIONS):
+    definitions = {name: definition for name, definition in DEFINITIONS.items() if not name.endswith("Notification")}
+    for value in (definitions, DEFINITIONS):
         channel = ExtensionRecorder()
-        agent = generate(each).RemoteAgent(channel)
+        agent = generate(value).RemoteAgent(channel)
         asyncio.run(agent.notify(ExtNotification("_acme/log", Model), Model()))
         assert channel.sent == [("_acme/log", Model())]
 

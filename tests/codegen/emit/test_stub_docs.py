@@ -26,9 +26,9 @@ def described(definitions: Schema) -> Schema:
     """Return a schema whose message describes `session/new`, as upstream's messages do."""
     schema = acp_schema(definitions)
     (member,) = [
-        each
-        for each in schema["$defs"]["ClientRequest"]["properties"]["params"]["anyOf"]
-        if each["title"] == "NewRequest"
+        member
+        for member in schema["$defs"]["ClientRequest"]["properties"]["params"]["anyOf"]
+        if member["title"] == "NewRequest"
     ]
     member["description"] = DESCRIPTION
     return schema

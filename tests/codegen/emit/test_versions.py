@@ -20,14 +20,22 @@ from codegen.pinned.profiles import Profile
 )
 def test_each_combination_of_versions_is_an_overload(profiles: list[str], overloads: list[list[str]]) -> None:
     module = ast.parse(
-        emit_package([Profile(each, file="", sha256="", source="", version="") for each in profiles])["versions.py"]
+        emit_package([Profile(profile, file="", sha256="", source="", version="") for profile in profiles])[
+            "versions.py"
+        ]
     )
     for name in ("spawn_agent", "connect"):
-        functions = [each for each in module.body if isinstance(each, ast.FunctionDef) and each.name == name]
-        assert all(each.decorator_list for each in functions[:-1])
+        functions = [
+            statement for statement in module.body if isinstance(statement, ast.FunctionDef) and statement.name == name
+        ]
+        assert all(function.decorator_list for function in functions[:-1])
         # In an overload, each profile is required.
         required = [
-            [arg.arg for arg, default in zip(each.args.kwonlyargs, each.args.kw_defaults, strict=True) if not default]
-            for each in functions[:-1]
+            [
+                arg.arg
+                for arg, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+                if not default
+            ]
+            for function in functions[:-1]
         ]
         assert required == overloads

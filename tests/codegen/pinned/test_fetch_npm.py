@@ -148,7 +148,7 @@ def test_npm_has_the_pinned_release(tmp_path: Path) -> None:
     if not source.startswith("npm:"):
         pytest.skip(f"the schema is pinned from {source}")
     assert main(["fetch", source, "--schema", str(target)]) == 0
-    assert tree(target) == {name: each for name, each in tree(SCHEMA).items() if name != "README.md"}
+    assert tree(target) == {name: content for name, content in tree(SCHEMA).items() if name != "README.md"}
 
 
 @pytest.mark.test_all

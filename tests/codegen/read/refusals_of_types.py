@@ -16,7 +16,7 @@ def at_a(schema: Any, words: str, below: str = "", required: bool = False) -> Ca
 
 NOWHERE, KIND = "Expected a reference", "/$defs/Kind"
 ON_ERROR, ON_NULL, SKIP = (
-    f"x-deserialize-{each}" for each in ("default-on-error", "default-on-null", "skip-invalid-items")
+    f"x-deserialize-{end}" for end in ("default-on-error", "default-on-null", "skip-invalid-items")
 )
 NOTE = "/$defs/Text/properties/note"
 TYPES: dict[str, Case] = {

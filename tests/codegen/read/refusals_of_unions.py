@@ -65,7 +65,7 @@ UNIONS: dict[str, Case] = {
     ),
 }
 NAMES: dict[str, Case] = {
-    **{f"the key {each}": key(each) for each in ("foo_bar", "$", "a-b", "2d", "a/b~")},
+    **{f"the key {path}": key(path) for path in ("foo_bar", "$", "a-b", "2d", "a/b~")},
     "a definition in lower case": (changed(text=model()), "/$defs/text", "name of a class"),
     "a definition called None": (changed(**{"None": model()}), "/$defs/None", "name of a class"),
 }

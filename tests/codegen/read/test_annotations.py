@@ -18,7 +18,7 @@ from tests.support.diff.cases import around
 from tests.support.diff.sides import side
 
 TEXT = "a: Annotated[str | None, NotNull]"
-SCALARS = [{"type": each} for each in ("null", "boolean", "number", "string")]
+SCALARS = [{"type": name} for name in ("null", "boolean", "number", "string")]
 MAP = {"type": "object", "additionalProperties": STRING}
 # Each with the annotation and the words in the docstring of its property.
 ACCEPTED: dict[str, tuple[Any, str, str]] = {
@@ -110,7 +110,7 @@ def test_annotations_are_accepted_wherever_a_description_is(place: str) -> None:
 def test_a_method_is_deprecated_if_the_message_says_so_or_its_params() -> None:
     schema = acp_schema(around("request", {**model(), "deprecated": True}))
     schema["$defs"]["AgentNotification"]["properties"]["params"]["anyOf"][0]["deprecated"] = True
-    assert [(each.wire, each.deprecated) for each in read_schema(schema, "v1").methods] == [
+    assert [(method.wire, method.deprecated) for method in read_schema(schema, "v1").methods] == [
         ("session/new", True),
         ("session/update", True),
     ]

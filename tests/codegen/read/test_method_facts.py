@@ -70,7 +70,7 @@ OWN = FACTS.partition("[v1.agent]")[2].partition("\n\n")[0].replace('"cwd"', '"f
 def add_unstable(folder: Path, schema: Schema) -> None:
     files = (FILE, PLACES_OF["v1_unstable"][0])
     write_schema(folder / "schema", schema, files[1])
-    hashes = {each: {"sha256": sha256((folder / "schema" / each).read_bytes())} for each in files}
+    hashes = {file: {"sha256": sha256((folder / "schema" / file).read_bytes())} for file in files}
     pin(folder / "schema", files=hashes)
 
 

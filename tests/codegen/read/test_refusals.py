@@ -125,7 +125,7 @@ def _names_in_use() -> list[str]:
     found = [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
     imports = [(path, node) for path, node in found if isinstance(node, ast.ImportFrom)]
     others = [node for path, node in imports if not node.level or "models" not in (node.module, path.parent.name)]
-    names = {each.name for node in others for each in node.names}
+    names = {name.name for node in others for name in node.names}
     return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "ABSENT")
 
 

@@ -59,7 +59,7 @@ def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
 
 def test_no_page_has_two_headings_with_the_same_anchor() -> None:
     twice = {
-        name: [each for each, count in Counter(map(github_slugify, headings(text))).items() if count > 1]
+        name: [slug for slug, count in Counter(map(github_slugify, headings(text))).items() if count > 1]
         for name, text in pages().items()
     }
     assert {name: found for name, found in twice.items() if found} == {}
@@ -72,7 +72,7 @@ def test_the_tag_property_of_a_union_is_named_as_on_the_wire() -> None:
 
 
 def _models() -> set[str]:
-    return {name for name, each in schema().definitions.items() if type(each).__name__ == "Model"}
+    return {name for name, definition in schema().definitions.items() if type(definition).__name__ == "Model"}
 
 
 def test_the_command_writes_the_pages_and_removes_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,8 @@ def test_every_type_of_another_profile_has_a_valid_example(profile: str) -> None
     raw = json.loads((ROOT / "schema" / PLACES_OF[profile][0]).read_text("utf-8"))
     schema, validity = read_schema(raw, profile[:2]), Validity(raw)
     examples = Examples(schema, read_choices())
-    public = [each for name, each in schema.definitions.items() if name not in schema.envelopes]
-    values = {each.name: (each.pointer, to_json(examples.of(each.name))) for each in public}
+    public = [definition for name, definition in schema.definitions.items() if name not in schema.envelopes]
+    values = {definition.name: (definition.pointer, to_json(examples.of(definition.name))) for definition in public}
     assert values
     assert {
         name: value for name, (pointer, value) in values.items() if not validity.holds(resolve(raw, pointer), value)

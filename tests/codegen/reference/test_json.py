@@ -24,11 +24,11 @@ def validity() -> Validity:
 
 
 def test_the_messages_of_a_method_are_valid(validity: Validity) -> None:
-    messages = [each for each in blocks("json") if each.heading == "Messages"]
+    messages = [block for block in blocks("json") if block.heading == "Messages"]
     pages = {f"{method.constant.lower()}.md": method for method in schema().methods}
-    assert {each.page for each in messages} == set(pages)
+    assert {message.page for message in messages} == set(pages)
     for page, method in pages.items():
-        _check_messages(method, [json.loads(each.text) for each in messages if each.page == page], validity)
+        _check_messages(method, [json.loads(message.text) for message in messages if message.page == page], validity)
 
 
 def _check_messages(method: Method, found: list[Any], validity: Validity) -> None:
@@ -43,7 +43,7 @@ def _check_messages(method: Method, found: list[Any], validity: Validity) -> Non
 
 
 def test_the_example_of_a_type_is_valid(validity: Validity) -> None:
-    types = {each.heading: each.text for each in blocks("json") if each.heading != "Messages"}
+    types = {block.heading: block.text for block in blocks("json") if block.heading != "Messages"}
     assert len(types) > 100
     for name, text in types.items():
         _check(name, json.loads(text), validity)

@@ -52,7 +52,7 @@ def _fields(profile: str, name: str) -> set[str]:
 def _section(profile: str, title: str) -> str:
     """Return a section of a page; empty if the page doesn't have it."""
     sections = re.split(r"^## ", pages()[f"profile_{profile}.md"], flags=re.MULTILINE)
-    return next((each for each in sections if each.startswith(f"{title}\n")), "")
+    return next((section for section in sections if section.startswith(f"{title}\n")), "")
 
 
 def _listed(profile: str, title: str) -> set[str]:

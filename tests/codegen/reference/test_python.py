@@ -29,7 +29,7 @@ def python() -> list[Block]:
 
 @cache
 def messages() -> list[Block]:
-    return [each for each in blocks("json") if each.heading == "Messages"]
+    return [block for block in blocks("json") if block.heading == "Messages"]
 
 
 def test_a_paragraph_about_a_value_belongs_to_it() -> None:
@@ -53,7 +53,9 @@ async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.C
         for method, role, call in _calls():
             returned = await call(proxies[role])
             request, *responses = [json.loads(block.text) for block in _of(method, messages())]
-            assert [json.loads(returned.model_dump_json()) for _ in responses] == [each["result"] for each in responses]
+            assert [json.loads(returned.model_dump_json()) for _ in responses] == [
+                response["result"] for response in responses
+            ]
             assert _without_id(request) in map(_without_id, frames), method.wire
             _check_capability(method, proxies)
     notifications = [role for method in schema().methods if not method.result for role in method.handled_by]
@@ -91,7 +93,7 @@ def _handler(name: str) -> type[Any]:
 
 
 def _of(method: Method, found: list[Block]) -> list[Block]:
-    return [each for each in found if each.page == f"{method.constant.lower()}.md"]
+    return [message for message in found if message.page == f"{method.constant.lower()}.md"]
 
 
 def _names(block: Block) -> dict[str, Any]:

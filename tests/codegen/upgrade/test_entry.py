@@ -24,7 +24,9 @@ def holds_kind(name: str, **more: Schema) -> Schema:
 
 def side(**profiles: Schema) -> Side:
     raw = {name: acp_schema(around("request", model()) | definitions) for name, definitions in profiles.items()}
-    return Side("", "", {name: Snapshot("", each, read_schema(each, name[:2])) for name, each in raw.items()})
+    return Side(
+        "", "", {name: Snapshot("", definition, read_schema(definition, name[:2])) for name, definition in raw.items()}
+    )
 
 
 def method(wire: str, name: str) -> Schema:
@@ -44,7 +46,7 @@ def lines(old: Side, new: Side) -> list[str]:
     """Return the points of the entry, each on one line."""
     text = write_entry(compare(old, new), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
     assert max(map(len, text.splitlines())) <= 120
-    return [" ".join(each.split()) for each in text.split("\n  - ")[1:]]
+    return [" ".join(word.split()) for word in text.split("\n  - ")[1:]]
 
 
 def test_it_names_both_releases() -> None:

@@ -76,11 +76,11 @@ def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
     """Where a capability is proposed, with the exceptions that the schema doesn't tell."""
     other: set[str] = set()
     total = 0
-    for each in load(ROOT / "schema", pinned=True):
-        facts = each.profile.facts
-        bare = read_schema(each.schema, None)
+    for pinned in load(ROOT / "schema", pinned=True):
+        facts = pinned.profile.facts
+        bare = read_schema(pinned.schema, None)
         resolver = Resolver(bare, facts, find_shared_properties(facts))
-        for method, decided in zip(bare.methods, read_schema(each.schema, facts).methods, strict=True):
+        for method, decided in zip(bare.methods, read_schema(pinned.schema, facts).methods, strict=True):
             found = resolver.resolve(method, [])
             total += found.capability is not None
             if found.capability not in (decided.capability, None):

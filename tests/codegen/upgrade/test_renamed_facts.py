@@ -104,7 +104,7 @@ def test_a_fact_is_corrected_in_a_commit_of_its_own_before_the_upgrade(
     upgraded(repository, repository.package("1.1.0", stable, v1_unstable=changed), "--report", str(tmp_path))
     assert repository.copy.run("check").code == 0
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    found = {(each["rule"], each["profile"]) for each in report["findings"]}
+    found = {(finding["rule"], finding["profile"]) for finding in report["findings"]}
     for rule in ("method-paths-changed", "method-capability-changed"):
         assert {profile for name, profile in found if name.startswith(rule)} == profiles
 

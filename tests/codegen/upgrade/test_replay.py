@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.test_all, pytest.mark.stress, pytest.mark.slow]
 FIRST = "2.0.0"
 PINS = json.loads((SCHEMA / "PINNED.json").read_text("utf-8"))
 # `make test` skips the releases in between, and the check of user code.
-ALL = [each for each in RELEASES[RELEASES.index(FIRST) :] if each != PINS["version"]]
+ALL = [release for release in RELEASES[RELEASES.index(FIRST) :] if release != PINS["version"]]
 BEFORE = ALL if STRESS else ALL[:1]
 ORDER = list(dict.fromkeys([*RELEASES, PINS["version"]]))
 FACTS = ("methods.toml", "renames.toml")
@@ -44,14 +44,14 @@ def source(version: str) -> str:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository that has the first release pinned, and in which `upgrade` works. npm knows the releases."""
-    folders = {f"{PACKAGE}@{each}": str(unpacked(each)) for each in (*BEFORE, PINS["version"])}
+    folders = {f"{PACKAGE}@{version}": str(unpacked(version)) for version in (*BEFORE, PINS["version"])}
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/npm").write_text(NPM.format(python=sys.executable, folders=folders), "utf-8")
     (tmp_path / "bin/npm").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     folder = tmp_path / "repository"
     shutil.copytree(SCHEMA, folder / "schema")
-    for name in ("CHANGELOG.md", "pyproject.toml", *(f"codegen/{each}" for each in FACTS)):
+    for name in ("CHANGELOG.md", "pyproject.toml", *(f"codegen/{fact}" for fact in FACTS)):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     assert main(["fetch", source(FIRST), "--schema", str(folder / "schema")]) == 0

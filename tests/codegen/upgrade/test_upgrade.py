@@ -103,7 +103,7 @@ def test_each_finding_that_is_not_safe_is_left_to_read(repository: Repository) -
 
 
 def test_an_error_code_without_an_exception_is_left_to_add(repository: Repository, tmp_path: Path) -> None:
-    codes = [{"type": "integer", "format": "int32", "const": each} for each in (-32602, -32097)]
+    codes = [{"type": "integer", "format": "int32", "const": code} for code in (-32602, -32097)]
     other = {"title": "Other", "type": "integer", "format": "int32"}
     out = repository.upgrade("1.1.0", changed(ErrorCode={"anyOf": [*codes, other]}), "--report", str(tmp_path))
     assert re.search(r"class for each .* runtime/acp_runtime/errors.py, .*\n   -32097 \(v1\)\n\d", out)
@@ -121,9 +121,9 @@ def test_another_release_of_the_same_schema_changes_only_its_name(repository: Re
     released(repository, "0.1.0")
     out = repository.upgrade("1.0.1", BASE, "--report", str(tmp_path / "report"))
     assert out.startswith("The schemas of folder:@acp/sdk@1.0.1 are those of folder:@acp/sdk@1.0.0.")
-    changes = [each for each in repository.git("diff", "--unified=0").splitlines() if re.match(r"[-+][^-+]", each)]
+    changes = [line for line in repository.git("diff", "--unified=0").splitlines() if re.match(r"[-+][^-+]", line)]
     assert len(changes) == 8
-    assert all("1.0." in each for each in changes)
+    assert all("1.0." in change for change in changes)
     assert repository.git("diff", "--name-only").splitlines() == [
         "generated/acp_bindings/v1/__init__.py",
         "schema/PINNED.json",
@@ -174,7 +174,7 @@ def test_after_a_kill_another_run_completes_it(repository: Repository, left: lis
     assert tree(repository.root) != complete
     again = repository.run(repository.packages / "2.0.0")
     assert (again.code, again.err) == (0, "")
-    assert tree(repository.root).items() >= {each for each in complete.items() if not each[0].startswith(".git/")}
+    assert tree(repository.root).items() >= {file for file in complete.items() if not file[0].startswith(".git/")}
     assert out.splitlines()[-6:] == again.out.splitlines()[-6:]
 
 

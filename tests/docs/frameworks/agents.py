@@ -49,7 +49,8 @@ def test_tools_run_and_what_changes_a_file_is_permitted_first(run: Run) -> None:
         assert [read.kind, missing.kind, write.kind] == ["read", "read", "edit"]
         assert [read.status, missing.status, write.status] == ["completed", "failed", "completed"]
         assert [place.path for place in write.locations or []] == [str(talk.folder / "copy.txt")]
-        (asked,) = talk.editor.asked
+        (request,) = talk.editor.asked
+        asked = request.tool_call
         assert asked.tool_call_id == write.tool_call_id
         (diff,) = asked.content or []
         assert diff.type == "diff"
@@ -124,7 +125,7 @@ def test_a_deep_agent_plans_and_edits_with_permission(tmp_path: Path, monkeypatc
         assert (talk.folder / "copy.txt").read_text("utf-8") == "one\n"
         assert [entry.content for entry in talk.session.state.plan] == ["copy the notes"]
         assert talk.statuses == ["completed", "completed", "failed"]
-        assert talk.editor.asked[0].locations[0].path == str(talk.folder / "copy.txt")  # type: ignore[index]
+        assert talk.editor.asked[0].tool_call.locations[0].path == str(talk.folder / "copy.txt")  # type: ignore[index]
 
     answers = [("write_todos", {"todos": todos})], [write], [edit], "All done."
     DEEP_AGENT.run(scenario, *answers, folder=tmp_path, monkeypatch=monkeypatch)

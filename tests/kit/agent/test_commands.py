@@ -69,7 +69,7 @@ async def test_advertised_commands_say_whether_they_take_input(commands: Command
     async with conversation() as talk:
         await talk.prompt(act)
         (update,) = talk.updates
-        assert [(each.name, each.description) for each in update.available_commands] == [
+        assert [(command.name, command.description) for command in update.available_commands] == [
             ("compact", "Shortens the conversation"),
             ("help", "Lists the commands"),
         ]

@@ -147,7 +147,7 @@ async def test_an_error_of_the_block_is_the_reason_and_leaves_it(
             with pytest.raises(RemoteError):
                 await talk.prompt(act)
             assert statuses(talk.updates) == ["in_progress", "failed"]
-            *shown, why = [each.content.text for each in talk.updates[-1].content]
+            *shown, why = [part.content.text for part in talk.updates[-1].content]
             assert shown == output
             assert why.startswith(reason)
             assert "rawOutput" not in talk.updates[-1].model_dump()

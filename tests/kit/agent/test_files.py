@@ -207,7 +207,7 @@ async def test_the_path_of_a_folder_is_refused(tmp_path: Path) -> None:
 
     async with conversation(cwd=tmp_path) as talk:
         await talk.prompt(act)
-    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("notes.txt", "old")]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("notes.txt", "old")]
 
 
 async def test_each_direction_is_the_clients_only_if_it_serves_that_one(tmp_path: Path) -> None:

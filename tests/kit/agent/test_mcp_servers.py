@@ -207,7 +207,7 @@ async def test_a_server_is_reached_by_http_with_its_headers() -> None:
         server = McpServerHttp.model_validate({"type": "http", "name": "a", "url": url, "headers": headers})
         await servers.connect([server])
         assert said(await servers["a"].call_tool("echo", {"text": "x"})) == "x"
-    assert {each.get("authorization") for each in received} == {"Bearer x"}
+    assert {headers.get("authorization") for headers in received} == {"Bearer x"}
 
 
 def test_the_package_is_not_loaded_until_a_client_passes_a_server() -> None:

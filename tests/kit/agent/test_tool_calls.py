@@ -13,7 +13,7 @@ from tests.support.kit.turns import updates_of
 
 
 def texts(update: Any) -> list[str]:
-    return [each.content.text for each in update.content]
+    return [part.content.text for part in update.content]
 
 
 async def test_a_tool_call_is_shown_with_all_that_is_known_and_ends_completed() -> None:

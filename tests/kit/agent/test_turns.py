@@ -44,7 +44,7 @@ async def test_chunks_are_one_message_until_something_else_is_sent() -> None:
 
     a, b, plan, c, d, e = await updates_of(act)
     assert a.message_id == b.message_id
-    assert len({each.message_id for each in (a, c, d, e)}) == 4
+    assert len({message.message_id for message in (a, c, d, e)}) == 4
     assert len(plan.entries) == 2
 
 
@@ -211,4 +211,4 @@ async def test_an_agent_can_use_ids_of_its_own() -> None:
     first, second, third, fourth, *calls = await updates_of(act)
     assert (first.message_id, third.message_id, fourth.message_id) == ("1", "1", "")
     assert second.message_id not in (None, "", "1")
-    assert [each.tool_call_id for each in calls] == ["", ""]
+    assert [call.tool_call_id for call in calls] == ["", ""]

@@ -75,8 +75,8 @@ async def test_a_request_has_what_the_session_knows_of_its_tool_call(case: str) 
         return "yes"
 
     async with connect(ScriptedAgent(), Viewer) as session:
-        for each in known:
-            session.state.apply(v1.SessionUpdateToolCall.model_validate({"sessionUpdate": "tool_call", **each}))
+        for value in known:
+            session.state.apply(v1.SessionUpdateToolCall.model_validate({"sessionUpdate": "tool_call", **value}))
         client: Any = session.agent.handler
         client.permissions = PermissionPolicy(allow(kinds={"delete"}), ask=user)
         options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]

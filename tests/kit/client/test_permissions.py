@@ -207,7 +207,7 @@ async def test_a_tool_call_that_nothing_decides_about_is_logged_once_for_each_ki
     for kind in ("read", "edit", "delete", "read", "execute"):
         await _answer(policy, _request(kind=kind, title=f"{kind}\x1b[2J"))
     why = "no rule of the PermissionPolicy matches it, and it has no `ask`"
-    assert [each.message for each in caplog.records] == [
+    assert [record.message for record in caplog.records] == [
         rf"Rejected {kind}\x1b[2J (kind {kind}): {why}" for kind in ("read", "execute")
     ]
 
@@ -216,7 +216,7 @@ async def test_questions_about_one_tool_come_one_after_the_other() -> None:
     user = _User("reject_once", "allow_always", "reject_once")
     policy = PermissionPolicy(ask=user)
     requests = [_request(name="n", title=str(number)) for number in range(4)]
-    answers = await asyncio.gather(*(_answer(policy, each) for each in requests))
+    answers = await asyncio.gather(*(_answer(policy, request) for request in requests))
     assert answers == ["reject_once", "allow_always", "allow_once", "allow_once"]
     assert user.asked == ["0", "1"]
 

@@ -24,7 +24,7 @@ from tests.support.scale import count
     updates=st.lists(UPDATES, max_size=25), profile=st.sampled_from(list(PROFILES.values())), every=st.integers(1, 5)
 )
 def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Any], profile: Any, every: int) -> None:
-    parsed = [parse(each, profile) for each in updates]
+    parsed = [parse(update, profile) for update in updates]
     state, taken = SessionState(), []
     for number, update in enumerate(parsed):
         state.apply(update)
@@ -59,7 +59,7 @@ def test_a_message_that_was_ended_is_not_continued() -> None:
     state = state_of([text_chunk("first turn")])
     state.end_message()
     state.apply(text_chunk("second turn"))
-    assert [each.text for each in state.messages] == ["first turn", "second turn"]
+    assert [message.text for message in state.messages] == ["first turn", "second turn"]
 
 
 def test_an_unknown_update_changes_nothing() -> None:
@@ -70,7 +70,7 @@ def test_an_unknown_update_changes_nothing() -> None:
 
 
 def test_a_snapshot_shares_what_did_not_change() -> None:
-    updates = [v1.SessionUpdateToolCall(tool_call_id=str(each), title="t") for each in range(600)]
+    updates = [v1.SessionUpdateToolCall(tool_call_id=str(number), title="t") for number in range(600)]
     state = state_of(updates)
     before = state.snapshot()
     state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id="300", status="completed"))
@@ -90,7 +90,7 @@ def test_tool_calls_of_a_snapshot_can_be_read_while_the_session_goes_on() -> Non
 
 
 def test_a_tool_call_is_read_without_a_copy_of_the_others() -> None:
-    state = state_of([v1.SessionUpdateToolCall(tool_call_id=str(each), title="t") for each in range(5000)])
+    state = state_of([v1.SessionUpdateToolCall(tool_call_id=str(number), title="t") for number in range(5000)])
     state.apply(v1.SessionUpdateToolCallUpdate(tool_call_id="1"))  # now its class has been built
     tracemalloc.start()
     for number in range(10):
@@ -112,7 +112,7 @@ def test_modes_and_options_come_from_the_response_that_opened_the_session() -> N
 
 
 def test_applying_and_reading_take_the_same_calls_however_long_the_session_is() -> None:
-    long = state_of(text_chunk(str(each), "agent_thought", message_id=str(each)) for each in range(3000))
+    long = state_of(text_chunk(str(number), "agent_thought", message_id=str(number)) for number in range(3000))
     short = SessionState()
     for state in (long, short):
         state.apply(v1.SessionUpdateToolCall(tool_call_id="1", title="t"))

@@ -108,7 +108,7 @@ async def test_an_agent_and_a_client_use_all_pieces(
             prompt: Any = content.prompt_for(session.agent, [content.text("hi")])
             assert await session.ask(prompt) == "aijTruename='Ada'accept"
             (call,) = session.state.tool_calls.values()
-            assert (call.status, [each.type for each in call.content or []]) == ("completed", ["content", "diff"])
+            assert (call.status, [part.type for part in call.content or []]) == ("completed", ["content", "diff"])
             assert [entry.content for entry in session.state.plan] == ["b"]
             await session.set_config_option("mode", "b")
             assert [option.current_value for option in session.state.config_options] == ["b"]

@@ -46,13 +46,15 @@ def parameters() -> Iterator[str]:
             elif issubclass(item, Exception) or getattr(item, "_is_protocol", False):
                 continue  # only the kit makes them, or others implement them
             else:
-                members = {f"{name}.{each}": getattr(item, each) for each in dir(item) if each[0] != "_"}
+                members = {
+                    f"{name}.{attribute}": getattr(item, attribute) for attribute in dir(item) if attribute[0] != "_"
+                }
                 members[name] = item.__init__
             for path, member in members.items():
                 if inspect.isfunction(member) or inspect.ismethod(member):
-                    for each in inspect.signature(member).parameters.values():
-                        if SEQUENCE.search(str(each.annotation)):
-                            yield f"{path} {each.name}"
+                    for parameter in inspect.signature(member).parameters.values():
+                        if SEQUENCE.search(str(parameter.annotation)):
+                            yield f"{path} {parameter.name}"
 
 
 def agent_uses() -> dict[str, Callable[[Turn], Any]]:

@@ -86,7 +86,7 @@ async def test_an_append_that_fails_does_not_fail_those_that_wait_with_it(databa
             store.append("s", text_chunk("d")),
             return_exceptions=True,
         )
-        assert [type(each).__name__ for each in results] == [
+        assert [type(result).__name__ for result in results] == [
             "NoneType",
             "UnknownSession",
             "PydanticSerializationError",

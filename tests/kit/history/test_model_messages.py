@@ -132,7 +132,7 @@ def test_every_tool_call_has_a_result(fields: Any, expected: str) -> None:
 def test_a_tool_call_that_did_not_succeed_is_an_error_for_anthropic() -> None:
     updates = [*user("go"), call("1", "failed"), call("2", "in_progress"), call("3")]
     results = [message["content"][0] for message in to_anthropic(updates)[2::2]]
-    assert [each.get("is_error", False) for each in results] == [True, True, False]
+    assert [result.get("is_error", False) for result in results] == [True, True, False]
 
 
 def test_images_go_where_the_endpoint_takes_them() -> None:
@@ -189,8 +189,8 @@ def test_ids_and_names_that_endpoints_refuse_are_changed() -> None:
         call("ok", raw_input=[1]),
     ]
     calls = [message["tool_calls"][0] for message in to_openai(updates)[::2]]
-    assert [each["id"] for each in calls] == ["call-1", "call-2", "call-3", "ok"]
-    assert [each["function"]["name"] for each in calls] == ["files_read", "x" * 64, "execute", "other"]
+    assert [call["id"] for call in calls] == ["call-1", "call-2", "call-3", "ok"]
+    assert [call["function"]["name"] for call in calls] == ["files_read", "x" * 64, "execute", "other"]
     assert calls[-1]["function"]["arguments"] == '{"input": [1]}'
     check_openai(to_openai(updates))
 
@@ -217,7 +217,7 @@ def test_the_messages_of_any_history_fulfil_the_rules_of_the_endpoints(profile: 
     @settings(max_examples=count(60, 2000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(st.lists(UPDATES, max_size=12), st.booleans())
     def check(updates: list[Any], images: bool) -> None:
-        history = asyncio.run(history_of([parse(each, profile) for each in updates]))
+        history = asyncio.run(history_of([parse(update, profile) for update in updates]))
         messages = to_openai(history, images=images)
         check_openai(messages)
         validate(params, messages)

@@ -75,8 +75,8 @@ async def test_a_tool_call_that_was_never_finished_is_sent_as_failed() -> None:
     for _ in statuses:
         await client.take()
     await replaying
-    assert [each.status for each in client.taken] == ["failed", "failed", "failed", "completed"]
-    assert [each.status async for each in store.read("s")] == [None, "pending", "in_progress", "completed"]
+    assert [update.status for update in client.taken] == ["failed", "failed", "failed", "completed"]
+    assert [update.status async for update in store.read("s")] == [None, "pending", "in_progress", "completed"]
 
 
 @pytest.mark.parametrize(("status", "sent"), [("in_progress", "failed"), ("completed", "completed")])
@@ -85,7 +85,7 @@ async def test_a_compaction_that_was_never_finished_is_sent_as_failed(status: st
     await store.create("s", cwd="/")
     await store.append("s", v1.SessionUpdateCompactionUpdate(compaction_id="c", status=status))
     await asyncio.gather(replay(store, "s", client), client.take())
-    assert [each.status for each in client.taken] == [sent]
+    assert [update.status for update in client.taken] == [sent]
 
 
 class Recording(v1.Agent):
@@ -137,8 +137,8 @@ async def test_a_client_that_loads_a_session_sees_what_the_first_one_saw(tmp_pat
     async with connected() as agent, open_session(agent, cwd="/a") as first:
         assert await first.ask("Read it.") == "Let me look.Done."
     async with connected() as agent:
-        assert [each.session_id for each in (await agent.session_list(cwd="/a")).sessions] == [first.id]
+        assert [session.session_id for session in (await agent.session_list(cwd="/a")).sessions] == [first.id]
         async with open_session(agent, cwd="/a", load=first.id) as second:
-            assert [each.text for each in second.state.messages] == ["Read it.", "Let me look.", "Done."]
+            assert [message.text for message in second.state.messages] == ["Read it.", "Let me look.", "Done."]
             # The client doesn't know the id of its own message.
             assert shown(second.state)["timeline"][1:] == shown(first.state)["timeline"][1:]

@@ -57,7 +57,7 @@ async def test_tables_that_another_process_creates_meanwhile_are_used(
     monkeypatch.setattr(METADATA, "create_all", create_late)
     for _ in range(2):  # whatever it creates, the next one can use
         async with SqlHistory(url) as store:
-            assert [each.session_id for each in (await store.list()).sessions] == ["s"]
+            assert [session.session_id for session in (await store.list()).sessions] == ["s"]
 
 
 async def test_connections_that_the_server_has_closed_are_replaced(url: str) -> None:
@@ -85,17 +85,17 @@ async def test_nothing_is_appended_twice_if_the_connection_is_lost_after_a_commi
         event.listen(store._engine.sync_engine, "commit", lose_the_second)
         appends = [store.append("s", text_chunk(f"{number}.")) for number in range(5)]
         results = await asyncio.gather(*appends, return_exceptions=True)
-        assert [isinstance(each, HistoryError) for each in results] == [False, True, False, False, False]
+        assert [isinstance(result, HistoryError) for result in results] == [False, True, False, False, False]
         assert await read(store) == [text_chunk("0.1.2.3.4.")]
 
 
 async def test_the_id_of_a_tool_call_may_be_longer_than_an_index_allows(url: str) -> None:
     ids = [f"{number}".join(map(str, range(10_000))) for number in range(2)]
     async with opened(url, "s") as store:
-        for each in ids:
-            await store.append("s", v1.SessionUpdateToolCall(tool_call_id=each, title="t"))
-        for each in ids:
-            await store.append("s", v1.SessionUpdateToolCallUpdate(tool_call_id=each, status="completed"))
+        for id_ in ids:
+            await store.append("s", v1.SessionUpdateToolCall(tool_call_id=id_, title="t"))
+        for id_ in ids:
+            await store.append("s", v1.SessionUpdateToolCallUpdate(tool_call_id=id_, status="completed"))
         assert await read(store) == [
-            v1.SessionUpdateToolCall(tool_call_id=each, title="t", status="completed") for each in ids
+            v1.SessionUpdateToolCall(tool_call_id=id_, title="t", status="completed") for id_ in ids
         ]

@@ -105,8 +105,8 @@ async def test_a_file_is_created_with_its_folder_for_its_owner_only(tmp_path: Pa
     async with SqlHistory(str(path)) as store:
         await store.create("s", cwd="/")
         if sys.platform != "win32":
-            assert {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {0o600}
-    assert [each.name for each in path.parent.iterdir()] == ["history.db"]
+            assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+    assert [file.name for file in path.parent.iterdir()] == ["history.db"]
 
 
 async def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_closed_history_is_opened_again_in_another_event_loop(tmp_path: Path) 
 
     async def use(number: int) -> int:
         async with store:
-            await asyncio.gather(*(store.create(f"{number} {each}", cwd="/") for each in range(3)))
+            await asyncio.gather(*(store.create(f"{number} {index}", cwd="/") for index in range(3)))
             return len((await store.list()).sessions)
 
     assert [asyncio.run(use(number)) for number in range(2)] == [3, 6]
@@ -205,7 +205,7 @@ async def test_updates_that_the_profile_does_not_know_are_left_out(database: str
     async with SqlHistory(database, profile=v1_unstable) as store:
         await store.create("s", cwd="/")
         await store.append("s", text_chunk("a"), plan, text_chunk("b"))  # type: ignore[arg-type]
-        assert [type(each) for each in await read(store)] == [
+        assert [type(update) for update in await read(store)] == [
             v1_unstable.SessionUpdateAgentMessageChunk,
             v1_unstable.SessionUpdatePlanRemoved,
             v1_unstable.SessionUpdateAgentMessageChunk,
@@ -246,7 +246,11 @@ async def test_a_long_message_is_not_read_again_for_each_chunk(database: str) ->
             lambda _connection, _cursor, statement, *_: executed.append(statement),
         )
         await store.append("s", text_chunk("b"))
-        assert not [each for each in executed if "acp_history_entries" in each and not each.startswith("INSERT")]
+        assert not [
+            statement
+            for statement in executed
+            if "acp_history_entries" in statement and not statement.startswith("INSERT")
+        ]
         assert kept(await read(store)) == kept([text_chunk("a" * 1000 + "b")])
 
 
@@ -259,15 +263,15 @@ async def test_what_is_read_while_another_process_appends_has_no_gaps(database: 
         async def write() -> None:
             nonlocal appended
             for start in range(0, len(said), 20):  # a message is longer than what is read at a time
-                chunks = (text_chunk(each, message_id=str(start // 100)) for each in said[start : start + 20])
+                chunks = (text_chunk(text, message_id=str(start // 100)) for text in said[start : start + 20])
                 await writer.append("s", *chunks)
                 appended = start + 20
 
         writing = asyncio.create_task(write())
         while not writing.done():
             before = "".join(said[:appended])
-            found = "".join(each.content.text for each in await read(reader))
+            found = "".join(update.content.text for update in await read(reader))
             assert found.startswith(before)
             assert "".join(said).startswith(found)
         await writing
-        assert "".join(each.content.text for each in await read(reader)) == "".join(said)
+        assert "".join(update.content.text for update in await read(reader)) == "".join(said)

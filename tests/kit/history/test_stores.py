@@ -35,7 +35,7 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
     )
     @given(st.lists(st.lists(UPDATES, min_size=1, max_size=5), max_size=8))
     def check(batches: list[list[Any]]) -> None:
-        runner.run(append_and_read(f"s{next(numbers)}", [[parse(each) for each in batch] for batch in batches]))
+        runner.run(append_and_read(f"s{next(numbers)}", [[parse(item) for item in batch] for batch in batches]))
 
     async def append_and_read(session_id: str, batches: list[list[Any]]) -> None:
         await store.create(session_id, cwd="/")
@@ -124,11 +124,11 @@ async def test_sessions_are_listed_in_parts_the_last_changed_first(where: str) -
         listed, cursor = [], None
         for _ in range(3):
             part = await store.list(cursor=cursor, limit=3)
-            listed += [each.session_id for each in part.sessions]
+            listed += [session.session_id for session in part.sessions]
             cursor = part.next_cursor
         assert (listed, cursor) == (["3", "6", "5", "4", "2", "1", "0"], None)
         even = await store.list(cwd="/even", limit=4)
-        assert [each.session_id for each in even.sessions] == ["6", "4", "2", "0"]
+        assert [session.session_id for session in even.sessions] == ["6", "4", "2", "0"]
         assert even.next_cursor is None
         assert even.sessions[0].additional_directories == ["/b"]
 

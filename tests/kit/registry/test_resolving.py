@@ -183,9 +183,12 @@ def test_a_package_that_uvx_would_take_for_something_else_is_refused(package: An
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *[("cmd", each) for each in ("run", "sh", "python", "-c", "/bin/sh", 1)],
-        *[("args", each) for each in ("--acp", ["a\x00b"], ["a\nb"], ["\x1b[2J"], [1], {"a": 1})],
-        *[("env", each) for each in ({"A=B": ""}, {"": ""}, {"1A": ""}, {"A\x00": ""}, {"A": "\x00"}, {"A": 1}, ["A"])],
+        *[("cmd", value) for value in ("run", "sh", "python", "-c", "/bin/sh", 1)],
+        *[("args", value) for value in ("--acp", ["a\x00b"], ["a\nb"], ["\x1b[2J"], [1], {"a": 1})],
+        *[
+            ("env", value)
+            for value in ({"A=B": ""}, {"": ""}, {"1A": ""}, {"A\x00": ""}, {"A": "\x00"}, {"A": 1}, ["A"])
+        ],
     ],
 )
 def test_an_unusable_command_argument_or_variable_is_refused(kind: str, field: str, value: Any) -> None:
@@ -309,9 +312,9 @@ def test_an_archive_is_found_for_this_platform(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"archive": each} for each in ("http://example.com/a", "file:///a", "https://", "https://a b", "-o", 1)),
-        *({"cmd": each} for each in ("", "/bin/sh", "../a", "a/../../b", "..\\a", "C:\\a", "C:a", "\\a", "a\x00", 1)),
-        *({"sha256": each} for each in ("", "0" * 63, "g" * 64, 1)),
+        *({"archive": value} for value in ("http://example.com/a", "file:///a", "https://", "https://a b", "-o", 1)),
+        *({"cmd": value} for value in ("", "/bin/sh", "../a", "a/../../b", "..\\a", "C:\\a", "C:a", "\\a", "a\x00", 1)),
+        *({"sha256": value} for value in ("", "0" * 63, "g" * 64, 1)),
     ],
 )
 def test_an_archive_that_is_not_safe_is_refused(wrong: dict[str, Any]) -> None:

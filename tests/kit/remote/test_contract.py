@@ -112,7 +112,7 @@ async def test_messages_of_a_session_that_the_client_uses_are_in_order() -> None
         await used(agent, peer, "a", "b")
         await peer.send(*(update("ab"[number % 2], str(number)) for number in range(200)))
         await done.wait()
-    assert handled == {each: [str(number) for number in range(first, 200, 2)] for first, each in enumerate("ab")}
+    assert handled == {letter: [str(number) for number in range(first, 200, 2)] for first, letter in enumerate("ab")}
 
 
 async def test_handlers_may_call_the_peer_while_messages_wait() -> None:

@@ -10,9 +10,9 @@ from acp_bindings import v1, v2_draft
 from acp_kit.remote import agent_app, open_transport
 from acp_runtime import InvalidParams, RemoteError, UnsupportedProtocolVersion
 from acp_runtime.transports import Transport
-from tests.support.kit.http_agent import ScriptedClient
 from tests.support.kit.remote_agents import EchoAgent
 from tests.support.kit.remote_servers import serving
+from tests.support.runtime.peer import PlainClient
 
 UPDATES = 300
 
@@ -29,7 +29,7 @@ class Agent(EchoAgent):
 
     async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         call = v1.ToolCallUpdate(tool_call_id="call-1", title="Delete everything")
-        options = [v1.PermissionOption(option_id="allow", name="Yes", kind="allow_once")]
+        options = [v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
         answer = await self.client.session_request_permission(session_id="s1", tool_call=call, options=options)
         assert isinstance(answer.outcome, v1.RequestPermissionOutcomeSelected)
         await self.say("s1", answer.outcome.option_id)
@@ -38,7 +38,7 @@ class Agent(EchoAgent):
         return await super().session_prompt(request)
 
 
-class Client(ScriptedClient):
+class Client(PlainClient):
     def __init__(self, agent: v1.RemoteAgent) -> None:
         super().__init__(agent)
         self.texts: list[str] = []
@@ -65,7 +65,7 @@ async def test_a_session(scheme: str) -> None:
             await agent.initialize(protocol_version=1)
             await agent.session_new(cwd="/", mcp_servers=[])
             response = await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="go")])
-            assert (client.texts, response.stop_reason) == (["allow", "go"], "end_turn")
+            assert (client.texts, response.stop_reason) == (["yes", "go"], "end_turn")
 
             client.received.clear()
             prompt = [v1.ContentBlockText(text="wait")]
@@ -97,7 +97,7 @@ async def test_a_client_of_version_1_learns_that_an_agent_has_only_version_2(sch
 
     async with serving(agent_app(serve)) as site:
         transport = await open_transport(f"{scheme}://127.0.0.1:{site.port}/acp")
-        async with v1.connect(ScriptedClient, transport) as agent:
+        async with v1.connect(PlainClient, transport) as agent:
             with pytest.raises(UnsupportedProtocolVersion) as refused:
                 await agent.initialize(protocol_version=1)
         assert (refused.value.code, refused.value.data) == (-32022, {"requested": 1, "supported": [2]})

@@ -21,7 +21,7 @@ def acting(**keywords: Any) -> SyncAgent:
 
 
 def option(request: v1.RequestPermissionRequest, kind: str) -> str:
-    return next(each.option_id for each in request.options if each.kind == kind)
+    return next(option.option_id for option in request.options if option.kind == kind)
 
 
 def allow_once(request: v1.RequestPermissionRequest) -> str:
@@ -83,12 +83,12 @@ def test_each_session_asks_in_its_own_thread() -> None:
 
     with acting(ask=ask) as agent:
         sessions = [agent.open_session(), agent.open_session()]
-        threads = [threading.Thread(target=each.ask, args=["ask"], name=each.id) for each in sessions]
+        threads = [threading.Thread(target=session.ask, args=["ask"], name=session.id) for session in sessions]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert asked == {each.id: each.id for each in sessions}
+    assert asked == {session.id: session.id for session in sessions}
 
 
 def test_ctrl_c_in_a_question_ends_the_wait_and_cancels_the_turn() -> None:

@@ -73,7 +73,7 @@ def test_calls_are_joined_with_their_answers_and_updates_are_merged() -> None:
 
 def test_updates_that_set_values_are_one_row_in_each_turn() -> None:
     entries = [[{"content": "a", "priority": "low", "status": status}] for status in ("pending", "completed")]
-    plans = [update("plan", entries=each) for each in entries]
+    plans = [update("plan", entries=entry) for entry in entries]
     rows = analysed(*turn(plans[0], say("a"), plans[1]), *turn(plans[1], id=2))
     found = [brief(row) for row in rows if row.kind == "state"]
     assert found == [("state", "plan", "1 of 1 completed", "", [2, 4]), ("state", "plan", "1 of 1 completed", "", [7])]

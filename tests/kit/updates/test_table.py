@@ -11,8 +11,8 @@ from acp_kit.updates.table import PERMISSION, TABLE, SetsValues
 
 def test_each_kind_of_update_has_a_line() -> None:
     classes: list[Any] = [getattr(v1, name) for name in dir(v1) if name.startswith("SessionUpdate")]
-    fields = [each.model_fields for each in classes if hasattr(each, "model_fields")]
-    tags = {get_args(each["session_update"].annotation)[0] for each in fields if "session_update" in each}
+    fields = [cls.model_fields for cls in classes if hasattr(cls, "model_fields")]
+    tags = {get_args(field["session_update"].annotation)[0] for field in fields if "session_update" in field}
     missing, unknown = tags - {*TABLE}, {*TABLE} - {*tags, PERMISSION}
     assert not missing, f"Say in TABLE of acp_kit/_updates.py what these kinds of update do: {missing}"
     assert not unknown, f"Remove these kinds of update, which the schema doesn't have, from TABLE: {unknown}"

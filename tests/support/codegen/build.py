@@ -75,9 +75,13 @@ def acp_schema(definitions: Schema) -> Schema:
             payloads.setdefault(sender + kind, []).append(name)
             senders.add(sender)
     protocol = [
-        name for name, each in definitions.items() if isinstance(each, dict) and each.get("x-side") == "protocol"
+        name
+        for name, definition in definitions.items()
+        if isinstance(definition, dict) and definition.get("x-side") == "protocol"
     ]
-    envelopes = {name: each for sender in sorted(senders) for name, each in _envelopes(sender, payloads).items()}
+    envelopes = {
+        name: envelope for sender in sorted(senders) for name, envelope in _envelopes(sender, payloads).items()
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Agent Client Protocol",
@@ -108,7 +112,7 @@ _SHARED: Schema = {
 
 def _envelopes(sender: str, payloads: dict[str, list[str]]) -> Schema:
     requests, responses, notifications = (
-        payloads.get(sender + each, []) for each in ("Request", "Response", "Notification")
+        payloads.get(sender + kind, []) for kind in ("Request", "Response", "Notification")
     )
     result = model(["id", "result"], id=wraps("RequestId"), result=_one_of(responses))
     error = model(["id", "error"], id=wraps("RequestId"), error=wraps("Error"))
@@ -124,7 +128,7 @@ def _one_of(names: list[str]) -> Schema:
 
 
 def _message(sender: str) -> Schema:
-    parts = [{"title": each, **wraps(sender + each)} for each in ("Request", "Response", "Notification")]
+    parts = [{"title": kind, **wraps(sender + kind)} for kind in ("Request", "Response", "Notification")]
     return {"title": sender, **model(["jsonrpc"], jsonrpc=_VERSION), "anyOf": parts}
 
 

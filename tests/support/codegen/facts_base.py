@@ -42,7 +42,7 @@ NEW = model(
 SCHEMA: Schema = acp_schema(
     {
         "Capabilities": model(close={"type": "boolean"}),
-        "Reason": {"oneOf": [{"type": "string", "const": each} for each in ("end_turn", "cancelled")]},
+        "Reason": {"oneOf": [{"type": "string", "const": word} for word in ("end_turn", "cancelled")]},
         "Http": model(url=STRING),
         "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
         **initialize(

@@ -101,13 +101,13 @@ TEXTS = (*_MARKUP, *_PYTHON)
 
 def values(secret: Path, half: int = 0) -> tuple[str, ...]:
     """Return every second hostile text. `secret` is a file to include."""
-    return tuple(each.replace("FILE", str(secret)) for each in TEXTS)[half::2]
+    return tuple(text.replace("FILE", str(secret)) for text in TEXTS)[half::2]
 
 
 def texts(secret: Path) -> Iterator[str]:
     """Yield hostile texts without end: alone, behind others, in a paragraph of their own, and twice."""
     shapes = ("{0}", "Fine. {0}", "Fine.\n\n{0}", "{0}\n\n{0}")
-    return cycle([shape.format(each.replace("FILE", str(secret))) for each in TEXTS for shape in shapes])
+    return cycle([shape.format(text.replace("FILE", str(secret))) for text in TEXTS for shape in shapes])
 
 
 def with_hostile_texts(schema: Schema, secret: Path) -> Schema:
@@ -129,10 +129,10 @@ def _describe(schema: Any, supply: Iterator[str]) -> None:
     if "const" in schema and "title" in schema:
         schema["title"] = next(supply)
     for keyword in ("anyOf", "oneOf"):
-        for each in schema.get(keyword, ()):
-            _describe(each, supply)
-    for each in schema.get("properties", {}).values():
-        _describe(each, supply)
+        for member in schema.get(keyword, ()):
+            _describe(member, supply)
+    for part in schema.get("properties", {}).values():
+        _describe(part, supply)
     for keyword in ("items", "additionalProperties"):
         _describe(schema.get(keyword), supply)
 
@@ -140,17 +140,17 @@ def _describe(schema: Any, supply: Iterator[str]) -> None:
 def hostile_definitions(secret: Path, half: int = 0) -> Schema:
     """Return definitions with hostile values: constants, enums, tags, defaults, patterns. The halves have others."""
     found, supply = values(secret, half), texts(secret)
-    constants = [{"type": "string", "const": each, "title": next(supply)} for each in found]
-    tags = [f"m{number} {each[:60]}" for number, each in enumerate(found)]
-    members = [model(["type"], type={"type": "string", "const": each}) for each in tags]
+    constants = [{"type": "string", "const": text, "title": next(supply)} for text in found]
+    tags = [f"m{number} {text[:60]}" for number, text in enumerate(found)]
+    members = [model(["type"], type={"type": "string", "const": tag}) for tag in tags]
     named = list(zip(ascii_lowercase, found, strict=False))
     properties = {
         "closed": ref("HostileEnum"),
         "open": ref("HostileOpenEnum"),
         "union": ref("HostileUnion"),
         "literal": {"type": "string", "enum": list(found)},
-        **{f"text{name}": {**STRING, "default": each} for name, each in named},
-        **{f"like{name}": {**STRING, "pattern": re.escape(each)} for name, each in named},
+        **{f"text{name}": {**STRING, "default": value} for name, value in named},
+        **{f"like{name}": {**STRING, "pattern": re.escape(value)} for name, value in named},
     }
     return {
         "HostileEnum": {"type": "string", "enum": list(found)},

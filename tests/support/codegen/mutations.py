@@ -215,10 +215,10 @@ def _places(node: Any, path: Path, place: str) -> Iterator[tuple[Path, str]]:
         return
     yield path, place
     for keyword, name in (("properties", "property"), ("$defs", "definition")):
-        for key, each in node.get(keyword, {}).items():
-            yield from _places(each, (*path, keyword, key), "message property" if path[:1] == ("anyOf",) else name)
+        for key, member in node.get(keyword, {}).items():
+            yield from _places(member, (*path, keyword, key), "message property" if path[:1] == ("anyOf",) else name)
     for keyword in (*_VARIANTS, "allOf"):
-        for index, each in enumerate(node.get(keyword, [])):
+        for index, member in enumerate(node.get(keyword, [])):
             is_root = path[:1] != ("$defs",)
             kind = (
                 "message"
@@ -227,7 +227,7 @@ def _places(node: Any, path: Path, place: str) -> Iterator[tuple[Path, str]]:
                 if keyword == "allOf"
                 else f"{place} member".replace(" member" * 2, " member")
             )
-            yield from _places(each, (*path, keyword, index), kind)
+            yield from _places(member, (*path, keyword, index), kind)
     for keyword in ("items", "not", "additionalProperties"):
         yield from _places(node.get(keyword), (*path, keyword), keyword)
 

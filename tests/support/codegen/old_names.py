@@ -31,7 +31,7 @@ DEFINITIONS: Schema = {
     "UpdateNotification": part_of("session/update", "client", model(["block"], block=ref("Block"), size=ref("Size"))),
     "Words": model(["words"], words=STRING),
     "Block": {"anyOf": [tagged("type", "text", "Words"), other("type", "text")]},
-    "Size": {"oneOf": [{"type": "string", "const": each} for each in ("small", "large")]},
+    "Size": {"oneOf": [{"type": "string", "const": word} for word in ("small", "large")]},
 }
 _V1 = ("v1",)
 RENAMES = (

@@ -40,7 +40,7 @@ assert_type(OldBlockText(words="hi"), BlockText)
 other: Alias = v1.OldBlockOther(type="new")  # W
 assert isinstance(other, v1.BlockOther)
 assert not isinstance(other, OldBlockText)
-assert not [each for module in (v1, v1.models) for each in dir(module) if each.startswith("Old")]
+assert not [name for module in (v1, v1.models) for name in dir(module) if name.startswith("Old")]
 assert not [name for name in import_module("acp_bindings.v1").__all__ if name.startswith("Old")]
 assert pickle.loads(b"cacp_bindings.v1.models\nOldBlockText\n.") is BlockText  # W
 assert b"Old" not in pickle.dumps(OldBlockText(words="hi"))

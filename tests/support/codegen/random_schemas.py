@@ -100,7 +100,7 @@ def changed_schema(seed: int) -> RandomSchema:
 
 @cache
 def _pinned() -> list[tuple[Profile, Schema, list[Path]]]:
-    return [(each.profile, each.schema, [*_paths(each.schema)][1:]) for each in load(SCHEMA, pinned=True)]
+    return [(pinned.profile, pinned.schema, [*_paths(pinned.schema)][1:]) for pinned in load(SCHEMA, pinned=True)]
 
 
 def _paths(node: Any, path: Path = ()) -> Iterator[Path]:

@@ -64,4 +64,4 @@ def _find(schema: Schema, pointer: str) -> Any:
 
 def _definitions() -> Schema:
     made_by_acp_schema = re.compile(r"(Agent|Client)(Request|Response|Notification)|RequestId|Error|ExtRequest")
-    return {name: each for name, each in BASE["$defs"].items() if not made_by_acp_schema.fullmatch(name)}
+    return {name: definition for name, definition in BASE["$defs"].items() if not made_by_acp_schema.fullmatch(name)}

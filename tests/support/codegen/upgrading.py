@@ -70,7 +70,7 @@ class Repository:
         `others` are the schemas of other profiles than `v1`, by profile.
         """
         shutil.rmtree(self.packages / version, ignore_errors=True)
-        schemas = {PLACES_OF[profile][0]: each for profile, each in {"v1": schema, **others}.items()}
+        schemas = {PLACES_OF[profile][0]: content for profile, content in {"v1": schema, **others}.items()}
         return package(self.packages / version, schemas, version=version)
 
     def run(self, source: object, *options: str) -> Ran:
@@ -105,7 +105,7 @@ class Repository:
 
     @property
     def version(self) -> str:
-        (line,) = [each for each in self.text("pyproject.toml").splitlines() if each.startswith("version = ")]
+        (line,) = [line for line in self.text("pyproject.toml").splitlines() if line.startswith("version = ")]
         return line.split('"')[1]
 
 

@@ -140,4 +140,4 @@ def prefixed(definitions: Any, start: str) -> Any:
             key: value.replace("#/$defs/", f"#/$defs/{start}") if key == "$ref" else prefixed(value, start)
             for key, value in kept.items()
         }
-    return [prefixed(each, start) for each in definitions] if isinstance(definitions, list) else definitions
+    return [prefixed(definition, start) for definition in definitions] if isinstance(definitions, list) else definitions

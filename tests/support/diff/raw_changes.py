@@ -31,7 +31,11 @@ def changes(old: Any, new: Any, before: str = "", after: str = "", *, names: boo
     """Yield every change between two documents, at the deepest place. `names`: the keys are names, not keywords."""
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _objects(old, new, before, after, names)
-    elif isinstance(old, list) and isinstance(new, list) and all(isinstance(each, dict) for each in (*old, *new)):
+    elif (
+        isinstance(old, list)
+        and isinstance(new, list)
+        and all(isinstance(definition, dict) for definition in (*old, *new))
+    ):
         yield from _members(old, new, before, after)
     elif old != new and not (isinstance(old, list) and isinstance(new, list) and _same(old, new)):
         yield Change(before, after)
@@ -87,9 +91,9 @@ def _by_identity(members: list[Any]) -> dict[str, int]:
 def _identity(member: Any) -> str:
     """Return a text that identifies a member of a union."""
     constants = [
-        f"{key}={each['const']}" for key, each in sorted(member.get("properties", {}).items()) if "const" in each
+        f"{key}={schema['const']}" for key, schema in sorted(member.get("properties", {}).items()) if "const" in schema
     ]
-    refs = [each["$ref"] for each in (member, *member.get("allOf", ())) if "$ref" in each]
+    refs = [part["$ref"] for part in (member, *member.get("allOf", ())) if "$ref" in part]
     own = [str(member[key]) for key in ("title", "const") if key in member]
     return " ".join(own[:1] or constants[:1] or refs or [str(member.get("type"))])
 
@@ -111,7 +115,7 @@ def covers(finding: Finding, following: Places, change: Change) -> bool:
     return any(
         place and (pointer == place or pointer.startswith(f"{place}/"))
         for pointer, others in ((change.old, following.old), (change.new, following.new))
-        for place in (*(each.old for each in finding.places), *(each.new for each in finding.places), *others)
+        for place in (*(place.old for place in finding.places), *(place.new for place in finding.places), *others)
     )
 
 
@@ -122,7 +126,12 @@ def _follows(finding: Finding, snapshot: Snapshot) -> Iterator[str]:
         yield from (place for target, place in _references(raw, "") if target in (renamed.old, renamed.new))
     if finding.rule.startswith("method-"):
         wires = (finding.place, renamed.old if renamed else "")
-        names = {name for each in snapshot.schema.methods if each.wire in wires for name in (each.params, each.result)}
+        names = {
+            name
+            for method in snapshot.schema.methods
+            if method.wire in wires
+            for name in (method.params, method.result)
+        }
         yield from (f"/$defs/{name}" for name in names)
         yield from (place.removesuffix("/allOf/0") for target, place in _references(raw, "") if target in names)
     if finding.rule.startswith("union-"):

@@ -28,12 +28,13 @@ def failing(predicted: int, unpredicted: int, message: str = 'Module has no attr
     """Return the large report with this many failures for each breaking finding, and unpredicted ones."""
     findings = tuple(
         replace(
-            each, failures=_failures(each.fingerprint, predicted, message) if each.worst is Verdict.BREAKING else ()
+            finding,
+            failures=_failures(finding.fingerprint, predicted, message) if finding.worst is Verdict.BREAKING else (),
         )
-        for each in large().findings
+        for finding in large().findings
     )
     others = _failures("unpredicted", unpredicted, message)
-    count = sum(len(each.failures) for each in findings) + len(others)
+    count = sum(len(finding.failures) for finding in findings) + len(others)
     return replace(large(), findings=findings, user_code=UserCode("user/code", 7, count, others))
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import ClientSession, UpdateHandlers, Workspace, open_session
+from acp_kit.client import ClientSession, open_session
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.anthropic_server import AnthropicServer
-from tests.support.kit.file_clients import UnspecificFileHandlers
+from tests.support.kit.editors import Editor
 from tests.support.kit.model_server import ModelServer, model_server
 
 PAGES = [*sorted((DOCS / "guides" / "frameworks").glob("*.md")), DOCS / "guides" / "backends.md"]
@@ -25,23 +25,6 @@ def programs() -> dict[str, str]:
     """Return the files of all pages by their names."""
     found = [block for page in PAGES for block in blocks(page) if block.language == "python"]
     return {block.file_name: block.text for block in found if block.file_name}
-
-
-class Editor(UpdateHandlers, UnspecificFileHandlers, v1.Client):
-    """Serves the files of a folder, and answers permission requests with the next of `choices`; None closes them."""
-
-    def __init__(self, agent: v1.RemoteAgent, folder: Path) -> None:
-        self.agent = agent
-        self.workspace = Workspace(folder)
-        self.asked: list[v1.ToolCallUpdate] = []
-        self.choices: list[str | None] = []
-
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        self.asked.append(request.tool_call)
-        choice = self.choices.pop(0)
-        if choice is None:
-            return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
-        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id=choice))
 
 
 @dataclass(frozen=True)
@@ -121,9 +104,9 @@ class Program:
 def texts(value: Any) -> list[str]:
     """Return all texts in a request, in their order."""
     if isinstance(value, dict):
-        return [text for key, each in value.items() if key not in {"role", "type"} for text in texts(each)]
+        return [text for key, item in value.items() if key not in {"role", "type"} for text in texts(item)]
     if isinstance(value, list):
-        return [text for each in value for text in texts(each)]
+        return [text for item in value for text in texts(item)]
     return [value] if isinstance(value, str) else []
 
 

@@ -71,15 +71,15 @@ async def new_session(client: Driver) -> None:
 
 
 async def updates(client: Driver) -> None:
-    turn = await client.prompt(*(says(str(each), _meta={"n": each}) for each in range(200)))
+    turn = await client.prompt(*(says(str(number), _meta={"n": number}) for number in range(200)))
     assert turn["stopReason"] == "end_turn", "another stop reason"
-    assert await client.said(200) == [str(each) for each in range(200)], "updates missing or in another order"
+    assert await client.said(200) == [str(number) for number in range(200)], "updates missing or in another order"
     assert client.updates()[3]["_meta"] == {"n": 3}, "another _meta"
 
 
 async def order_of_prompt(client: Driver) -> None:
-    await client.prompt(*(says(str(each)) for each in range(20)))
-    assert client.texts() == [str(each) for each in range(20)], "updates missing or in another order"
+    await client.prompt(*(says(str(number)) for number in range(20)))
+    assert client.texts() == [str(number) for number in range(20)], "updates missing or in another order"
 
 
 async def content(client: Driver) -> None:
@@ -157,12 +157,14 @@ async def files(client: Driver) -> None:
 
 
 async def terminal(client: Driver) -> None:
-    methods = [f"terminal/{each}" for each in ("create", "output", "kill", "wait_for_exit", "release")]
+    methods = [f"terminal/{action}" for action in ("create", "output", "kill", "wait_for_exit", "release")]
     create, *others = methods
-    await client.prompt(calls(create, **SCRIPT["terminal"]), *(calls(each, terminalId="$terminal") for each in others))
-    assert await client.results() == [RESPONSES[each] for each in methods], "other answers"
+    await client.prompt(
+        calls(create, **SCRIPT["terminal"]), *(calls(other, terminalId="$terminal") for other in others)
+    )
+    assert await client.results() == [RESPONSES[method] for method in methods], "other answers"
     created = (create, {"sessionId": "new", **SCRIPT["terminal"]})
-    used = [(each, {"sessionId": "new", "terminalId": "t-1"}) for each in others]
+    used = [(other, {"sessionId": "new", "terminalId": "t-1"}) for other in others]
     assert client.requests() == [created, *used], "other requests"
 
 
@@ -214,14 +216,16 @@ async def list_sessions(client: Driver) -> None:
     first = await client.call("session/list", {})
     rest = await client.call("session/list", {"cursor": first["nextCursor"]})
     listed = [*first["sessions"], *rest["sessions"]]
-    assert [each for each in listed if each["sessionId"] != "oldest"] == SCRIPT["sessions"][:2], "other sessions"
+    assert [session for session in listed if session["sessionId"] != "oldest"] == SCRIPT["sessions"][:2], (
+        "other sessions"
+    )
     assert rest.get("nextCursor") is None, "another cursor"
 
 
 async def delete(client: Driver) -> None:
     await client.call("session/delete", {"sessionId": "oldest"})
     listed = await client.call("session/list", {"cursor": "more"})
-    assert [each["sessionId"] for each in listed["sessions"]] == ["older"], "the session is listed"
+    assert [session["sessionId"] for session in listed["sessions"]] == ["older"], "the session is listed"
 
 
 async def set_mode(client: Driver) -> None:
@@ -233,9 +237,9 @@ async def set_mode(client: Driver) -> None:
 async def set_option(client: Driver) -> None:
     method, verbose = "session/set_config_option", {"sessionId": "new", "configId": "verbose"}
     model = await client.call(method, {"sessionId": "new", "configId": "model", "value": "large"})
-    assert [each["currentValue"] for each in model["configOptions"]] == ["large", False], "other values"
+    assert [option["currentValue"] for option in model["configOptions"]] == ["large", False], "other values"
     both = await client.call(method, {**verbose, "type": "boolean", "value": True})
-    assert [each["currentValue"] for each in both["configOptions"]] == ["large", True], "other values"
+    assert [option["currentValue"] for option in both["configOptions"]] == ["large", True], "other values"
     error = await fails(client.call(method, {**verbose, "value": "yes"}), -32602)
     assert error["data"] == {"configId": "verbose"}, "other data"
 
@@ -298,33 +302,25 @@ async def fails(call: Awaitable[Any], *codes: int | None) -> Any:
     raise AssertionError("no error")
 
 
-ORDER_OF_PROMPT = "`session/prompt`: all updates before the answer"
-ORDER_OF_LOAD = "`session/load`: all updates before the answer"
-LOAD, LOAD_OF_MISSING = "`session/load`", "`session/load` of a missing session"
-LOAD_AND_PROMPT = "`session/load`, then a prompt with permission"
-RESUME, CLOSE, DELETE = "`session/resume`, then a prompt", "`session/close`", "`session/delete`"
-LARGE_MESSAGE = "2 MiB in a prompt and in an update"
-UNKNOWN_TO_AGENT, UNKNOWN_TO_CLIENT = "unknown fields of a prompt", "unknown fields of an update"
-CANCEL_CALL = "a call that the client cancels"
 Case = Callable[[Driver], Awaitable[None]]
 CASES: dict[str, Case] = {
     "`initialize`": initialize,
     "`session/new`": new_session,
     "`session/prompt` with 200 updates": updates,
-    ORDER_OF_PROMPT: order_of_prompt,
+    "`session/prompt`: all updates before the answer": order_of_prompt,
     "a prompt with images, links and files": content,
-    LARGE_MESSAGE: large_message,
+    "2 MiB in a prompt and in an update": large_message,
     "permission": permission,
     "`session/cancel`": cancel,
     "`session/cancel` during a permission": cancel_permission,
     "files of the client": files,
     "terminals of the client": terminal,
-    LOAD: load,
-    ORDER_OF_LOAD: order_of_load,
-    LOAD_AND_PROMPT: prompt_after_load,
-    LOAD_OF_MISSING: load_of_missing,
-    RESUME: resume,
-    CLOSE: close,
+    "`session/load`": load,
+    "`session/load`: all updates before the answer": order_of_load,
+    "`session/load`, then a prompt with permission": prompt_after_load,
+    "`session/load` of a missing session": load_of_missing,
+    "`session/resume`, then a prompt": resume,
+    "`session/close`": close,
     "`session/list`": list_sessions,
     "`session/set_mode` with its update": set_mode,
     "an error of the agent": error_of_agent,
@@ -336,12 +332,12 @@ CASES: dict[str, Case] = {
 ON_STDIO: dict[str, Case] = {
     "`authenticate` before `session/new`": authenticate,
     "a permission dialog that the user closes": closed_permission,
-    CANCEL_CALL: cancel_call,
+    "a call that the client cancels": cancel_call,
     "`session/set_config_option`": set_option,
-    DELETE: delete,
+    "`session/delete`": delete,
     "a form that the user fills in": form,
-    UNKNOWN_TO_AGENT: unknown_to_agent,
-    UNKNOWN_TO_CLIENT: unknown_to_client,
+    "unknown fields of a prompt": unknown_to_agent,
+    "unknown fields of an update": unknown_to_client,
     "invalid params": invalid_params,
     "exceptions of both sides": exceptions,
 }

@@ -173,7 +173,9 @@ class Driver:
 
     def texts(self) -> list[str]:
         """Return the texts of the agent's messages."""
-        return [each["content"]["text"] for each in self.updates() if each["sessionUpdate"] == "agent_message_chunk"]
+        return [
+            update["content"]["text"] for update in self.updates() if update["sessionUpdate"] == "agent_message_chunk"
+        ]
 
     async def end(self) -> None:
         """Close the connection, and wait until the agent has exited."""

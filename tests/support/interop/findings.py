@@ -1,25 +1,16 @@
-"""What works between the SDKs. `findings.json` has what `page.py` found."""
+"""What fails between the SDKs: `findings.json` has what was found last, `explanations.toml` why."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.interop.contract import CASES, ON_STDIO, ORDER_OF_LOAD, ORDER_OF_PROMPT, outcome
-from tests.support.interop.sdks import (
-    NEXT_PYTHON,
-    OURS,
-    PYTHON,
-    SDKS,
-    SDKS_OF_TWO_VERSIONS,
-    STDIO,
-    TRANSPORTS,
-    TYPESCRIPT,
-    agent,
-    in_session,
-)
+from tests.support.interop.contract import CASES, ON_STDIO, outcome
+from tests.support.interop.sdks import OURS, SDKS, SDKS_OF_TWO_VERSIONS, STDIO, TRANSPORTS, agent, in_session
 from tests.support.interop.versions import outcomes as outcomes_of_versions
 
 RECORDED = Path(__file__).with_name("findings.json")
@@ -30,16 +21,42 @@ _NO_ANSWER, _ANSWER = 5, 60  # seconds
 PAIRS_OF_TWO_VERSIONS = [pair for pair in PAIRS if {*pair[:2]} <= {*SDKS_OF_TWO_VERSIONS}]
 
 
-def is_promised(pair: Pair, case: str) -> bool:
-    """Whether a case has the same outcome each time. Some orders haven't over HTTP.
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why operations fail. The comment in `explanations.toml` says what the attributes mean."""
 
-    The server of the TypeScript SDK sends the updates of a load and its answer on two streams. The clients of the
-    Python SDK answer a call while the updates before it still wait for their handlers.
-    """
-    client, server, transport = pair
-    if transport == "HTTP" and client in (PYTHON, NEXT_PYTHON):
-        return case not in (ORDER_OF_PROMPT, ORDER_OF_LOAD)
-    return not (transport == "HTTP" and server == TYPESCRIPT and case == ORDER_OF_LOAD)
+    clients: Sequence[str] = SDKS
+    servers: Sequence[str] = SDKS
+    transports: Sequence[str] = tuple(TRANSPORTS)
+    operations: Sequence[str]
+    found: Sequence[str]
+    fault: str
+    fact: str
+
+    def explains(self, pair: Pair, operation: str, found: str) -> bool:
+        """Return whether this is why an operation fails with a pair."""
+        client, server, transport = pair
+        return (
+            client in self.clients
+            and server in self.servers
+            and transport in self.transports
+            and operation in self.operations
+            and found in self.found
+        )
+
+
+_UNSURE = "not promised"
+_ALL = [
+    Explanation(**table)
+    for table in tomllib.loads(Path(__file__).with_name("explanations.toml").read_text("utf-8"))["explanation"]
+]
+EXPLANATIONS = [explanation for explanation in _ALL if _UNSURE not in explanation.found]
+NOT_PROMISED = [explanation for explanation in _ALL if _UNSURE in explanation.found]
+
+
+def is_promised(pair: Pair, case: str) -> bool:
+    """Return whether a case has the same outcome each time. Some orders haven't over HTTP."""
+    return not any(explanation.explains(pair, case, _UNSURE) for explanation in NOT_PROMISED)
 
 
 def cases(pair: Pair) -> list[str]:
@@ -74,9 +91,9 @@ def recorded() -> dict[Pair, dict[str, str]]:
     """Return what fails, by pair and case. Everything else works."""
     records: list[dict[str, str]] = json.loads(RECORDED.read_text("utf-8"))
     failures: dict[Pair, dict[str, str]] = {}
-    for each in records:
-        pair = each["client"], each["server"], each["transport"]
-        failures.setdefault(pair, {})[each["operation"]] = each["found"]
+    for row in records:
+        pair = row["client"], row["server"], row["transport"]
+        failures.setdefault(pair, {})[row["operation"]] = row["found"]
     return failures
 
 

@@ -107,8 +107,8 @@ class Answers:
         return TypeAdapter(method.result_type).validate_python(scripted["result"])
 
 
-for each in CLIENT_REQUESTS.values():
-    Answers.add(each)
+for method in CLIENT_REQUESTS.values():
+    Answers.add(method)
 
 
 class Scripted(Answers, v1.Client):

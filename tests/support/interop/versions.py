@@ -65,11 +65,15 @@ _CLIENTS = {"1": _ONE, "2": _TWO, "1,2": _ONE | _TWO}
 
 def tried(client: str, transport: str) -> dict[str, tuple[str, str]]:
     """Return the operations of a client. Only ours offers both versions."""
-    found = {name: each for name, each in OPERATIONS.items() if client == OURS or each[0] != "1,2"}
+    found = {name: operation for name, operation in OPERATIONS.items() if client == OURS or operation[0] != "1,2"}
     if transport != STDIO:
         return found
     # A few, because each starts an agent, which takes seconds.
-    return {name: each for name, each in found.items() if each[1] == "1,2" and (client != OURS or each[0] == "1,2")}
+    return {
+        name: versions
+        for name, versions in found.items()
+        if versions[1] == "1,2" and (client != OURS or versions[0] == "1,2")
+    }
 
 
 async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:

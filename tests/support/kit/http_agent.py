@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime.transports import Transport
 
@@ -69,13 +68,13 @@ class HttpAgent:
 
     async def request(self, place: str, number: int = 1) -> Request:
         """Wait for a request."""
-        while len(found := [each for each in self.requests if each.place == place]) < number:
+        while len(found := [request for request in self.requests if request.place == place]) < number:
             self._received.clear()
             await self._received.wait()
         return found[number - 1]
 
     def places(self) -> list[str]:
-        return [each.place for each in self.requests]
+        return [request.place for request in self.requests]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -146,17 +145,6 @@ class Client:
         return json.loads(self._lines.pop(0)) if self._lines else None
 
 
-class ScriptedClient(v1.Client):
-    """A client that ignores updates."""
-
-    def __init__(self, agent: v1.RemoteAgent) -> None: ...
-
-    async def session_update(self, notification: v1.SessionNotification) -> None: ...
-
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id="allow"))
-
-
 @asynccontextmanager
 async def connected(agent: HttpAgent, **options: Any) -> AsyncGenerator[tuple[Client, Stream]]:
     """Open a transport, initialize, and yield the client with the stream of the connection."""
@@ -187,7 +175,7 @@ def result(id: int | str, **members: Any) -> dict[str, Any]:
 
 async def _read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
-    headers = {name.lower(): value.strip() for name, _, value in (each.partition(":") for each in head[1:] if each)}
+    headers = {name.lower(): value.strip() for name, _, value in (field.partition(":") for field in head[1:] if field)}
     method = head[0].split()[0]
     message, body = None, b""
     place = f"{method} {headers.get('acp-session-id', '')}".strip()

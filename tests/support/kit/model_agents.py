@@ -11,33 +11,16 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.client import ClientSession, TerminalHandlers, Terminals, UpdateHandlers, Workspace
-from tests.support.kit.file_clients import UnspecificFileHandlers
+from acp_kit.client import ClientSession, Terminals
+from tests.support.kit.editors import EditorWithTerminals
 from tests.support.kit.model_server import ModelServer
 from tests.support.paths import ROOT
 
 AGENT = ROOT / "examples" / "model_agent.py"
 
 
-class Editor(UpdateHandlers, UnspecificFileHandlers, TerminalHandlers, v1.Client):
-    """Serves files and terminals of a folder, and answers permission requests with the next of `choices`."""
-
-    def __init__(self, agent: v1.RemoteAgent, folder: Path, terminals: Terminals) -> None:
-        self.agent = agent
-        self.workspace = Workspace(folder)
-        self.terminals = terminals
-        self.asked: list[str] = []
-        self.shown: list[list[v1.ToolCallContent]] = []
-        self.choices: list[str] = []
-
-    async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
-        self.asked.append(str(request.tool_call.title))
-        self.shown.append(request.tool_call.content or [])
-        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeSelected(option_id=self.choices.pop(0)))
-
-
 @asynccontextmanager
-async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[v1.RemoteAgent, Editor]]:
+async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[v1.RemoteAgent, EditorWithTerminals]]:
     """The agent in this process, which imports the packages for it once, and only if it runs these tests."""
     from openai import AsyncOpenAI
 
@@ -54,7 +37,7 @@ async def running(model: ModelServer, folder: Path) -> AsyncIterator[tuple[v1.Re
             AsyncOpenAI() as endpoint,
             v1.connect_in_process(
                 lambda client: model_agent.ModelAgent(client, history, endpoint),
-                lambda agent: Editor(agent, folder, terminals),
+                lambda agent: EditorWithTerminals(agent, folder, terminals),
             ) as agent,
         ):
             yield agent, await initialized(agent)
@@ -67,7 +50,11 @@ async def in_its_own_process(model: ModelServer, folder: Path) -> AsyncIterator[
     async with (
         Terminals(folder) as terminals,
         v1.spawn_agent(
-            lambda agent: Editor(agent, folder, terminals), sys.executable, str(AGENT), cwd=str(ROOT), env=env
+            lambda agent: EditorWithTerminals(agent, folder, terminals),
+            sys.executable,
+            str(AGENT),
+            cwd=str(ROOT),
+            env=env,
         ) as agent,
     ):
         await initialized(agent)
@@ -83,8 +70,8 @@ def environment(model: ModelServer, folder: Path) -> dict[str, str]:
     }
 
 
-async def initialized(agent: v1.RemoteAgent) -> Editor:
-    editor: Editor = agent.handler  # type: ignore[assignment]
+async def initialized(agent: v1.RemoteAgent) -> EditorWithTerminals:
+    editor: EditorWithTerminals = agent.handler  # type: ignore[assignment]
     capabilities = v1.ClientCapabilities(fs=editor.workspace.capabilities(), terminal=True)
     await agent.initialize(protocol_version=1, client_capabilities=capabilities)
     return editor

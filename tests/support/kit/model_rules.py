@@ -95,8 +95,8 @@ def _check_anthropic_block(block: Any, role: str) -> None:
             assert NAME.fullmatch(name)
         case {"type": "tool_result", "content": [_, *_] as inner}:
             assert role == "user"
-            for each in inner:
-                _check_anthropic_block(each, "tool")
+            for part in inner:
+                _check_anthropic_block(part, "tool")
         case _:
             raise AssertionError(f"{role} has {block}")
 
@@ -110,8 +110,8 @@ def _exhaust(value: Any) -> None:
     if isinstance(value, dict):
         _exhaust(value.values())
     elif isinstance(value, Iterable) and not isinstance(value, str):
-        for each in value:
-            _exhaust(each)
+        for item in value:
+            _exhaust(item)
 
 
 def _check_text(text: str) -> None:

@@ -66,7 +66,7 @@ async def raw_websocket(serve: Callable[[RawWebSocket], Awaitable[None]]) -> Asy
         tasks.append(task)
         with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
-            pairs = (each.partition(":") for each in head[1:] if each)
+            pairs = (field.partition(":") for field in head[1:] if field)
             headers = {name.lower(): value.strip() for name, _, value in pairs}
             await serve(RawWebSocket(reader, writer, headers))
         writer.transport.abort()

@@ -188,7 +188,7 @@ async def serving(
 def kept() -> list[object]:
     """Return the transports and streams that `serving` has made and that are still in memory."""
     gc.collect()
-    return [each for each in gc.get_objects() if isinstance(each, _KEPT)]
+    return [object_ for object_ in gc.get_objects() if isinstance(object_, _KEPT)]
 
 
 class _Errors(logging.Handler):

@@ -31,7 +31,7 @@ def _fold(shown: Json, update: Json) -> None:
     if tag in ROLES:
         _fold_chunk(timeline, update)
     elif tag in ("tool_call", "tool_call_update"):
-        known = [each for each in timeline if each.get("toolCallId") == update["toolCallId"]]
+        known = [entry for entry in timeline if entry.get("toolCallId") == update["toolCallId"]]
         patch = {key: value for key, value in fields.items() if value is not None and (key, value) != ("title", "")}
         if not known or (tag == "tool_call" and known[-1].get("status") in ("completed", "failed")):
             timeline.append(fields if tag == "tool_call" else {"title": "", **patch})
@@ -64,7 +64,7 @@ def _fold_chunk(timeline: list[Json], update: Json) -> None:
 
 def _fold_compaction(timeline: list[Json], update: Json) -> None:
     fields = {key: value for key, value in update.items() if key != "sessionUpdate"}
-    known = [each for each in timeline if each.get("compactionId") == update["compactionId"]]
+    known = [entry for entry in timeline if entry.get("compactionId") == update["compactionId"]]
     if not known:
         known = [{"compactionId": update["compactionId"], "status": "in_progress"}]
         timeline.append(known[0])
@@ -92,4 +92,4 @@ def without_marks(shown: Any) -> Any:
     """Return what `fold` returned without its notes about blocks of text."""
     if isinstance(shown, dict):
         return {key: without_marks(value) for key, value in shown.items() if key != "plain"}
-    return [without_marks(each) for each in shown] if isinstance(shown, list) else shown
+    return [without_marks(entry) for entry in shown] if isinstance(shown, list) else shown

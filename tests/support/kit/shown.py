@@ -20,21 +20,21 @@ def state_of(updates: Iterable[Any]) -> SessionState:
 
 def shown(state: SessionState | Snapshot) -> Json:
     return {
-        "timeline": [_entry(each) for each in state.timeline],
-        "plan": [dump(each) for each in state.plan],
+        "timeline": [_entry(entry) for entry in state.timeline],
+        "plan": [dump(entry) for entry in state.plan],
         "mode": state.current_mode_id,
-        "options": [dump(each) for each in state.config_options],
-        "commands": [dump(each) for each in state.available_commands],
+        "options": [dump(option) for option in state.config_options],
+        "commands": [dump(command) for command in state.available_commands],
         "usage": state.usage and _without_tag(dump(state.usage)),
         "title": state.title,
         "updated_at": state.updated_at,
-        "notices": [_without_tag(dump(each)) for each in state.notices],
+        "notices": [_without_tag(dump(notice)) for notice in state.notices],
     }
 
 
 def _entry(entry: Any) -> Json:
     if isinstance(entry, Message):
-        content = [dump(each) for each in entry.content]
+        content = [dump(part) for part in entry.content]
         return {"role": entry.role, "id": entry.message_id, "content": content, "text": entry.text}
     return _without_tag(dump(entry))
 

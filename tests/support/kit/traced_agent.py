@@ -11,14 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import format_span_id, set_tracer_provider
 
 from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import Options
+from tests.support.kit.traced import Traced
 from tests.support.runtime.peer import PlainAgent, chunk
 
 
@@ -44,12 +43,10 @@ class AskingAgent(PlainAgent):
 
 
 def main(file: str) -> None:
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    set_tracer_provider(provider)
+    traced = Traced()
+    set_tracer_provider(traced.provider)
     asyncio.run(v1.serve_stdio(AskingAgent, options=Options(instrument=Tracing())))
-    Path(file).write_text(json.dumps([described(span) for span in exporter.get_finished_spans()]))
+    Path(file).write_text(json.dumps([described(span) for span in traced.spans]))
 
 
 if __name__ == "__main__":

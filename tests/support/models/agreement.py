@@ -21,9 +21,9 @@ def differences(ours: Any, theirs: Json, where: str = "") -> list[str]:
         return _of_models(ours, theirs, where)
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         pairs = enumerate(zip(ours, theirs, strict=True))
-        return [each for at, (left, right) in pairs for each in differences(left, right, f"{where}/{at}")]
+        return [difference for at, (left, right) in pairs for difference in differences(left, right, f"{where}/{at}")]
     if isinstance(ours, dict) and isinstance(theirs, dict) and ours.keys() == theirs.keys():
-        return [each for key in ours for each in differences(ours[key], theirs[key], f"{where}/{key}")]
+        return [difference for key in ours for difference in differences(ours[key], theirs[key], f"{where}/{key}")]
     same = not isinstance(ours, Model | list | dict) and same_json(_as_double(ours), _as_double(theirs))
     return [] if same or (ours == theirs in ([], {})) else [f"{where}: ours {ours!r}, theirs {theirs!r}"]
 

@@ -95,8 +95,8 @@ class Instances:
         required = schema.get("required", ())
         optional = 0.6 if depth == 0 else 0.5 / depth
         value = {
-            key: self.candidate(each, depth + 1)
-            for key, each in properties.items()
+            key: self.candidate(schema, depth + 1)
+            for key, schema in properties.items()
             if key in required or (depth < _DEEPEST and self._chance(optional))
         }
         others = schema.get("additionalProperties", True)
@@ -184,5 +184,5 @@ def _constants(schema: Json) -> set[str]:
     """Return every string constant in a schema: tags and enum values."""
     if isinstance(schema, dict):
         own = {schema["const"]} if isinstance(schema.get("const"), str) else set()
-        return own.union(*(_constants(each) for each in schema.values()))
-    return set().union(*(_constants(each) for each in schema)) if isinstance(schema, list) else set()
+        return own.union(*(_constants(part) for part in schema.values()))
+    return set().union(*(_constants(part) for part in schema)) if isinstance(schema, list) else set()

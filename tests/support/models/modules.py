@@ -58,11 +58,11 @@ def aliases(profile: str) -> dict[str, ast.expr]:
 
 def fields(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
     """Yield the names and annotations of the fields in a class body."""
-    for each in node.body:
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-            yield each.target.id, each.annotation
+    for statement in node.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            yield statement.target.id, statement.annotation
 
 
 def names(node: ast.AST) -> list[str]:
     """Return every plain name in a piece of code."""
-    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]

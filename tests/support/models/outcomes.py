@@ -57,18 +57,18 @@ def outcomes(profile: Profile) -> tuple[Outcome, ...]:
     for name, schema in profile.described.items():
         valid = list(_first(share, _valid(oracle, instances, schema)))
         broken = _first(share + 2, _invalid(oracle, instances, schema, valid))
-        found += [_outcome(profile, oracle, name, each) for each in (*valid, *broken)]
+        found += [_outcome(profile, oracle, name, instance) for instance in (*valid, *broken)]
     return tuple(found)
 
 
 def _valid(oracle: Oracle, instances: Instances, schema: Any) -> Iterator[Any]:
     candidates = (instances.candidate(schema) for _ in range(100))
-    return (each for each in candidates if oracle.is_valid(schema, each))
+    return (candidate for candidate in candidates if oracle.is_valid(schema, candidate))
 
 
 def _invalid(oracle: Oracle, instances: Instances, schema: Any, valid: list[Any]) -> Iterator[Any]:
     candidates = (instances.broken(valid[turn % len(valid)]) for turn in range(100))
-    return (each for each in candidates if not oracle.is_valid(schema, each))
+    return (candidate for candidate in candidates if not oracle.is_valid(schema, candidate))
 
 
 def _first(count: int, items: Iterator[Any]) -> Iterator[Any]:

@@ -40,7 +40,11 @@ class Profile:
     def definitions(self) -> dict[str, Any]:
         """The definitions that have a class or an alias: all but those of whole messages, which the runtime makes."""
         found: dict[str, Any] = self.schema["$defs"]
-        return {name: each for name, each in found.items() if "x-docs-ignore" not in each or "x-side" in each}
+        return {
+            name: definition
+            for name, definition in found.items()
+            if "x-docs-ignore" not in definition or "x-side" in definition
+        }
 
     @cached_property
     def described(self) -> dict[str, Any]:
@@ -65,7 +69,7 @@ class Profile:
         """Every model class of the package by its name, including those that aren't named like a definition."""
         models = import_module(f"acp_bindings.{self.package}.models")
         found = {name: getattr(models, name) for name in dir(models) if name[0].isupper()}
-        return {name: each for name, each in found.items() if isclass(each) and issubclass(each, Model)}
+        return {name: cls for name, cls in found.items() if isclass(cls) and issubclass(cls, Model)}
 
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:

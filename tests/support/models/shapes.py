@@ -28,7 +28,7 @@ class Shape:
     @cached_property
     def tags(self) -> dict[str, str]:
         """The constants that tell this object from the other members of its unions."""
-        return {key: each["const"] for key, each in self.properties.items() if "const" in each}
+        return {key: schema["const"] for key, schema in self.properties.items() if "const" in schema}
 
     @property
     def open_tag(self) -> str | None:
@@ -48,10 +48,10 @@ class Shape:
 def shapes(profile: Profile) -> tuple[Shape, ...]:
     """Return every object of a profile's definitions, in their order."""
     return tuple(
-        Shape(name, each.properties, each.required, each.known_tags)
+        Shape(name, shape.properties, shape.required, shape.known_tags)
         for name, schema in profile.described.items()
-        for each in _shapes(profile.definitions, schema)
-        if each.properties or schema.get("type") == "object"
+        for shape in _shapes(profile.definitions, schema)
+        if shape.properties or schema.get("type") == "object"
     )
 
 
@@ -73,16 +73,18 @@ def _shapes(definitions: dict[str, Json], schema: Json) -> list[Shape]:
     alternatives = [[own], *(_shapes(definitions, part) for part in (*parts, *schema.get("allOf", ())))]
     for keyword in VARIANTS:
         if keyword in schema:
-            members = [each for member in schema[keyword] for each in _shapes(definitions, member)]
+            members = [shape for member in schema[keyword] for shape in _shapes(definitions, member)]
             tags = frozenset(tag for member in members for tag in member.tags.items())
-            alternatives.append([Shape("", each.properties, each.required, each.known_tags | tags) for each in members])
+            alternatives.append(
+                [Shape("", member.properties, member.required, member.known_tags | tags) for member in members]
+            )
     return [_joined(choice) for choice in product(*alternatives)]
 
 
 def _joined(parts: tuple[Shape, ...]) -> Shape:
     return Shape(
         "",
-        {key: each for part in parts for key, each in part.properties.items()},
+        {key: schema for part in parts for key, schema in part.properties.items()},
         frozenset().union(*(part.required for part in parts)),
         frozenset().union(*(part.known_tags for part in parts)),
     )

@@ -32,7 +32,7 @@ class Validity:
     """Decides for one schema document and every schema in it."""
 
     def __init__(self, schema: dict[str, Json]) -> None:
-        self._pointers = {id(each): pointer for pointer, each in _objects(schema, "#")}
+        self._pointers = {id(node): pointer for pointer, node in _objects(schema, "#")}
         self._validators = jsonschema_rs.validator_map_for(_with_ranges(schema))
         self._for_fallbacks = jsonschema_rs.validator_map_for(_with_ranges(schema, without="minItems"))
 
@@ -47,19 +47,19 @@ def _objects(node: Json, pointer: str) -> Iterator[tuple[str, dict[str, Json]]]:
     if isinstance(node, dict):
         yield pointer, node
     items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, each in items:
+    for key, item in items:
         escaped = str(key).replace("~", "~0").replace("/", "~1")
-        yield from _objects(each, f"{pointer}/{quote(escaped, safe='$~')}")
+        yield from _objects(item, f"{pointer}/{quote(escaped, safe='$~')}")
 
 
 def _with_ranges(node: Json, without: str = "") -> Json:
     """Return a document with the ranges of integer formats as `minimum` and `maximum`, and without a keyword."""
     if isinstance(node, list):
-        return [_with_ranges(each, without) for each in node]
+        return [_with_ranges(item, without) for item in node]
     if not isinstance(node, dict):
         return node
-    kept = {key: each for key, each in node.items() if key != without or isinstance(each, dict)}
-    copy = {key: _with_ranges(each, without) for key, each in kept.items()}
+    kept = {key: item for key, item in node.items() if key != without or isinstance(item, dict)}
+    copy = {key: _with_ranges(value, without) for key, value in kept.items()}
     if isinstance(low_high := INTEGER_RANGES.get(str(node.get("format"))), tuple):
         copy["allOf"] = [*copy.get("allOf", ()), {"minimum": low_high[0], "maximum": low_high[1]}]
     return copy

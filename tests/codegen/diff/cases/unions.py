@@ -15,7 +15,7 @@ SOFT_BLOCKS = holds({"type": "array", "items": ref("Block")}, **SKIP)
 
 def union(*tags: str, opened: bool = False) -> Schema:
     """Return a union of members with a text each. A closed one has another member, `k`."""
-    members = [tagged("type", each, "Text") for each in (tags if opened else (*tags, "k"))]
+    members = [tagged("type", tag, "Text") for tag in (tags if opened else (*tags, "k"))]
     if opened:
         return {"anyOf": [*members, other("type", *tags)]}
     return {"oneOf": members, "discriminator": {"propertyName": "type"}}
@@ -31,14 +31,15 @@ def loose(union: Schema, key: str = "a") -> Schema:
     """Return a union of titled members in which that with a property doesn't require it."""
     ((keyword, members),) = union.items()
     kept = [
-        {name: each[name] for name in each if name != "required" or key not in each["properties"]} for each in members
+        {name: member[name] for name in member if name != "required" or key not in member["properties"]}
+        for member in members
     ]
     return {keyword: kept}
 
 
 def fallback(*tags: str, last: Schema | None = None) -> Schema:
     """Return a union of members with these tags, and of a last one, by default `Text` without a tag."""
-    return {"anyOf": [*(tagged("type", each, "Text") for each in tags), last or {"title": "Plain", **wraps("Text")}]}
+    return {"anyOf": [*(tagged("type", tag, "Text") for tag in tags), last or {"title": "Plain", **wraps("Text")}]}
 
 
 def inline(tag: str) -> Schema:
@@ -62,7 +63,7 @@ def case(
     also: str = "",
 ) -> Case:
     """Return a case in which a definition, `on`, holds a union, and each side sends one value."""
-    old, new = ({**TEXT, "Block": each} for each in unions)
+    old, new = ({**TEXT, "Block": union} for union in unions)
     others = (also,) if also else ()
     return Case(name, place, on, on, rule, letters, *values, also=others, old_extra=old, new_extra=new)
 

@@ -16,9 +16,9 @@ async def test_cookies_are_returned_on_all_requests_of_a_connection() -> None:
         agent.answer("POST _one", 202, Set_Cookie="server=b; Path=/")
         async with connected(agent) as (client, _):
             await client.send(call(1, "_one"), call(2, "session/prompt", sessionId="s"))
-        cookies = [(each.place, each.headers.get("cookie")) for each in agent.requests]
+        cookies = [(request.place, request.headers.get("cookie")) for request in agent.requests]
         assert cookies[:3] == [("POST initialize", None), ("GET", None), ("POST _one", None)]
-        assert cookies[3:] == [(each, "server=b") for each in ("GET s", "POST session/prompt", "DELETE")]
+        assert cookies[3:] == [(path, "server=b") for path in ("GET s", "POST session/prompt", "DELETE")]
         async with connected(agent):
             assert "cookie" not in agent.requests[-1].headers
 

@@ -30,10 +30,10 @@ from acp_kit.remote.client.events import EventParser
 )
 def test_what_an_event_contains(text: str, messages: list[str]) -> None:
     encoded = text.encode()
-    expected = [each.encode() for each in messages]
+    expected = [message.encode() for message in messages]
     assert EventParser(1000).feed(encoded) == expected
     parser = EventParser(1000)
-    assert [each for byte in encoded for each in parser.feed(bytes([byte]))] == expected
+    assert [event for byte in encoded for event in parser.feed(bytes([byte]))] == expected
 
 
 def test_broken_utf_8_is_left_to_the_decoder_of_messages() -> None:
@@ -54,8 +54,8 @@ def test_chunks_make_no_difference(text: str, sizes: list[int]) -> None:
 @given(st.lists(st.text(alphabet="data:é😀\0\x85\u2028\ufeff", min_size=1), min_size=1))
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 def test_each_message_arrives(end: str, messages: list[str]) -> None:
-    stream = "".join(f"data: {each}{end}{end}" for each in messages)
-    assert EventParser(10_000).feed(stream.encode()) == [each.encode() for each in messages]
+    stream = "".join(f"data: {message}{end}{end}" for message in messages)
+    assert EventParser(10_000).feed(stream.encode()) == [message.encode() for message in messages]
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ async def test_texts_of_the_server_are_printable(
         assert "owned" in message
         assert message.isprintable()
         await client.send(line({"jsonrpc": "2.0", "method": "session/cancel", "params": {}}))
-        assert all(each.getMessage().isprintable() for each in caplog.records)
+        assert all(record.getMessage().isprintable() for record in caplog.records)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ async def test_only_the_newest_of_many_cookies_are_kept() -> None:
             cookies = "\r\nSet-Cookie: ".join(f"c{number}=1; Path=/other" for number in range(start, start + 50))
             agent.answer("POST _next", 202, Set_Cookie=cookies)
             await client.send(NEXT)
-    assert [each.name for each in jar] == [f"c{number}" for number in range(50, 1050)]
+    assert [cookie.name for cookie in jar] == [f"c{number}" for number in range(50, 1050)]
 
 
 @pytest.mark.parametrize(

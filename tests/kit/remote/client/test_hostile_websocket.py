@@ -13,8 +13,8 @@ import pytest
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
-from tests.support.kit.http_agent import ScriptedClient
 from tests.support.kit.raw_websocket import CLOSE, COMPRESSED, END, PING, TEXT, RawWebSocket, frame, raw_websocket
+from tests.support.runtime.peer import PlainClient
 from tests.support.turns_of_loop import counting_turns
 
 EVIL = "\x1b]0;owned\x07\x9b2J\x7f\u202e"
@@ -212,16 +212,16 @@ async def test_a_refused_handshake_is_printable(answer: str) -> None:
     async with raw_websocket(refuse) as url:
         with pytest.raises(ConnectionClosed, match="agent") as raised:
             await open_transport(url)
-        assert all(each.isprintable() for each in "".join(format_exception(raised.value)).splitlines())
+        assert all(line.isprintable() for line in "".join(format_exception(raised.value)).splitlines())
 
 
 async def test_why_a_websocket_was_closed_is_printable() -> None:
     async with raw_websocket(sending(frame(CLOSE | END, b"\x03\xf3" + EVIL.encode()))) as url:
         with pytest.raises(ConnectionClosed, match="code 1011: ") as raised:
-            async with v1.connect(ScriptedClient, await open_transport(url)) as agent:
+            async with v1.connect(PlainClient, await open_transport(url)) as agent:
                 await agent.initialize(protocol_version=1)
         assert "owned" in str(raised.value)
-        assert all(each.isprintable() for each in "".join(format_exception(raised.value)).splitlines())
+        assert all(line.isprintable() for line in "".join(format_exception(raised.value)).splitlines())
 
 
 async def test_headers_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -18,9 +18,9 @@ from starlette.types import Receive, Scope, Send
 
 from acp_bindings import v1
 from acp_kit.remote import agent_app, open_transport
-from tests.support.kit.http_agent import ScriptedClient
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import serving
+from tests.support.runtime.peer import PlainClient
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
 
@@ -63,12 +63,12 @@ async def test_many_sessions_with_tls(scheme: str, http: set[str], certificate: 
     context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
     async with (
         served(certificate) as (url, versions),
-        v1.connect(ScriptedClient, await open_transport(url.replace("https", scheme), ssl=context)) as remote,
+        v1.connect(PlainClient, await open_transport(url.replace("https", scheme), ssl=context)) as remote,
     ):
         await remote.initialize(protocol_version=1)
         sessions = await asyncio.gather(*(remote.session_new(cwd="/", mcp_servers=[]) for _ in range(20)))
-        for each in reversed(sessions):
-            assert (await remote.session_prompt(session_id=each.session_id, prompt=[])).stop_reason == "end_turn"
+        for session in reversed(sessions):
+            assert (await remote.session_prompt(session_id=session.session_id, prompt=[])).stop_reason == "end_turn"
     assert versions == http
 
 

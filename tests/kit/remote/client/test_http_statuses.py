@@ -54,7 +54,7 @@ async def test_a_refused_notification_or_answer_is_logged(
 
 @pytest.mark.parametrize(
     ("place", "status"),
-    [*(("POST _next", each) for each in (401, 403, 404, 410)), *(("GET s", each) for each in (401, 403, 410))],
+    [*(("POST _next", status) for status in (401, 403, 404, 410)), *(("GET s", status) for status in (401, 403, 410))],
 )
 async def test_the_connection_ends(place: str, status: int) -> None:
     async with http_agent() as agent, connected(agent) as (client, _):
@@ -69,7 +69,7 @@ async def test_a_message_to_an_unknown_session_is_sent_again_without_its_id() ->
         agent.answer("GET s", 404)
         agent.answer("POST session/load", 404, "unknown session")
         await client.send(call(2, "session/load", sessionId="s", cwd="/", mcpServers=[]))
-        first, second = [each for each in agent.requests if each.place == "POST session/load"]
+        first, second = [request for request in agent.requests if request.place == "POST session/load"]
         assert first.headers["acp-session-id"] == "s"
         assert "acp-session-id" not in second.headers
         assert first.message == second.message

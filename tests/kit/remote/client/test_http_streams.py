@@ -34,18 +34,20 @@ async def test_what_a_connection_sends() -> None:
             *("POST initialize", "GET", "POST session/new", "GET s", "POST session/prompt", "POST answer", "DELETE")
         ]
         assert not {"acp-connection-id", "acp-session-id", "acp-protocol-version"} & first.headers.keys()
-        for each in others:
-            assert each.headers["acp-connection-id"] == "connection-1"
-            assert each.headers["acp-protocol-version"] == "1"
-            assert each.headers["authorization"] == "Bearer secret"
-        sessions = [each.headers.get("acp-session-id") for each in others]
+        for other in others:
+            assert other.headers["acp-connection-id"] == "connection-1"
+            assert other.headers["acp-protocol-version"] == "1"
+            assert other.headers["authorization"] == "Bearer secret"
+        sessions = [other.headers.get("acp-session-id") for other in others]
         assert sessions == [None, None, "s", "s", "s", None]
-        assert [each.message for each in agent.requests if each.place == "POST session/prompt"] == [json.loads(PROMPT)]
-        for each in agent.requests:
-            expected = "text/event-stream" if each.place.startswith("GET") else "application/json"
-            assert expected in each.headers["accept"]
-            if each.place.startswith("POST"):
-                assert each.headers["content-type"] == "application/json"
+        assert [request.message for request in agent.requests if request.place == "POST session/prompt"] == [
+            json.loads(PROMPT)
+        ]
+        for request in agent.requests:
+            expected = "text/event-stream" if request.place.startswith("GET") else "application/json"
+            assert expected in request.headers["accept"]
+            if request.place.startswith("POST"):
+                assert request.headers["content-type"] == "application/json"
 
 
 async def test_messages_are_sent_one_after_the_other() -> None:
@@ -153,8 +155,8 @@ async def test_an_agent_whose_keep_alives_stop_is_lost(monkeypatch: pytest.Monke
     async with http_agent() as agent, connected(agent) as (client, stream):
         await client.send(PROMPT)
         session = await agent.stream("s")
-        for each in (session, stream):
-            await each.say(UPDATE)
+        for value in (session, stream):
+            await value.say(UPDATE)
             assert await client.receive() == UPDATE
         await session.write(b":\n\n")
         reopened = await agent.stream("s")

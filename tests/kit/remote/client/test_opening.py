@@ -10,7 +10,8 @@ import pytest
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
-from tests.support.kit.http_agent import INITIALIZE, ScriptedClient, http_agent, line
+from tests.support.kit.http_agent import INITIALIZE, http_agent, line
+from tests.support.runtime.peer import PlainClient
 
 SCHEMES = ("http", "ws")
 
@@ -18,7 +19,7 @@ SCHEMES = ("http", "ws")
 async def failure(url: str, headers: dict[str, str] | None = None) -> str:
     """Return why a client can't initialize."""
     with pytest.raises(ConnectionClosed) as raised:
-        async with v1.connect(ScriptedClient, await open_transport(url, headers=headers)) as agent:
+        async with v1.connect(PlainClient, await open_transport(url, headers=headers)) as agent:
             await agent.initialize(protocol_version=1)
     return raised.value.reason
 

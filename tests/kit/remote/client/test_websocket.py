@@ -13,7 +13,7 @@ from websockets.http11 import Request
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
-from tests.support.kit.http_agent import ScriptedClient
+from tests.support.runtime.peer import PlainClient
 
 Handler = Callable[[ServerConnection], Awaitable[None]]
 
@@ -62,7 +62,7 @@ async def test_why_the_agent_has_closed_reaches_the_caller(code: int) -> None:
 
     async with websocket_agent(refuse) as url:
         with pytest.raises(ConnectionClosed, match=f"code {code}: not today"):
-            async with v1.connect(ScriptedClient, await open_transport(url)) as agent:
+            async with v1.connect(PlainClient, await open_transport(url)) as agent:
                 await agent.initialize(protocol_version=1)
 
 

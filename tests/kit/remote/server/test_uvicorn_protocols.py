@@ -142,7 +142,7 @@ async def test_a_body_that_nobody_wants_is_dropped_with_the_response() -> None:
     async with serving(agent_app(echo)) as site:
         reader, writer = await site.begin("GET", {}, b"body")
         assert (await read_response(reader)).status == 400
-        assert not [each for each in gc.get_objects() if isinstance(each, RequestResponseCycle) and each.body]
+        assert not [cycle for cycle in gc.get_objects() if isinstance(cycle, RequestResponseCycle) and cycle.body]
         writer.close()
 
 

@@ -24,15 +24,15 @@ class ScriptedAgent(v1.Agent):
         self.client = client
         self.authenticated = False
         self.notifications: list[Any] = []
-        self.options: dict[str, Any] = {each["id"]: each["currentValue"] for each in SCRIPT["configOptions"]}
-        self.known = {each["sessionId"] for each in SCRIPT["sessions"]}
+        self.options: dict[str, Any] = {option["id"]: option["currentValue"] for option in SCRIPT["configOptions"]}
+        self.known = {session["sessionId"] for session in SCRIPT["sessions"]}
 
     async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
         return v1.InitializeResponse(
             protocol_version=request.protocol_version,
             agent_info=v1.Implementation.model_validate(SCRIPT["agentInfo"]),
             agent_capabilities=v1.AgentCapabilities.model_validate(SCRIPT["agentCapabilities"]),
-            auth_methods=[v1.AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
+            auth_methods=[v1.AuthMethodAgent.model_validate(method) for method in SCRIPT["authMethods"]],
             meta={"received": _plain(request)},
         )
 
@@ -62,7 +62,9 @@ class ScriptedAgent(v1.Agent):
 
     async def session_list(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
         sessions = [
-            v1.SessionInfo.model_validate(each) for each in SCRIPT["sessions"] if each["sessionId"] in self.known
+            v1.SessionInfo.model_validate(session)
+            for session in SCRIPT["sessions"]
+            if session["sessionId"] in self.known
         ]
         if request.cursor is None:
             return v1.ListSessionsResponse(sessions=sessions[:1], next_cursor="more")
@@ -149,7 +151,7 @@ class ScriptedAgent(v1.Agent):
         await self.client.notify(v1.SessionNotification.model_validate({"sessionId": session_id, "update": update}))
 
     def _config_options(self) -> list[Any]:
-        return [{**each, "currentValue": self.options[each["id"]]} for each in SCRIPT["configOptions"]]
+        return [{**option, "currentValue": self.options[option["id"]]} for option in SCRIPT["configOptions"]]
 
     def _check_known(self, session_id: str) -> None:
         if session_id not in self.known:

@@ -28,7 +28,7 @@ def with_versions(served: str) -> Callable[[Transport, Any], Awaitable[None]]:
 
 ENDPOINTS = {
     "/acp": agent_app(scripted),
-    **{f"/{each}": agent_app(with_versions(each), path=f"/{each}") for each in ("1", "2", "1,2")},
+    **{f"/{version}": agent_app(with_versions(version), path=f"/{version}") for version in ("1", "2", "1,2")},
 }
 
 if __name__ == "__main__":

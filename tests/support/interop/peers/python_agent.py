@@ -32,8 +32,8 @@ class ScriptedAgent(acp.Agent):
     def __init__(self) -> None:
         self.authenticated = False
         self.notifications: list[Any] = []
-        self.options: dict[str, Any] = {each["id"]: each["currentValue"] for each in SCRIPT["configOptions"]}
-        self.known = {each["sessionId"] for each in SCRIPT["sessions"]}
+        self.options: dict[str, Any] = {option["id"]: option["currentValue"] for option in SCRIPT["configOptions"]}
+        self.known = {session["sessionId"] for session in SCRIPT["sessions"]}
         self.cancelled: dict[str, asyncio.Event] = {}
 
     def on_connect(self, conn: acp.Client) -> None:
@@ -50,7 +50,7 @@ class ScriptedAgent(acp.Agent):
             protocol_version=protocol_version,
             agent_info=schema.Implementation.model_validate(SCRIPT["agentInfo"]),
             agent_capabilities=schema.AgentCapabilities.model_validate(capabilities),
-            auth_methods=[schema.AuthMethodAgent.model_validate(each) for each in SCRIPT["authMethods"]],
+            auth_methods=[schema.AuthMethodAgent.model_validate(method) for method in SCRIPT["authMethods"]],
             field_meta={"received": received},
         )
 
@@ -70,7 +70,7 @@ class ScriptedAgent(acp.Agent):
                 "sessionId": "new",
                 "modes": SCRIPT["modes"],
                 "configOptions": self._config_options(),
-                "_meta": {"received": {"cwd": cwd, "mcpServers": [_plain(each) for each in mcp_servers or []]}},
+                "_meta": {"received": {"cwd": cwd, "mcpServers": [_plain(server) for server in mcp_servers or []]}},
             }
         )
 
@@ -86,7 +86,9 @@ class ScriptedAgent(acp.Agent):
         self, cwd: str | None = None, cursor: str | None = None, **meta: Any
     ) -> schema.ListSessionsResponse:
         sessions = [
-            schema.SessionInfo.model_validate(each) for each in SCRIPT["sessions"] if each["sessionId"] in self.known
+            schema.SessionInfo.model_validate(session)
+            for session in SCRIPT["sessions"]
+            if session["sessionId"] in self.known
         ]
         if cursor is None:
             return schema.ListSessionsResponse(sessions=sessions[:1], next_cursor="more")
@@ -183,7 +185,7 @@ class ScriptedAgent(acp.Agent):
         await self.client.session_update(session_id, built.update)
 
     def _config_options(self) -> list[Any]:
-        return [{**each, "currentValue": self.options[each["id"]]} for each in SCRIPT["configOptions"]]
+        return [{**option, "currentValue": self.options[option["id"]]} for option in SCRIPT["configOptions"]]
 
     def _check_known(self, session_id: str) -> None:
         if session_id not in self.known:

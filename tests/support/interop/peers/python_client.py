@@ -179,9 +179,9 @@ async def serve(
     """Connect to an agent, and execute the commands for the connection until one is None."""
     async with reach(client, target) if isinstance(target, str) else start(client, target) as (agent, process):
         tasks: list[asyncio.Task[None]] = []
-        while (each := await commands.get()) is not None:
-            tasks.append(asyncio.create_task(execute(agent, client, each)))
-            client.calls[each.get("call", "")] = each["id"], tasks[-1]
+        while (command := await commands.get()) is not None:
+            tasks.append(asyncio.create_task(execute(agent, client, command)))
+            client.calls[command.get("call", "")] = command["id"], tasks[-1]
         for task in tasks:
             task.cancel()  # what was never answered
     client.emit({"exit": process and process.returncode})

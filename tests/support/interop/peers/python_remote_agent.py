@@ -18,7 +18,7 @@ ENDPOINTS: dict[str, Any] = {"/acp": create_asgi_app(lambda _: ScriptedAgent())}
 if importlib.util.find_spec("acp.experimental"):
     from python_versions_agent import router
 
-    ENDPOINTS |= {f"/{each}": create_asgi_app(router(each), path=f"/{each}") for each in ("1", "2", "1,2")}
+    ENDPOINTS |= {f"/{version}": create_asgi_app(router(version), path=f"/{version}") for version in ("1", "2", "1,2")}
 
 if __name__ == "__main__":
     asyncio.run(serve(ENDPOINTS))
