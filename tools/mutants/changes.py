@@ -277,7 +277,9 @@ def _is_for_type_checkers(func: ast.expr) -> bool:
     return name.endswith(("cast", "TypeVar", "assert_never", "NewType")) or bool(_LOGS.search(name))
 
 
-def _replacements(node: ast.expr | ast.stmt | ast.comprehension, source: str) -> Iterator[Replacement]:
+def _replacements(  # noqa: PLR0912 - a table
+    node: ast.expr | ast.stmt | ast.comprehension, source: str
+) -> Iterator[Replacement]:
     """Yield the first and last replaced node, and the text in their place."""
 
     def text(part: ast.AST) -> str:
@@ -351,7 +353,9 @@ def _with_fewer_arguments(node: ast.Call, text: Callable[[ast.AST], str]) -> Ite
         yield f"{text(node.func)}({', '.join([*arguments[:-1], *keywords])})"
 
 
-def _replaced_statements(node: ast.stmt, text: Callable[[ast.AST], str]) -> Iterator[Replacement]:
+def _replaced_statements(  # noqa: PLR0912 - a table
+    node: ast.stmt, text: Callable[[ast.AST], str]
+) -> Iterator[Replacement]:
     match node:
         case ast.Return(value=None):
             yield node, node, "pass"

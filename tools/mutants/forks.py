@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class Fork(NamedTuple):
 
 
 @contextmanager
-def fork(work: Callable[[Report], None]) -> Iterator[Fork]:
+def fork(work: Callable[[Report], None]) -> Generator[Fork]:
     """Run some work in a fork, which is killed at the end of the block."""
     read, write = os.pipe()
     sys.stdout.flush()
@@ -143,7 +143,7 @@ def share(count: int, jobs: int, work: Callable[[int], Any]) -> Iterator[tuple[i
 
 
 @contextmanager
-def _many_forks(works: list[Callable[[Report], None]]) -> Iterator[list[Fork]]:
+def _many_forks(works: list[Callable[[Report], None]]) -> Generator[list[Fork]]:
     if not works:
         yield []
         return
@@ -166,7 +166,7 @@ def _merged(forks: list[Fork]) -> Iterator[Any]:
 
 
 @contextmanager
-def own_folder_for_temporary_files() -> Iterator[None]:
+def own_folder_for_temporary_files() -> Generator[None]:
     """Give the tests of this process a temporary folder that is deleted at the end."""
     folder = tempfile.mkdtemp(prefix="mutants-")
     os.environ["PYTEST_DEBUG_TEMPROOT"] = folder

@@ -10,6 +10,7 @@ from tools.mutants.changes import Change
 from tools.paths import ROOT
 
 Functions = dict[tuple[str, str, int], list[FunctionType]]
+ChangedCode = list[tuple[FunctionType, CodeType]]
 _IS_FUNCTION = 0x1 | 0x2  # inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 
 
@@ -29,7 +30,7 @@ def live_functions(files: set[str]) -> Functions:
     return functions
 
 
-def changed_code(change: Change, functions: Functions) -> list[tuple[FunctionType, CodeType]]:
+def changed_code(change: Change, functions: Functions) -> ChangedCode:
     """Return each changed function with its new `__code__`.
 
     Raises:
@@ -38,7 +39,7 @@ def changed_code(change: Change, functions: Functions) -> list[tuple[FunctionTyp
     path = str(ROOT / change.file)
     old = compile(change.source(), path, "exec", dont_inherit=True)
     new = compile(change.changed(), path, "exec", dont_inherit=True)
-    changed: list[tuple[FunctionType, CodeType]] = []
+    changed: ChangedCode = []
     for before, after in _changed_functions(old, new):
         for function in functions.get(_key(before), []):
             if before.co_freevars != after.co_freevars:

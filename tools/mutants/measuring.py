@@ -9,8 +9,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,11 @@ include = {files}
 """
 
 
-@dataclass
+# Tests by file and line.
+ByLine = dict[str, dict[int, list[str]]]
+
+
+@dataclass(frozen=True)
 class Measured:
     """What was measured.
 
@@ -40,17 +44,17 @@ class Measured:
         seconds: how long each test takes, by its id.
         failed: the tests that fail without a change.
         imported: the lines that are executed at import, by file.
-        tests: the tests that execute a line, by file and line.
-        programs: the same for the tests that start a program that executes the line.
+        tests: the tests that execute a line.
+        programs: the tests that start a program that executes the line.
         start_programs: the tests that start programs.
     """
 
-    seconds: dict[str, float] = field(default_factory=dict)
-    failed: set[str] = field(default_factory=set)
-    imported: dict[str, set[int]] = field(default_factory=dict)
-    tests: dict[str, dict[int, list[str]]] = field(default_factory=dict)
-    programs: dict[str, dict[int, list[str]]] = field(default_factory=dict)
-    start_programs: set[str] = field(default_factory=set)
+    seconds: Mapping[str, float]
+    failed: Set[str]
+    imported: Mapping[str, Set[int]]
+    tests: ByLine
+    programs: ByLine
+    start_programs: Set[str]
 
 
 def measured(paths: Sequence[str], files: Sequence[str]) -> Measured:
@@ -74,7 +78,7 @@ def measured(paths: Sequence[str], files: Sequence[str]) -> Measured:
     )
 
 
-def _by_line(data: dict[str, dict[str, list[str]]]) -> dict[str, dict[int, list[str]]]:
+def _by_line(data: dict[str, dict[str, list[str]]]) -> ByLine:
     return {file: {int(line): tests for line, tests in lines.items()} for file, lines in data.items()}
 
 
@@ -145,7 +149,7 @@ class _Recorder:
             self.start_programs.add(self._test)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self._test = os.environ["MUTANTS_TEST"] = item.nodeid
         if "fork_server" in getattr(item, "fixturenames", ()):
             self.start_programs.add(self._test)

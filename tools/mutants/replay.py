@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import pytest
 
 from tools.mutants.forks import Report, fork, reports
 from tools.mutants.known import Known, survivors
-from tools.mutants.live import ChangesImportError, changed_code, live_functions
+from tools.mutants.live import ChangesImportError, Functions, changed_code, live_functions
 from tools.mutants.measuring import PYTEST_ARGUMENTS
 from tools.mutants.running import Collected, first_failure
+
+_GONE = "The text is gone. Adapt the entry of tools/mutants/survivors.toml to the code, or delete it with the code."
+_NO_SUCH_TEST = "A test is gone. Name in tools/mutants/survivors.toml the tests that fail with this change."
+_AT_IMPORT = (
+    "This is executed at import, where it can't be tried again. Delete the entry of tools/mutants/survivors.toml."
+)
+_NOT_NOTICED = "No test notices this change: those that are named for it in tools/mutants/survivors.toml pass with it."
 
 
 def replay() -> int:
@@ -17,46 +26,40 @@ def replay() -> int:
     files = sorted({test.split("::")[0] for entry in known for test in entry.tests})
 
     def run(report: Report) -> None:
-        arguments = [*files, *PYTEST_ARGUMENTS]
-        pytest.main(arguments, plugins=[Collected(lambda items: _replay(known, items, report))])
+        def try_all(items: list[pytest.Item]) -> None:
+            for problem in _problems(known, items):
+                report(problem)
+            report("end")
+
+        pytest.main([*files, *PYTEST_ARGUMENTS], plugins=[Collected(try_all)])
 
     with fork(run) as forked:
-        messages = list(reports(forked))
-    if not messages or messages[-1] != "":
-        print("The tests of tools/mutants/survivors.toml can't be collected.")
-        return 1
-    for message in messages[:-1]:
-        print(message)
-    return 1 if messages[:-1] else 0
+        *problems, last = ["", *reports(forked)]
+    if last != "end":
+        problems.append("The tests of tools/mutants/survivors.toml can't be collected.")
+    print("\n".join(problems).strip())
+    return 1 if problems[1:] else 0
 
 
-def _replay(known: list[Known], items: list[pytest.Item], report: Report) -> None:
+def _problems(known: Sequence[Known], items: Sequence[pytest.Item]) -> Iterator[str]:
     functions = live_functions({entry.change.file for entry in known})
     for entry in known:
-        change = entry.change
-        place = f"{change.file}, {change.function}: {change.old!r} → {change.new!r}"
-        tests = [item for item in items if item.nodeid.split("[")[0] in entry.tests or item.nodeid in entry.tests]
-        missing = [test for test in entry.tests if not any(item.nodeid.startswith(test) for item in tests)]
-        if missing:
-            report(f"{place}\n  No such test: {', '.join(missing)}. Name the tests that fail with this change.")
-            continue
-        try:
-            changed = changed_code(change, functions)
-        except LookupError:
-            report(
-                f"{place}\n  The text is gone. Change the entry in tools/mutants/survivors.toml as the code was changed, or delete it with the code."
-            )
-            continue
-        except ChangesImportError:
-            report(f"{place}\n  The change is executed at import, where it can't be tried again. Delete the entry.")
-            continue
+        problem = _problem(entry, items, functions)
+        if problem is not None:
+            change = entry.change
+            tests = "".join(f"\n    {test}" for test in entry.tests)
+            yield f"{change.file}, {change.function}: {change.old} -> {change.new}{tests}\n  {problem}"
 
-        def put(changed=changed) -> None:
-            for function, code in changed:
-                function.__code__ = code
 
-        if first_failure(tests, {}, put) is None:
-            report(
-                f"{place}\n  No test notices this change: {', '.join(entry.tests)} pass with it. Mend them, or write another test."
-            )
-    report("")
+def _problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str | None:
+    tests = [item for item in items if {item.nodeid, item.nodeid.split("[")[0]} & set(entry.tests)]
+    names = {name for item in tests for name in (item.nodeid, item.nodeid.split("[")[0])}
+    if not names.issuperset(entry.tests):
+        return _NO_SUCH_TEST
+    try:
+        changed = changed_code(entry.change, functions)
+    except LookupError:
+        return _GONE
+    except ChangesImportError:
+        return _AT_IMPORT
+    return _NOT_NOTICED if first_failure(tests, changed, {}) is None else None

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from itertools import count, pairwise
@@ -19,8 +19,8 @@ import pytest
 from tools.mutants.changes import Change, lines_of_statement
 from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
-from tools.mutants.live import ChangesImportError, Functions, changed_code, live_functions
-from tools.mutants.measuring import PYTEST_ARGUMENTS, Measured
+from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions
+from tools.mutants.measuring import PYTEST_ARGUMENTS, ByLine, Measured
 from tools.mutants.results import Result
 from tools.paths import ROOT
 
@@ -95,13 +95,12 @@ class Ordered:
         self._report(["began", nodeid])
 
 
-def first_failure(
-    items: Sequence[pytest.Item], seconds: Mapping[str, float], prepare: Callable[[], None]
-) -> Failure | None:
-    """Run tests in a fork. Return the test that failed, hung or ended the process."""
+def first_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: Mapping[str, float]) -> Failure | None:
+    """Run tests with changed functions, in a fork. Return the test that failed, hung or ended the process."""
 
     def work(report: Report) -> None:
-        prepare()
+        for function, code in changed:
+            function.__code__ = code
         items[0].config.pluginmanager.register(Failures(report))
         for item, following in zip(items, [*items[1:], None], strict=True):
             report(["began", item.nodeid])
@@ -169,7 +168,7 @@ _number = count(1)
 
 
 @contextmanager
-def on_disk(change: Change) -> Iterator[None]:
+def on_disk(change: Change) -> Generator[None]:
     """Write the change to disk. One process at a time does that."""
     file = ROOT / change.file
     BUILD.mkdir(parents=True, exist_ok=True)
@@ -329,14 +328,10 @@ class Runner:
         except ChangesImportError:
             return None
 
-        def put() -> None:
-            for function, code in changed:
-                function.__code__ = code
-
-        while items and (failure := first_failure(items, self._measured.seconds, put)) is not None:
+        while items and (failure := first_failure(items, changed, self._measured.seconds)) is not None:
             place = wanted.index(failure.test)
             # Alone, because a test may also fail because of those before it.
-            if failure.how or first_failure([items[place]], self._measured.seconds, put):
+            if failure.how or first_failure([items[place]], changed, self._measured.seconds):
                 return failure
             wanted, items = wanted[place + 1 :], items[place + 1 :]
         return None
@@ -349,7 +344,7 @@ class Runner:
         change = self._changes[index]
         return set(lines_of_statement(change.source(), change.line()))
 
-    def _tests(self, by_line: dict[str, dict[int, list[str]]], index: int) -> set[str]:
+    def _tests(self, by_line: ByLine, index: int) -> set[str]:
         executed = by_line[self._changes[index].file]
         return {test for line in self._lines(index) for test in executed.get(line, ())}
 

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
-from acp_runtime import ConnectionClosed, RemoteError
+from acp_bindings.v1.connecting import CLIENT_SIDE
+from acp_runtime import ConnectionClosed, Options, RemoteError
+from acp_runtime.connection import Connection, run
+from acp_runtime.jsonrpc.framing import MODEL_BYTES
+from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -27,7 +31,10 @@ from tests.support.runtime.random_peer import iterations
 pytestmark = pytest.mark.every_link
 
 
-async def test_rule_18_reading_pauses_beyond_the_high_water_mark_and_resumes_below_it() -> None:
+@pytest.mark.parametrize(
+    "mark", [{"high_water_messages": 10}, {"high_water_bytes": 10 * (1000 + MODEL_BYTES)}], ids=str
+)
+async def test_rule_18_reading_pauses_beyond_the_high_water_mark_and_resumes_below_it(mark: dict[str, Any]) -> None:
     sent, received, handled = 0, 0, 0
     waiting: list[int] = []
     unhandled: list[int] = []
@@ -47,7 +54,7 @@ async def test_rule_18_reading_pauses_beyond_the_high_water_mark_and_resumes_bel
         nonlocal received
         received += b"session/update" in line
 
-    async with calling(LINKS["memory"], Slow, high_water_messages=10, on_frame=count) as (_, peer):
+    async with calling(LINKS["memory"], Slow, **mark, on_frame=count) as (_, peer):
         for _ in range(600):
             await peer.send(update("s", "x" * 1000))
             sent += 1
@@ -153,3 +160,52 @@ async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_i
         assert not sending.done()
     with pytest.raises(ConnectionClosed):
         await sending
+
+
+FLOOD: dict[str, Any] = {"high_water_bytes": 200_000, "flood_factor": 2}
+
+
+async def test_rule_18_messages_that_were_handled_count_no_longer() -> None:
+    async with calling(LINKS["memory"], **FLOOD) as (agent, peer):
+        for _ in range(20):
+            await peer.send(update("s", "x" * 50_000))
+            assert await peer.until_quiet() == []
+        # One message is no flood, however large it is.
+        await peer.send(update("s", "x" * 1_000_000))
+        assert await peer.until_quiet() == []
+        handler: Any = agent.handler
+        assert len(handler.updates) == 21
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"sessionId": "s", "text": "x" * 200_000}, {"sessionId": "s", "lists": [[]] * 60_000}],
+    ids=["text", "lists, which take more memory than bytes"],
+)
+async def test_rule_18_two_messages_beyond_the_limit_are_a_flood(params: dict[str, Any]) -> None:
+    class Stuck(PlainClient):
+        async def ext_notification(self, method: str, params: Any, /) -> None:
+            await asyncio.Event().wait()
+
+    async with calling(LINKS["memory"], Stuck, **FLOOD, handler_deadline=0.02, eof_grace=0.0) as (agent, peer):
+        await peer.send({"method": "_large", "params": params})
+        assert await peer.until_quiet() == []
+        await peer.send({"method": "_large", "params": params})
+        assert "more than can be handled" in (await agent.wait_closed()).reason
+
+
+async def test_rule_18_a_message_beyond_the_mark_is_written_before_the_iteration_ends() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(write_high_water_bytes=1000))
+    unwritten: list[int] = []
+
+    async def send(text: str) -> None:
+        sending = asyncio.ensure_future(connection.remote.ext_request("_send", text))
+        await asyncio.sleep(0)
+        unwritten.append(there.unwritten)
+        sending.cancel()
+
+    await asyncio.gather(send("first"), send("small"), send("x" * 1000))
+    connection.stop()
+    await run(connection)
+    assert unwritten[0] < 1000 < unwritten[2]

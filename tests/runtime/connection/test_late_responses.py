@@ -10,7 +10,8 @@ import pytest
 
 from acp_bindings.v1 import PromptResponse, RemoteAgent, RequestPermissionRequest, RequestPermissionResponse
 from acp_runtime import ConnectionClosed
-from tests.support.runtime.peer import Link, Peer, PlainClient, calling
+from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling
+from tests.support.runtime.random_peer import iterations
 
 DONE: dict[str, Any] = {"stopReason": "end_turn"}
 CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
@@ -205,3 +206,16 @@ async def test_rule_21_permission_requests_after_session_cancel_are_answered_can
         await peer.send(ask("after"))
         assert await peer.until_quiet() == []
         assert Thinking.asked == 1
+
+
+async def test_rule_19_so_many_cancelled_calls_are_remembered_and_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    async with calling(LINKS["memory"]) as (agent, peer):
+        calls = [asyncio.create_task(agent.ext_request("_ping")) for _ in range(10_001)]
+        await iterations(2)
+        for call in calls:
+            call.cancel()
+        await asyncio.wait(calls)
+        first, last = (await peer.receive())["id"], 10_001
+        await peer.send({"id": last, "result": None}, {"id": first, "result": None})
+        await peer.until_quiet()
+    assert [record.getMessage() for record in caplog.records] == [f"Ignored a response with an unknown id: {first}"]

@@ -9,7 +9,9 @@ from threading import Timer
 
 import pytest
 
-fcntl = pytest.importorskip("fcntl", reason="needs POSIX")
+pytest.importorskip("fcntl", reason="needs POSIX")
+
+import fcntl
 
 from acp_runtime.transports.descriptors import FdReader  # noqa: E402 - not on Windows
 
