@@ -13,7 +13,7 @@ pytest.importorskip("fcntl", reason="needs POSIX")
 
 import fcntl
 
-from acp_runtime.transports.descriptors import FdReader  # noqa: E402 - not on Windows
+from acp_runtime.transports.descriptors import FdReader
 
 
 class _Received:
