@@ -189,6 +189,15 @@ class Method:
     missing: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     deprecated: bool = False
 
+    @property
+    def kind(self) -> str:
+        return "request" if self.result else "notification"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What identifies it among the methods of a schema: its side, its wire name and its kind."""
+        return self.side, self.wire, self.kind
+
 
 @dataclass
 class Schema:

@@ -51,18 +51,14 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
 
 def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
     """Check that an upgrade keeps the names that entries use."""
-    old_methods = {_key(method): method for method in before.methods} if before else {}
+    old_methods = {method.key: method for method in before.methods} if before else {}
     for method in schema.methods:
-        old = old_methods.get(_key(method))
+        old = old_methods.get(method.key)
         if before and old:
             was_missing = Resolver(before, profile.facts, schema.properties).find_missing(old, method.entry)
             for key, name in method.missing:
                 if (key, name) not in was_missing:
                     raise _missing_name_error(profile, method, key, name, f"{profile.file} any more")
-
-
-def _key(method: Method) -> tuple[str, str, bool]:
-    return method.side, method.wire, method.result is None
 
 
 # The names in entries that a schema lacks, by the side and the wire name of the methods.

@@ -40,9 +40,9 @@ def match(old: Schema, new: Schema) -> dict[str, str]:
 
 def _match_methods(old: Schema, new: Schema, names: dict[str, str]) -> None:
     """Match the params and results of the same method, unless the head has the old one or the base has the new one."""
-    methods = {(method.side, method.wire, method.result is None): method for method in new.methods}
+    methods = {method.key: method for method in new.methods}
     for method in old.methods:
-        other = methods.get((method.side, method.wire, method.result is None))
+        other = methods.get(method.key)
         pairs = [(method.params, other.params), (method.result or "", other.result or "")] if other else []
         for before, after in pairs:
             if before not in names and after and after not in old.definitions:

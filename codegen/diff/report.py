@@ -189,7 +189,9 @@ def propose_renames(report: Report) -> dict[Rename, str]:
     """
     version = package_version()
     breaking = [finding for finding in report.stable if finding.worst is Verdict.BREAKING]
-    is_major = any(not finding.renamed or Verdict.BREAKING in finding.verdicts.kept() for finding in breaking)
+    is_major = any(
+        not finding.renamed or Verdict.BREAKING in finding.verdicts.with_old_name_kept() for finding in breaking
+    )
     until = next_major(next_major(version) if is_major and not version.startswith("0.") else version)
     profiles: dict[Renamed, list[str]] = {}
     for finding in report.findings:

@@ -1,1 +1,1 @@
-"""Find the differences between two intermediate representations."""
+"""Finds the differences between two intermediate representations."""

@@ -1,4 +1,4 @@
-"""The comparison of one profile: both sides, which definitions correspond, and the findings so far."""
+"""The comparison of a profile: both sides, their matching definitions, and the findings so far."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from codegen.types import Type
 
 @dataclass
 class Comparison:
-    """Two snapshots of a profile and the findings so far.
+    """Two snapshots of a profile, and the findings so far.
 
     Attributes:
         profile: the profile's name.
         old: the profile in the base.
         new: the profile in the head.
-        old_unstable: the unstable schema that goes with it in the base; empty if it is one itself.
-        new_unstable: that of the head.
+        old_unstable: the base's schema of the unstable counterpart; empty if the profile is unstable itself.
+        new_unstable: the head's schema of the unstable counterpart.
         findings: the findings so far.
-        names: the name in the head of each definition of the base that still exists.
-        kept: the old names of the head's definitions that generated code keeps.
-        told: the definitions that were added or removed with their method, whose finding tells of them.
+        named_by_methods: definitions that were added or removed with a method, whose finding names them.
+        names: the names of the base's definitions in the head, without removed ones.
+        kept_until: how long generated code keeps old names, by old and new name.
     """
 
     profile: str
@@ -42,45 +42,46 @@ class Comparison:
     old_unstable: Schema
     new_unstable: Schema
     findings: list[Finding] = field(default_factory=list[Finding])
-    told: set[str] = field(default_factory=set[str])
+    named_by_methods: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self.names = match(self.old.schema, self.new.schema)
-        self.kept = {(old_name.old, old_name.new): old_name.until for old_name in self.new.schema.old_names}
+        self.kept_until = {(old_name.old, old_name.new): old_name.until for old_name in self.new.schema.old_names}
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
-        self.old_reach, self.new_reach = find_reach(self.old.schema), find_reach(self.new.schema)
+        self.old_reach = find_reach(self.old.schema)
+        self.new_reach = find_reach(self.new.schema)
         self.old_sender = Sender(self.old.schema, self.new.schema)
         self.new_sender = Sender(self.new.schema, self.old.schema)
 
-    def pairs(self) -> list[tuple[Definition, Definition]]:
-        """Return the definitions that exist on both sides, in pairs, without whole messages."""
+    def find_pairs(self) -> list[tuple[Definition, Definition]]:
+        """Return the definitions that both sides have, in pairs, without whole messages."""
         old, new = self.old.schema.definitions, self.new.schema.definitions
-        kept = ((before, after) for before, after in self.names.items() if before not in self.envelopes)
-        return [(old[before], new[after]) for before, after in kept]
+        return [(old[before], new[after]) for before, after in self.names.items() if before not in self.envelopes]
 
-    def renamed(self, before: str, after: str) -> Renamed:
-        """Return the change of a definition's name, and how long the head keeps the old one."""
-        return Renamed(before, after, self.kept.get((before, after), ""))
+    def describe_rename(self, before: str, after: str) -> Renamed:
+        """Return the change of a definition's name, and how long the head keeps the old name."""
+        return Renamed(before, after, self.kept_until.get((before, after), ""))
 
-    def symbol(self, *path: str) -> str:
+    def python_name(self, *path: str) -> str:
         return ".".join((PACKAGE, self.profile, *path))
 
-    def symbols(self, *named: Definition | Member | None) -> tuple[str, ...]:
-        """Return the Python names of definitions and union members, each once. None is skipped."""
-        return tuple(dict.fromkeys(self.symbol(item.name) for item in named if item))
+    def python_names(self, *items: Definition | Member | None) -> tuple[str, ...]:
+        """Return the Python names of definitions and union members, without duplicates. None is skipped."""
+        return tuple(dict.fromkeys(self.python_name(item.name) for item in items if item))
 
-    def by_structure(self, rule: str, old: str, new: str) -> Verdicts:
-        """Return a rule's verdicts with those for messages that hold one definition before and another one after."""
+    def rate_replacement(self, rule: str, old: str, new: str) -> Verdicts:
+        """Return the rule's verdicts, adjusted for messages whose definition was replaced by another one."""
         before, after = Type("ref", old), Type("ref", new)
         gained = not accepts_all(self.new.schema, after, self.old.schema, before, {})
         lost = not accepts_all(self.old.schema, before, self.new.schema, after, {})
         return RULES[rule].verdicts.wire(breaks(gained), breaks(lost))
 
-    def refused(
-        self, before: Definition | None, after: Definition | None, sent: tuple[str, str] = ("", "")
+    def find_refused(
+        self, before: Definition | None, after: Definition | None, sent_texts: tuple[str, str] = ("", "")
     ) -> tuple[str, str]:
-        """Return the smallest messages with a definition that an old peer and a new peer refuse; empty if none is."""
-        return self.new_sender.message(after, before, sent[1]), self.old_sender.message(before, after, sent[0])
+        """Return the smallest messages with a definition that an old peer and a new peer refuse; empty if none."""
+        old_text, new_text = sent_texts
+        return self.new_sender.message(after, before, new_text), self.old_sender.message(before, after, old_text)
 
     def add(
         self,
@@ -94,46 +95,45 @@ class Comparison:
         texts: tuple[str, str] = ("", ""),
         symbols: tuple[str, ...] = (),
         renamed: Renamed | None = None,
-        sent: tuple[str, str] = ("", ""),
-        read: str = "",
+        sent_texts: tuple[str, str] = ("", ""),
+        reading_code: str = "",
     ) -> None:
         """Add a finding about a definition.
 
         By default the pointers are the definition's, the verdicts the rule's, and the symbols its classes. On the wire,
         a change is safe if no message contains the definition, and at most risky if invalid values are tolerated
-        wherever it is used.
+        wherever the definition is used.
 
         Args:
-            sent: a text that the messages of both sides have because of it, such as a new value.
-            read: a line of old code that reads the changed thing, if it breaks.
+            sent_texts: for both sides, a text that is in messages because of the change, such as a new value.
+            reading_code: a line of code for the base's bindings that reads the changed thing, if that breaks.
         """
-        known = after or before
-        assert known is not None
-        sides = [
-            (definition.name, side_reach)
-            for definition, side_reach in ((after, self.new_reach), (before, self.old_reach))
-            if definition
-        ]
-        reached = [(name, side_reach) for name, side_reach in sides if name in side_reach.flows]
-        judged = (verdicts or RULES[rule].verdicts).softened(
+        definition = after or before
+        assert definition is not None
+        sides = [(after, self.new_reach), (before, self.old_reach)]
+        present = [(side.name, reach) for side, reach in sides if side]
+        reached = [(name, reach) for name, reach in present if name in reach.flows]
+        rated = (verdicts or RULES[rule].verdicts).softened(
             old_peer=before is not None and self.old_reach.tolerates_invalid(before.name),
             new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
         )
-        judged = judged.wire(SAFE, SAFE) if len(reached) < len(sides) else judged
-        methods = tuple(dict.fromkeys(method for name, side_reach in reached for method in side_reach.methods[name]))
+        if len(reached) < len(present):
+            rated = rated.wire(SAFE, SAFE)
+        methods = tuple(dict.fromkeys(method for name, reach in reached for method in reach.methods[name]))
+        old_name = renamed.old if renamed else ""
         self.record(
-            rule,
-            known.name,
-            pointers or (before.pointer if before else "", after.pointer if after else ""),
-            one_line(subject or known.name),
-            judged,
-            (one_line(texts[0]), one_line(texts[1])),
-            symbols=symbols or self.symbols(after, before),
-            flow=combine_flows({flow for name, side_reach in reached for flow in side_reach.flows[name]}),
+            rule=rule,
+            place=definition.name,
+            pointers=pointers or (before.pointer if before else "", after.pointer if after else ""),
+            subject=one_line(subject or definition.name),
+            verdicts=rated,
+            texts=(one_line(texts[0]), one_line(texts[1])),
+            symbols=symbols or self.python_names(after, before),
+            flow=combine_flows({flow for name, reach in reached for flow in reach.flows[name]}),
             methods=() if "" in methods else methods,
             renamed=renamed,
-            find_refused=lambda: self.refused(before, after, sent),
-            find_code=lambda: self._code(judged, before, after, sent[0], renamed.old if renamed else "", read),
+            find_refused=lambda: self.find_refused(before, after, sent_texts),
+            find_code=lambda: self._find_code(rated, before, after, sent_texts[0], old_name, reading_code),
         )
 
     def record(
@@ -144,39 +144,58 @@ class Comparison:
         subject: str,
         verdicts: Verdicts | None = None,
         texts: tuple[str, str] = ("", ""),
-        **more: Any,
+        **options: Any,
     ) -> None:
-        """Add a finding. By default the verdicts are the rule's."""
-        verdicts = verdicts or RULES[rule].verdicts
-        self.findings.append(Finding(rule, self.profile, place, *pointers, subject, verdicts, *texts, **more))
+        """Add a finding. By default the verdicts are the rule's. `options` are further attributes of the finding."""
+        finding = Finding(
+            rule=rule,
+            profile=self.profile,
+            place=place,
+            old=pointers[0],
+            new=pointers[1],
+            subject=subject,
+            verdicts=verdicts or RULES[rule].verdicts,
+            before=texts[0],
+            after=texts[1],
+            **options,
+        )
+        self.findings.append(finding)
 
     def on_wire(self, methods: tuple[str, ...]) -> Severity:
-        """Return how bad it is if a change breaks messages of these methods; of all if there are none."""
-        every = (*self.old.schema.methods, *self.new.schema.methods)
-        baseline = [method for method in every if method.baseline and method.wire in methods]
+        """Return how severe a change is that breaks messages of these methods; without methods, of all messages."""
+        all_methods = (*self.old.schema.methods, *self.new.schema.methods)
+        baseline = [method for method in all_methods if method.baseline and method.wire in methods]
         if not methods or any(method.entry.get("opens") for method in baseline):
             return Severity.EVERY_PEER
         return Severity.BASELINE if baseline else Severity.WIRE
 
-    def _code(
-        self, verdicts: Verdicts, before: Definition | None, after: Definition | None, text: str, gone: str, read: str
+    def _find_code(
+        self,
+        verdicts: Verdicts,
+        before: Definition | None,
+        after: Definition | None,
+        sent_text: str,
+        old_name: str,
+        reading_code: str,
     ) -> tuple[str, ...]:
-        """Return the smallest code for the base's bindings that no longer works with the head's."""
+        """Return the smallest code for the base's bindings that doesn't work with the head's."""
         if before is None or BREAKING not in (verdicts.build, verdicts.read):
             return ()
-        if after is None or gone:
-            return (f"from {PACKAGE}.{self.profile} import {gone or before.name}",)
-        built = self.old_sender.code(before, after, text) if verdicts.build is BREAKING else ()
-        return (*built, *([read] if read and verdicts.read is BREAKING else ()))
+        if after is None or old_name:
+            return (f"from {PACKAGE}.{self.profile} import {old_name or before.name}",)
+        lines = list(self.old_sender.code(before, after, sent_text)) if verdicts.build is BREAKING else []
+        if reading_code and verdicts.read is BREAKING:
+            lines.append(reading_code)
+        return tuple(lines)
 
 
 def deprecation_texts(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:
-    """Return both sides as texts that say what is deprecated."""
+    """Return the texts of a finding about what is deprecated."""
     return "deprecated" if old.deprecated else "", "deprecated" if new.deprecated else ""
 
 
 def join_same_place(findings: list[Finding]) -> list[Finding]:
-    """Join findings about the same place: a property that a union's members share is in the class of every member."""
+    """Join findings about the same place, such as a property of a union, which is in the class of every member."""
     by_place: dict[tuple[str, ...], Finding] = {}
     for finding in findings:
         key = (finding.rule, finding.old, finding.new, finding.before, finding.after)
@@ -186,14 +205,14 @@ def join_same_place(findings: list[Finding]) -> list[Finding]:
 
 
 def join_same_change(findings: list[Finding]) -> list[Finding]:
-    """Join findings about the same change in several places: the same rule with the same old and new text.
+    """Join findings about the same change in several places: the same rule, with the same old and new texts.
 
-    Findings without texts, such as those of new definitions, are about changes of their own.
+    Findings without texts, such as those about new definitions, are not joined.
     """
-    by_change: dict[tuple[str, ...], list[Finding]] = {}
+    by_change: dict[tuple[str, str, str, str], list[Finding]] = {}
     for finding in findings:
-        place = () if finding.before or finding.after else (finding.fingerprint,)
-        by_change.setdefault((finding.rule, finding.before, finding.after, *place), []).append(finding)
+        place = "" if finding.before or finding.after else finding.fingerprint
+        by_change.setdefault((finding.rule, finding.before, finding.after, place), []).append(finding)
     return [_join_group(group) for group in by_change.values()]
 
 

@@ -1,7 +1,7 @@
-"""Compare the kinds of messages, apart from the payloads of methods: those at the schema's root, and their definitions.
+"""Compares the kinds of messages: the schemas at the schema's root, and the definitions of whole messages.
 
-No code is generated from them, so their schemas are compared, without descriptions and without references to the params
-and results of methods.
+No code is generated from them, so their JSON is compared, without descriptions and without the params and results of
+methods.
 """
 
 from __future__ import annotations
@@ -20,33 +20,47 @@ _UNORDERED = ("required", "type")
 
 
 def compare_messages(comparison: Comparison) -> None:
-    """Compare every kind of message, by its title or name. A definition on one side alone is a finding of its own."""
+    """Compare every kind of message, by its title or name.
+
+    A message that is a definition, and on one side alone, is a finding about the definition.
+    """
     old, new = _find_messages(comparison.old, comparison.names), _find_messages(comparison.new, {})
     for title in dict.fromkeys((*old, *new)):
-        before, after = old.get(title, ("", None)), new.get(title, ("", None))
-        is_told = title in comparison.envelopes and "" in (before[0], after[0])
-        if before[1] != after[1] and not is_told:
-            what_happened = "added" if not before[0] else "changed" if after[0] else "removed"
-            pointers = before[0], after[0]
-            comparison.record(f"message-{what_happened}", title, pointers, f"message {title}", flow=BOTH)
+        old_pointer, before = old.get(title, ("", None))
+        new_pointer, after = new.get(title, ("", None))
+        if before == after:
+            continue
+        change = "changed" if old_pointer and new_pointer else "removed" if old_pointer else "added"
+        if change == "changed" or title not in comparison.envelopes:
+            comparison.record(
+                rule=f"message-{change}",
+                place=title,
+                pointers=(old_pointer, new_pointer),
+                subject=f"message {title}",
+                flow=BOTH,
+            )
 
 
 def _find_messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
-    """Return the pointer and the meaning of each message. `names`: the new names of definitions."""
+    """Return the pointer and the comparable schema of each message. `names` are the new names of definitions."""
     payloads = {REF_PREFIX + name for method in side.schema.methods for name in (method.params, method.result) if name}
     messages = {message["title"]: (f"/anyOf/{index}", message) for index, message in enumerate(side.raw["anyOf"])}
     definitions = side.raw["$defs"]
     messages |= {name: (f"/$defs/{name}", definitions[name]) for name in definitions if name in side.schema.envelopes}
-    return {title: (pointer, _strip(schema, payloads, names)) for title, (pointer, schema) in messages.items()}
+    return {
+        title: (pointer, _make_comparable(schema, payloads, names)) for title, (pointer, schema) in messages.items()
+    }
 
 
-def _strip(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
-    """Return a schema without descriptions and without the payloads of methods, its unordered lists sorted."""
+def _make_comparable(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
+    """Return a schema without descriptions and methods' payloads, with unordered lists sorted."""
     if is_object(schema):
-        kept = {key: _strip(value, payloads, names) for key, value in schema.items() if key not in _DESCRIPTIVE}
-        return kept | {key: sorted(kept[key]) for key in _UNORDERED if is_array(kept.get(key))}
+        comparable = {
+            key: _make_comparable(value, payloads, names) for key, value in schema.items() if key not in _DESCRIPTIVE
+        }
+        return comparable | {key: sorted(comparable[key]) for key in _UNORDERED if is_array(comparable.get(key))}
     if is_array(schema):
-        return [_strip(item, payloads, names) for item in schema if not _is_payload(item, payloads)]
+        return [_make_comparable(item, payloads, names) for item in schema if not _is_payload(item, payloads)]
     if isinstance(schema, str) and schema.startswith(REF_PREFIX):
         name = schema.removeprefix(REF_PREFIX)
         return names.get(name, name)

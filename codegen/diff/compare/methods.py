@@ -1,7 +1,7 @@
-"""Compare methods: which exist, which side handles them, and what `methods.toml` says about them.
+"""Compares methods: which exist, which side handles them, and what `methods.toml` says about them.
 
-A fact about a property that the schema added is not a finding here, because the property itself is one. A fact that
-names what the schema no longer has is one, because the bindings no longer act on it.
+A fact about an added property is not a finding, because the property itself is one. A fact about a property that the
+schema has lost is a finding, because the bindings no longer act on it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from codegen.diff.verdict.verdicts import Verdicts
 from codegen.ir import Method, Schema
 from codegen.nodes import is_array, is_object
 
-Key = tuple[str, str, bool]
+Key = tuple[str, str, str]
 # The rules about facts that concern the method's result.
 _ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
 
@@ -38,34 +38,36 @@ def _add_finding(
     symbols: tuple[str, ...] = (),
     find_refused: Callable[[], tuple[str, str]] | None = None,
 ) -> None:
-    """Add a finding about a method. By default the verdicts are the rule's, and the messages that are refused calls.
+    """Add a finding about a method.
 
-    The handlers are among the symbols.
+    By default the verdicts are the rule's, and the refused messages are calls of the method. The handlers are added to
+    the symbols.
     """
-    method, verdicts = after or before, verdicts or RULES[rule].verdicts
+    method = after or before
     assert method is not None
+    present = [side for side in (after, before) if side]
     comparison.record(
-        rule,
-        method.wire,
-        (f"/$defs/{before.params}" if before else "", f"/$defs/{after.params}" if after else ""),
-        f"{method.side} {method.wire} {_kind(method)}",
-        verdicts,
-        texts,
-        symbols=(*_handlers(comparison, after, before), *symbols),
-        flow=combine_flows({method_flow(side, result=rule in _ABOUT_RESULTS) for side in (before, after) if side}),
-        methods=tuple(dict.fromkeys(side.wire for side in (after, before) if side)),
+        rule=rule,
+        place=method.wire,
+        pointers=(f"/$defs/{before.params}" if before else "", f"/$defs/{after.params}" if after else ""),
+        subject=f"{method.side} {method.wire} {method.kind}",
+        verdicts=verdicts,
+        texts=texts,
+        symbols=(*_handlers(comparison, present), *symbols),
+        flow=combine_flows({method_flow(side, result=rule in _ABOUT_RESULTS) for side in present}),
+        methods=tuple(dict.fromkeys(side.wire for side in present)),
         find_refused=find_refused or (lambda: (comparison.new_sender.call(after), comparison.old_sender.call(before))),
     )
 
 
-def _handlers(comparison: Comparison, *methods: Method | None) -> tuple[str, ...]:
-    """Return the Python names of the handlers on both sides."""
-    handlers = [(role, method.name) for method in methods if method for role in method.handled_by]
-    return tuple(dict.fromkeys(comparison.symbol(role.capitalize(), name) for role, name in handlers))
+def _handlers(comparison: Comparison, methods: list[Method]) -> tuple[str, ...]:
+    """Return the Python names of the methods' handlers."""
+    handlers = [(role, method.name) for method in methods for role in method.handled_by]
+    return tuple(dict.fromkeys(comparison.python_name(role.capitalize(), name) for role, name in handlers))
 
 
 def compare_methods(comparison: Comparison) -> None:
-    """Compare all methods. The unstable schemas of both sides tell which ones became stable or unstable."""
+    """Compare all methods. The unstable schemas of both sides say which ones became stable or unstable."""
     pairs, removed, added = _match_methods(comparison)
     for rule, before, after in pairs:
         if rule:
@@ -78,53 +80,52 @@ def compare_methods(comparison: Comparison) -> None:
             _compare_payloads(comparison, before, after)
     for method in removed:
         rule = _rule_for_removed(comparison, method)
-        parts = _take_classes(comparison, method, comparison.old.schema, set(comparison.names))
-        verdicts = RULES[rule].verdicts.joined(RULES["definition-removed"].verdicts) if parts else None
-        _add_finding(comparison, rule, method, None, (_describe(method), ""), verdicts, symbols=parts)
+        classes = _take_classes(comparison, method, comparison.old.schema, set(comparison.names))
+        verdicts = RULES[rule].verdicts.joined(RULES["definition-removed"].verdicts) if classes else None
+        _add_finding(comparison, rule, method, None, (_describe(method), ""), verdicts, classes)
     for method in added:
-        parts = _take_classes(comparison, method, comparison.new.schema, set(comparison.names.values()))
-        _add_finding(
-            comparison, _rule_for_added(comparison, method), None, method, ("", _describe(method)), symbols=parts
-        )
+        rule = _rule_for_added(comparison, method)
+        classes = _take_classes(comparison, method, comparison.new.schema, set(comparison.names.values()))
+        _add_finding(comparison, rule, None, method, ("", _describe(method)), symbols=classes)
 
 
 def find_renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
-    """Return each method of a profile that has another name now, before and after."""
+    """Return the renamed methods of a profile, before and after."""
     pairs, _, _ = _match_methods(Comparison("", old, new, Schema({}), Schema({})))
     return [(before, after) for rule, before, after in pairs if rule == "method-renamed"]
 
 
-def _take_classes(comparison: Comparison, method: Method, schema: Schema, others: set[str]) -> tuple[str, ...]:
+def _take_classes(comparison: Comparison, method: Method, schema: Schema, matched: set[str]) -> tuple[str, ...]:
     """Return the classes of the params and the result that were added or removed with a method.
 
-    They have no findings of their own. `others`: the definitions that are on both sides.
+    They get no findings of their own. `matched` are the definitions that are on both sides.
     """
-    names = {method.params, method.result or method.params} - others
-    comparison.told |= names
-    return comparison.symbols(*(schema.definitions[name] for name in sorted(names)))
+    names = {method.params, method.result or method.params} - matched
+    comparison.named_by_methods |= names
+    return comparison.python_names(*(schema.definitions[name] for name in sorted(names)))
 
 
 def _by_key(schema: Schema) -> dict[Key, Method]:
-    return {_key(method): method for method in schema.methods}
-
-
-def _key(method: Method) -> Key:
-    return (method.side, method.wire, method.result is None)
+    return {method.key: method for method in schema.methods}
 
 
 def _match_methods(comparison: Comparison) -> tuple[list[tuple[str, Method, Method]], list[Method], list[Method]]:
-    """Return the methods on both sides with the rule about what they differ in (side, kind or name), and the others."""
+    """Return the methods of both sides in pairs, the removed methods, and the added methods.
+
+    Each pair comes after the rule for its difference in side, kind or name; empty if there is no such difference.
+    """
     removed, added = _by_key(comparison.old.schema), _by_key(comparison.new.schema)
-    pairs = [("", removed.pop(key), added.pop(key)) for key in [*removed] if key in added]
-    for part in (slice(1, None), slice(2)):  # all but the side, and all but the kind
-        for key in [*removed]:
+    pairs = [("", removed.pop(key), added.pop(key)) for key in list(removed) if key in added]
+    without_side, without_kind = slice(1, None), slice(2)
+    for part in (without_side, without_kind):
+        for key in list(removed):
             candidates = [candidate for candidate in added if candidate[part] == key[part]]
             if len(candidates) == 1:
                 before, after = removed.pop(key), added.pop(candidates[0])
                 pairs.append((_rule_for_changed_key(before, after), before, after))
-    renamed = pair([*removed], [*added], lambda a, b: _same_method(comparison, removed[a], added[b]))
+    renamed = pair(list(removed), list(added), lambda a, b: _same_method(comparison, removed[a], added[b]))
     pairs += [("method-renamed", removed.pop(old), added.pop(new)) for old, new in renamed.items()]
-    return pairs, [*removed.values()], [*added.values()]
+    return pairs, list(removed.values()), list(added.values())
 
 
 def _rule_for_changed_key(old: Method, new: Method) -> str:
@@ -134,14 +135,15 @@ def _rule_for_changed_key(old: Method, new: Method) -> str:
 
 
 def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
-    """Return whether a method was renamed: the same side and kind, and corresponding params and result."""
-    same = (old.side, old.result is None) == (new.side, new.result is None)
-    parts = [(old.params, new.params), (old.result or "", new.result or "")]
-    return same and all(comparison.names.get(a, "") == b for a, b in parts)
+    """Return whether a method was renamed: the same side and kind, and matching params and result."""
+    if (old.side, old.kind) != (new.side, new.kind):
+        return False
+    payloads = [(old.params, new.params), (old.result or "", new.result or "")]
+    return all(comparison.names.get(before, "") == after for before, after in payloads)
 
 
 def _rule_for_removed(comparison: Comparison, method: Method) -> str:
-    if _key(method) in _by_key(comparison.new_unstable):
+    if method.key in _by_key(comparison.new_unstable):
         return "method-left-stable"
     return "method-removed-baseline" if method.baseline else "method-removed"
 
@@ -149,7 +151,7 @@ def _rule_for_removed(comparison: Comparison, method: Method) -> str:
 def _rule_for_added(comparison: Comparison, method: Method) -> str:
     if method.baseline:
         return "method-added-baseline"
-    if _key(method) in _by_key(comparison.old_unstable):
+    if method.key in _by_key(comparison.old_unstable):
         return "method-stabilised"
     if method.capability:
         return "method-added"
@@ -160,25 +162,27 @@ def _compare_payloads(comparison: Comparison, old: Method, new: Method) -> None:
     """Find params and results that are a different definition now. A renamed definition is not a different one."""
     for part, before, after in (("params", old.params, new.params), ("result", old.result, new.result)):
         if before and after and comparison.names.get(before) != after:
-            rule, texts = f"method-{part}-changed", (before, after)
-            one, other = comparison.old.schema.definitions[before], comparison.new.schema.definitions[after]
-            refused = partial(comparison.refused, one, other)
+            rule = f"method-{part}-changed"
+            old_definition = comparison.old.schema.definitions[before]
+            new_definition = comparison.new.schema.definitions[after]
             _add_finding(
-                comparison, rule, old, new, texts, comparison.by_structure(rule, before, after), find_refused=refused
+                comparison,
+                rule,
+                old,
+                new,
+                texts=(before, after),
+                verdicts=comparison.rate_replacement(rule, before, after),
+                find_refused=partial(comparison.find_refused, old_definition, new_definition),
             )
-
-
-def _kind(method: Method) -> str:
-    return "request" if method.result else "notification"
 
 
 def _describe(method: Method) -> str:
     result = f", result {method.result}" if method.result else ""
-    return f"{method.side} {_kind(method)} {method.wire}: params {method.params}{result}"
+    return f"{method.side} {method.kind} {method.wire}: params {method.params}{result}"
 
 
 def _find_changed_facts(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the rule of each fact about a method that changed, with the texts of both sides."""
+    """Yield the rules for changed facts, with the texts of both sides."""
     if old.capability != new.capability:
         yield "method-capability-changed", (old.capability or "", new.capability or "")
     if old.baseline != new.baseline:
@@ -188,42 +192,47 @@ def _find_changed_facts(comparison: Comparison, old: Method, new: Method) -> Ite
     yield from _find_changed_content(comparison, old, new)
     old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
-        before, after = old.entry.get(key), _kept(key, old, new)
+        before, after = old.entry.get(key), _drop_lost_names(key, old, new)
         if before != after and old_facts.get(key) != new_facts.get(key):
             yield f"method-{key}-changed", (_show_fact(before), _show_fact(after))
 
 
-def _kept(key: str, old: Method, new: Method) -> Any:
-    """Return a fact of the new entry without what the schema had and no longer has."""
-    gone = {name for missing_key, name in {*new.missing}.difference(old.missing) if missing_key == key}
+def _drop_lost_names(key: str, old: Method, new: Method) -> Any:
+    """Return a fact of the new entry without names that the schema has lost; None if nothing is left."""
+    lost = {name for missing_key, name in {*new.missing}.difference(old.missing) if missing_key == key}
     value = new.entry.get(key)
     if is_array(value):
-        return [name for name in value if name not in gone] or None
-    return None if gone else value
+        return [name for name in value if name not in lost] or None
+    return None if lost else value
 
 
 def _find_changed_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the rule of each part of the params that needs another capability, with the texts of both sides."""
+    """Yield the rules for parts of the params that need another capability, with the texts of both sides."""
     before, after = dict(old.content), dict(new.content)
     for part in dict.fromkeys((*before, *after)):
-        if (
-            before.get(part) != after.get(part)
-            and has_part(comparison.old.schema, old, part)
-            and (has_part(comparison.new.schema, new, part) or ("content", part) in new.missing)
-        ):
-            change = "changed" if part in before and part in after else "gained" if part in after else "lost"
+        is_old = has_part(comparison.old.schema, old, part)
+        is_new = has_part(comparison.new.schema, new, part) or ("content", part) in new.missing
+        if before.get(part) != after.get(part) and is_old and is_new:
+            change = "lost"
+            if part in after:
+                change = "changed" if part in before else "gained"
             yield f"method-content-{change}", (_show_part(part, before), _show_part(part, after))
 
 
 def compare_properties(comparison: Comparison) -> None:
     """Compare the settings that all methods share."""
     old, new = comparison.old.schema.properties, comparison.new.schema.properties
-    rule = "profile-properties-changed"
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key, ""), new.get(key, "")
         if before != after:
-            texts = (f"{key} = {before}", f"{key} = {after}")
-            comparison.record(rule, comparison.profile, ("", ""), f"all methods, {key}", texts=texts, flow=BOTH)
+            comparison.record(
+                rule="profile-properties-changed",
+                place=comparison.profile,
+                pointers=("", ""),
+                subject=f"all methods, {key}",
+                texts=(f"{key} = {before}", f"{key} = {after}"),
+                flow=BOTH,
+            )
 
 
 def _show_part(part: str, content: dict[str, str]) -> str:
@@ -233,4 +242,6 @@ def _show_part(part: str, content: dict[str, str]) -> str:
 def _show_fact(value: Any) -> str:
     if is_object(value):
         return f"{value['by']}: {json.dumps(value['result'])}"
-    return ", ".join(value) if is_array(value) else "" if value is None else str(value)
+    if is_array(value):
+        return ", ".join(value)
+    return "" if value is None else str(value)

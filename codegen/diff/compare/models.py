@@ -1,4 +1,4 @@
-"""Compare objects: their properties and their base classes."""
+"""Compares objects: their properties and their base classes."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ class ModelComparison:
         verdicts: Verdicts | None = None,
     ) -> None:
         """Add a finding about a property."""
-        comparison, field, last = self.comparison, after or before, before or after
-        assert field is not None
-        assert last is not None
-        symbols = [comparison.symbol(self.new.name, field.name), comparison.symbol(self.old.name, last.name)]
-        # The messages that are refused have the property's key, unless it is missing in them.
-        keys = [side.wire if side and field.required == last.required else "" for side in (before, after)]
+        comparison = self.comparison
+        newest, oldest = after or before, before or after
+        assert newest is not None
+        assert oldest is not None
+        python_names = [
+            comparison.python_name(self.new.name, newest.name),
+            comparison.python_name(self.old.name, oldest.name),
+        ]
+        # Refused messages have the property's key, unless they are refused because it is missing.
+        has_key = newest.required == oldest.required
         comparison.add(
             rule,
             self.old,
@@ -46,45 +50,49 @@ class ModelComparison:
                 property_pointer(comparison.old.raw, self.old.pointer, before.wire) if before else "",
                 property_pointer(comparison.new.raw, self.new.pointer, after.wire) if after else "",
             ),
-            subject=f"{self.new.name}.{field.wire}",
-            symbols=tuple(dict.fromkeys(symbols)),
+            subject=f"{self.new.name}.{newest.wire}",
+            symbols=tuple(dict.fromkeys(python_names)),
             texts=texts or (_show_field(before), _show_field(after)),
             verdicts=verdicts,
-            sent=(keys[0], keys[1]),
-            read=_line_that_reads(self.old, before, after),
+            sent_texts=(before.wire if before and has_key else "", after.wire if after and has_key else ""),
+            reading_code=_line_that_reads(self.old, before, after),
         )
 
 
 def _line_that_reads(model: Model, old: Field | None, new: Field | None) -> str:
-    """Return a line of code that reads a property and breaks if the property is gone or has another type."""
-    if old is None or (new and old.name == new.name and new.attribute_type.hint in (old.attribute_type.hint, "Any")):
+    """Return a line of code that reads a property; empty if the line still works with the head's property."""
+    if old is None:
         return ""
-    kind = f": {old.attribute_type.hint}" if new and old.name == new.name else ""
-    return f"{old.name}{kind} = value.{old.name}  # value: {model.name}"
+    if new is None or old.name != new.name:
+        return f"{old.name} = value.{old.name}  # value: {model.name}"
+    if new.attribute_type.hint in (old.attribute_type.hint, "Any"):
+        return ""
+    return f"{old.name}: {old.attribute_type.hint} = value.{old.name}  # value: {model.name}"
 
 
 def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
     """Compare two objects property by property.
 
-    Their own properties are compared, and if they have another base class, those of the bases, too. Tags are compared
-    with their union.
+    If the base class differs, inherited properties are compared too. Tags are compared with their union.
     """
     models = ModelComparison(comparison, old, new)
-    before, after = ({field.wire: field for field in model.fields} for model in (old, new))
-    olds = {field.wire: field for field in comparison.old.schema.fields(old.name)}
-    news = {field.wire: field for field in comparison.new.schema.fields(new.name)}
+    before = {field.wire: field for field in old.fields}
+    after = {field.wire: field for field in new.fields}
+    all_before = {field.wire: field for field in comparison.old.schema.fields(old.name)}
+    all_after = {field.wire: field for field in comparison.new.schema.fields(new.name)}
     base = comparison.names.get(old.base) if old.base else None
     if base != new.base or (old.base is None) != (new.base is None):
         comparison.add("definition-base-changed", old, new, texts=(old.base or "", new.base or ""))
-        before, after = before | olds, after | news
+        before, after = before | all_before, after | all_after
     removed = {wire: field for wire, field in before.items() if wire not in after and field.tag is None}
     added = {wire: field for wire, field in after.items() if wire not in before and field.tag is None}
-    for wire in [wire for wire in (*removed, *added) if wire in olds and wire in news]:
+    for wire in [wire for wire in (*removed, *added) if wire in all_before and wire in all_after]:
         models.add("property-moved", removed.pop(wire, None), added.pop(wire, None))
-        _compare_fields(models, olds[wire], news[wire])
+        _compare_fields(models, all_before[wire], all_after[wire])
     renamed = _pair_renamed(comparison, removed, added)
-    for wire, other in renamed.items():
-        models.add(_rule_by_need("property-{}-renamed", removed.pop(wire)), before[wire], added.pop(other))
+    for old_wire, new_wire in renamed.items():
+        rule = _rule_by_need("property-{}-renamed", before[old_wire])
+        models.add(rule, removed.pop(old_wire), added.pop(new_wire))
     for field in removed.values():
         models.add(_rule_by_need("property-{}-removed", field), field, None)
     for field in added.values():
@@ -93,11 +101,11 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
         _compare_fields(models, before[wire], after[wire])
     is_open_member = old.accepts_other_tags or new.accepts_other_tags  # which always allows unknown keys
     if old.is_open != new.is_open and comparison.names.get(old.name) == new.name and not is_open_member:
-        texts = _openness(old), _openness(new)
+        texts = _show_openness(old), _show_openness(new)
         comparison.add("definition-openness-changed", old, new, texts=texts)
 
 
-def _openness(model: Model) -> str:
+def _show_openness(model: Model) -> str:
     return "unknown keys: allowed" if model.is_open else "unknown keys: not mentioned"
 
 
@@ -106,15 +114,15 @@ def _rule_by_need(rule: str, field: Field) -> str:
 
 
 def _pair_renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:
-    """Pair renamed properties: the same type and requiredness, and the same description or a similar name."""
+    """Pair renamed properties: they mean the same, and have the same description or similar names."""
 
-    def same(old: str, new: str) -> bool:
+    def are_same(old: str, new: str) -> bool:
         before, after = removed[old], added[new]
         if meaning_of_field(before, comparison.names) != meaning_of_field(after, {}):
             return False
         return bool(before.doc and before.doc == after.doc) or are_similar_names(old, new)
 
-    return pair(list(removed), list(added), same)
+    return pair(list(removed), list(added), are_same)
 
 
 def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
@@ -133,10 +141,12 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
 
 
 def _soften(change: TypeChange, old: Field, new: Field) -> Verdicts:
-    """Return the verdicts of a type change, at most risky where invalid values or None as an argument are tolerated."""
+    """Return the verdicts of a type change. They are at most risky where invalid values, or None, are tolerated."""
     both_lists = all(field.type.non_null.kind == "array" and not field.type.non_null.limits for field in (old, new))
-    old_peer, new_peer = (_tolerates_invalid(change, field, both_lists) for field in (old, new))
-    verdicts = change.verdicts.softened(old_peer=old_peer, new_peer=new_peer)
+    verdicts = change.verdicts.softened(
+        old_peer=_tolerates_invalid(change, old, both_lists),
+        new_peer=_tolerates_invalid(change, new, both_lists),
+    )
     # The constructor still takes None, which means that the property is missing.
     takes_none = change.rule == "nullable-removed" and not new.required and new.default is None
     return verdicts._replace(build=RISKY) if takes_none else verdicts
@@ -153,18 +163,21 @@ def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> b
 
 def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
     rule = "property-became-required" if new.required else "property-became-optional"
-    verdicts, reads_none = RULES[rule].verdicts, new.default is None and not old.type.nullable
-    models.add(rule, old, new, verdicts=verdicts if new.required or reads_none else verdicts._replace(read=SAFE))
+    verdicts = RULES[rule].verdicts
+    may_now_be_none = new.default is None and not old.type.nullable
+    if not new.required and not may_now_be_none:
+        verdicts = verdicts._replace(read=SAFE)
+    models.add(rule, old, new, verdicts=verdicts)
 
 
 def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = _show_default(old), _show_default(new)
     if before == after:
         return
-    what_happened = "added" if not before else "changed" if after else "removed"
-    rule = f"property-default-{what_happened}"
+    change = "added" if not before else "changed" if after else "removed"
+    rule = f"property-default-{change}"
     verdicts = RULES[rule].verdicts
-    if new.default is not None and what_happened == "removed":
+    if new.default is not None and change == "removed":
         verdicts = verdicts._replace(read=RISKY)
     models.add(rule, old, new, (before, after), verdicts)
 
@@ -175,11 +188,16 @@ def _show_default(field: Field) -> str:
 
 def _compare_leniency(models: ModelComparison, old: Field, new: Field) -> None:
     before, after = leniency(old), leniency(new)
-    for rule, one, other in (("added", after, before), ("removed", before, after)):
-        null = "DefaultOnNull" if "DefaultOnError" in other else ""  # null is one of the invalid values
-        keywords = [f"x-deserialize-{'-'.join(words(marker))}" for marker in one if marker not in (*other, null)]
-        if text := ", ".join(keywords):
-            models.add(f"property-leniency-{rule}", old, new, ("", text) if rule == "added" else (text, ""))
+    if added := _name_keywords(after, before):
+        models.add("property-leniency-added", old, new, ("", added))
+    if removed := _name_keywords(before, after):
+        models.add("property-leniency-removed", old, new, (removed, ""))
+
+
+def _name_keywords(markers: tuple[str, ...], others: tuple[str, ...]) -> str:
+    """Return the keywords of the markers that aren't among the others. Null is one of the invalid values."""
+    covered = (*others, "DefaultOnNull") if "DefaultOnError" in others else others
+    return ", ".join(f"x-deserialize-{'-'.join(words(marker))}" for marker in markers if marker not in covered)
 
 
 def _show_field(field: Field | None) -> str:

@@ -1,4 +1,4 @@
-"""JSON pointers to parts of a schema for which the intermediate representation keeps none."""
+"""Finds JSON pointers to parts of a schema that have no pointer in the intermediate representation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VARIANTS = ("anyOf", "oneOf")
 
 
 def resolve(raw: Any, pointer: str) -> Any:
-    """Return the value at a JSON pointer; None if there is none."""
+    """Return the value at a JSON pointer; None if there is no value."""
     for token in pointer.split("/")[1:]:
         key = token.replace("~1", "/").replace("~0", "~")
         if is_array(raw):
@@ -24,13 +24,13 @@ def resolve(raw: Any, pointer: str) -> Any:
 
 
 def property_pointer(raw: Any, pointer: str, wire: str) -> str:
-    """Return the pointer of an object's property, which may be defined by the union for all members."""
-    place = pointer
-    while resolve(raw, pointer_of_property := f"{place}/properties/{escape(wire)}") is None:
-        place, keyword, _ = place.rsplit("/", 2)
+    """Return the pointer of an object's property. A union around the object may define it for all members."""
+    parent = pointer
+    while resolve(raw, f"{parent}/properties/{escape(wire)}") is None:
+        parent, keyword, _ = parent.rsplit("/", 2)
         if keyword not in _VARIANTS:
             return pointer
-    return pointer_of_property
+    return f"{parent}/properties/{escape(wire)}"
 
 
 def is_derived(raw: Any, union: Union) -> bool:

@@ -1,8 +1,8 @@
-"""Find out which messages contain a definition, and in which direction they go.
+"""Finds the messages that contain each definition, and the direction in which they are sent.
 
-The search starts from the params and the result of every method. It also records whether a definition can be reached
-on a strict path, one without a property that tolerates invalid values. Only on such a path does an invalid value in
-the definition make the whole message invalid.
+The search starts from the params and the result of every method. It also finds the definitions that are reached on a
+strict path: a path without a property that tolerates invalid values. Only there does an invalid value make the whole
+message invalid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Reach:
 
     Attributes:
         flows: the directions in which a definition is sent.
-        methods: the methods whose messages contain it, in order; "" stands for every message.
+        methods: the methods whose messages contain a definition, in order; "" stands for every message.
         strict: the definitions that are reached on a strict path.
     """
 
@@ -35,7 +35,7 @@ class Reach:
     strict: set[str] = field(default_factory=set[str])
 
     def tolerates_invalid(self, name: str) -> bool:
-        """Return whether every message that contains the definition stays valid if the definition's value is not."""
+        """Return whether all messages with a definition stay valid if the definition's value is invalid."""
         return name in self.flows and name not in self.strict
 
 
@@ -44,16 +44,16 @@ def combine_flows(flows: set[str]) -> str:
 
 
 def method_flow(method: Method, *, result: bool) -> str:
-    """Return the direction of a method's results, or of its params."""
+    """Return the direction of a method's results or params."""
     return combine_flows({(_BACK if result else _TO)[role] for role in method.handled_by})
 
 
 def find_reach(schema: Schema) -> Reach:
-    """Search from every method, and from the parts that every message has (a request's id, an error).
+    """Search from every method, and from the parts of every message (a request's id, an error).
 
-    It goes depth first. A definition is visited a second time if it is reached on a strict path later.
+    The search is depth first. It visits a definition again if it reaches it on a strict path later.
     """
-    reach_of_all = Reach()
+    reach = Reach()
     edges = {name: list(_edges(definition)) for name, definition in schema.definitions.items()}
     starts = [
         (name, flow[role], method.wire)
@@ -62,9 +62,9 @@ def find_reach(schema: Schema) -> Reach:
         for name, flow in ((method.params, _TO), (method.result, _BACK))
         if name
     ]
-    parts = (field for name in schema.envelopes for model in schema.concrete_models(name) for field in model.fields)
-    outside = {name for part in parts if part.wire not in ("params", "result") for name in part.type.names}
-    starts += [(name, flow, "") for name in sorted(outside) for flow in (TO_AGENT, TO_CLIENT)]
+    fields = (field for name in schema.envelopes for model in schema.concrete_models(name) for field in model.fields)
+    in_every_message = {name for field in fields if field.wire not in ("params", "result") for name in field.type.names}
+    starts += [(name, flow, "") for name in sorted(in_every_message) for flow in (TO_AGENT, TO_CLIENT)]
     for start, flow, method in starts:
         seen: set[tuple[str, bool]] = set()
         stack = [(start, True)]
@@ -72,15 +72,16 @@ def find_reach(schema: Schema) -> Reach:
             name, strict = stack.pop()
             if (name, strict) not in seen:
                 seen.add((name, strict))
-                reach_of_all.flows[name].add(flow)
-                reach_of_all.methods[name][method] = None
-                reach_of_all.strict |= {name} if strict else set()
+                reach.flows[name].add(flow)
+                reach.methods[name][method] = None
+                if strict:
+                    reach.strict.add(name)
                 stack += [(target, strict and is_strict) for target, is_strict in edges.get(name, ())]
-    return reach_of_all
+    return reach
 
 
 def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
-    """Yield the definitions that a definition refers to, and whether an invalid value there makes it invalid too."""
+    """Yield the definitions that a definition refers to, and whether an invalid value of theirs makes it invalid."""
     if not isinstance(definition, Model):
         yield from ((name, True) for name in definition.type.names)
     else:

@@ -1,6 +1,6 @@
-"""Find messages that were meant as one member of a union and are read as another one by the other side.
+"""Finds messages that one side sends as one member of a union, and the other side reads as another member.
 
-A message becomes the first member that accepts it. So samples of each member are read as both sides read them.
+A message becomes the first member that accepts it. So both sides read samples of every member.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.pointers import is_derived
 from codegen.diff.compare.samples import make_samples
 from codegen.diff.sources import Snapshot
-from codegen.diff.verdict.verdicts import BREAKING, RISKY, SAFE, Verdict, Verdicts, risks
-from codegen.ir import Definition, Model, Schema, Union
+from codegen.diff.verdict.verdicts import BREAKING, RISKY, Verdict, Verdicts, risks
+from codegen.ir import Alias, Definition, Model, Schema, Union
 from codegen.types import Type
 from codegen.values import fits
 
@@ -26,10 +26,10 @@ class Choice:
 
     Attributes:
         schema: its schema.
-        members: its members, in the order in which they are tried: those with a tag are tried first.
-        named: the members with the names that the head has for them.
+        members: its members, in the order in which they are tried. Members with a tag come first.
+        named: the members, with their names in the head.
         exclusive: whether a message that several members accept is refused.
-        has_fallback: whether a member without a tag may accept messages that are meant as another one.
+        has_fallback: whether a member without a tag may accept messages of other members.
     """
 
     schema: Schema
@@ -39,9 +39,9 @@ class Choice:
     has_fallback: bool = True
 
     def samples(self, index: int, reader: Choice) -> list[Any]:
-        """Return samples of a member's messages that this side reads as that member. Each holds an object."""
-        made = make_samples(self.schema, self.members, reader.schema, reader.members).make(self.members[index])
-        return [value for value in made if value and isinstance(value, (dict, list)) and self.read(value) == index]
+        """Return samples of a member that this side reads as that member, without scalars and empty ones."""
+        samples = make_samples(self.schema, self.members, reader.schema, reader.members).make(self.members[index])
+        return [value for value in samples if value and isinstance(value, (dict, list)) and self.read(value) == index]
 
     def read(self, value: Any) -> int | None:
         """Return the index of the member that a message becomes; None if it is refused."""
@@ -54,7 +54,7 @@ class Choice:
 
 
 def make_choice(schema: Schema, union: Union, names: Mapping[str, str]) -> Choice:
-    """Return a union as a choice. `names`: the names that the head has for its members."""
+    """Return a union as a choice. `names` are the members' names in the head."""
     members = sorted(union.members, key=lambda member: member.tag is None)
     has_fallback = any(member.tag is None and not is_open_member(schema, member.name) for member in members)
     types = tuple(Type("ref", member.name) for member in members)
@@ -68,49 +68,45 @@ def is_open_member(schema: Schema, name: str) -> bool:
 
 
 def rate_member(sender: Choice, member: str, reader: Choice, counterpart: str = "") -> Verdict:
-    """Return how bad it is that a member's messages are read by the other side, where it is `counterpart` or gone."""
+    """Rate how the other side reads a member's messages. There, the member is `counterpart`, or was removed."""
     index = sender.members.index(Type("ref", member))
-    read = [reader.read(value) for value in sender.samples(index, reader)]
-    if not read or None in read:
+    readings = [reader.read(value) for value in sender.samples(index, reader)]
+    if not readings or None in readings:
         return BREAKING
-    return risks(
-        any(reader.members[member_index].name != counterpart for member_index in read if member_index is not None)
-    )
+    return risks(any(reader.members[reading].name != counterpart for reading in readings if reading is not None))
 
 
 def compare_readings(comparison: Comparison) -> None:
     """Compare how both sides read the messages of every union, if anything has changed.
 
-    A member that others are read as is one finding.
+    All members that are read as the same other member are one finding.
     """
-    for old, new in comparison.pairs() if comparison.findings else ():
-        olds, news = (
-            dict(_find_choices(comparison.old, old, comparison.names)),
-            dict(_find_choices(comparison.new, new, {})),
-        )
-        for place in [place for place in olds if place in news]:
-            if olds[place].has_fallback or news[place].has_fallback:
-                _compare(comparison, old, new, f"{new.name}.{place}" if place else new.name, olds[place], news[place])
+    for old, new in comparison.find_pairs() if comparison.findings else ():
+        old_choices = dict(_find_choices(comparison.old, old, comparison.names))
+        new_choices = dict(_find_choices(comparison.new, new, {}))
+        for place in [place for place in old_choices if place in new_choices]:
+            old_choice, new_choice = old_choices[place], new_choices[place]
+            if old_choice.has_fallback or new_choice.has_fallback:
+                subject = f"{new.name}.{place}" if place else new.name
+                _compare(comparison, old, new, subject, old_choice, new_choice)
 
 
 def _find_choices(side: Snapshot, definition: Definition, names: Mapping[str, str]) -> Iterator[tuple[str, Choice]]:
-    """Yield the unions of a definition, each with the property that it is in; empty if it is the definition."""
+    """Yield the unions of a definition after the property that they are in; empty if the definition is a union."""
     if isinstance(definition, Union):
         if not is_derived(side.raw, definition):
             yield "", make_choice(side.schema, definition, names)
         return
-    types = (
-        {field.wire: field.type for field in definition.fields}
-        if isinstance(definition, Model)
-        else {"": definition.type}
-    )
+    types = {"": definition.type} if isinstance(definition, Alias) else {}
+    if isinstance(definition, Model):
+        types = {field.wire: field.type for field in definition.fields}
     for place, type_ in types.items():
         for union in list(_find_unions(type_))[:1]:
             yield place, Choice(side.schema, union.non_null.parts, union.non_null.renamed(names).parts)
 
 
 def _find_unions(type_: Type) -> Iterator[Type]:
-    """Yield the unions in a type of which a member is a definition."""
+    """Yield the unions in a type that have a definition as a member."""
     if len(type_.non_null.parts) > 1 and type_.names:
         yield type_
     for part in type_.parts:
@@ -118,37 +114,37 @@ def _find_unions(type_: Type) -> Iterator[Type]:
 
 
 def _compare(
-    comparison: Comparison, old: Definition, new: Definition, subject: str, olds: Choice, news: Choice
+    comparison: Comparison, old: Definition, new: Definition, subject: str, old_choice: Choice, new_choice: Choice
 ) -> None:
-    misread_as: dict[Type, list[tuple[Type, Verdicts]]] = {}
-    for front, meant, bad in _find_misread(news, olds):
-        misread_as.setdefault(front, []).append((meant, Verdicts(bad)))
-    for front, meant, bad in _find_misread(olds, news):
-        misread_as.setdefault(front, []).append((meant, Verdicts(SAFE, bad, SAFE, RISKY)))
-    for front, misread in misread_as.items():
-        verdicts = reduce(Verdicts.joined, (verdicts for _, verdicts in misread))
-        texts = (", ".join(dict.fromkeys(meant.hint for meant, _ in misread)), f"read as {front.hint}")
-        place = f"{subject}:{front.hint}"
-        comparison.add("union-member-shadowed", old, new, subject=place, verdicts=verdicts, texts=texts)
+    # By the member that messages are read as: the members that they were sent as, and how bad that is.
+    misread: dict[Type, list[tuple[Type, Verdicts]]] = {}
+    for read_as, sent_as, verdict in _find_misread(new_choice, old_choice):
+        misread.setdefault(read_as, []).append((sent_as, Verdicts(old_peer=verdict)))
+    for read_as, sent_as, verdict in _find_misread(old_choice, new_choice):
+        misread.setdefault(read_as, []).append((sent_as, Verdicts(new_peer=verdict, read=RISKY)))
+    for read_as, members in misread.items():
+        comparison.add(
+            "union-member-shadowed",
+            old,
+            new,
+            subject=f"{subject}:{read_as.hint}",
+            verdicts=reduce(Verdicts.joined, (verdicts for _, verdicts in members)),
+            texts=(", ".join(dict.fromkeys(sent_as.hint for sent_as, _ in members)), f"read as {read_as.hint}"),
+        )
 
 
 def _find_misread(sender: Choice, reader: Choice) -> Iterator[tuple[Type, Type, Verdict]]:
-    """Yield the reader's member that accepts a message, the sender's that is meant, and how bad that is.
+    """Yield the member that a message is read as, the member that it was sent as, and how bad that is.
 
-    Members that the other side doesn't have may correspond under another name.
+    Members that the other side doesn't have are skipped, because they may exist there under another name.
     """
-    for index, meant in enumerate(sender.named):
+    for index, sent_as in enumerate(sender.named):
         for value in sender.samples(index, reader):
             accepting = reader.accepting(value)
             is_refused = reader.exclusive and len(accepting) > 1
-            for accepted_index in accepting[: None if is_refused else 1]:
-                front, is_known = (
-                    reader.named[accepted_index],
-                    meant in reader.named or reader.named[accepted_index] in sender.named,
-                )
-                if (
-                    front != meant
-                    and is_known
-                    and not is_open_member(reader.schema, reader.members[accepted_index].name)
-                ):
-                    yield front, meant, BREAKING if is_refused else RISKY
+            for accepting_index in accepting if is_refused else accepting[:1]:
+                read_as = reader.named[accepting_index]
+                is_known = sent_as in reader.named or read_as in sender.named
+                is_open = is_open_member(reader.schema, reader.members[accepting_index].name)
+                if read_as != sent_as and is_known and not is_open:
+                    yield read_as, sent_as, BREAKING if is_refused else RISKY

@@ -1,6 +1,4 @@
-"""What one side sends, by samples: whether the other side reads it, the smallest message that it refuses, and values as
-the smallest code that no longer works.
-"""
+"""Finds the smallest messages, and the smallest code, that one side accepts and the other refuses. Uses samples."""
 
 from __future__ import annotations
 
@@ -15,20 +13,20 @@ from codegen.ir import Definition, Method, Model, Schema
 from codegen.types import Type
 from codegen.values import Samples, find_scalars, fits, python_source
 
-# Returns the JSON that contains a value.
-Around = Callable[[Any], Any]
+# Embeds a value in a message, or in a part of it.
+Embed = Callable[[Any], Any]
 
 
 def make_samples(sender: Schema, sent: Iterable[Type], reader: Schema, read: Iterable[Type]) -> Samples:
-    """Return what makes samples of the sender's types that the reader's types may refuse."""
+    """Return a maker of samples of the sender's types that the reader's types may refuse."""
     return Samples(sender, (*find_scalars(sender, sent), *find_scalars(reader, read)))
 
 
 def accepts_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Mapping[str, str]) -> bool:
-    """Return whether the reader's type accepts the values of the sender's type; not if there are no samples of them.
+    """Return whether the reader's type accepts all samples of the sender's type. Without samples, it doesn't.
 
-    Definitions that correspond by `names`, the reader's by the sender's, count as equal: changes inside them are
-    separate findings.
+    Definitions that match by `names`, the reader's by the sender's, count as equal: their changes are findings of their
+    own.
     """
     common = {name: names[name] for name in sent.names if names.get(name) in read.names}
     sent, read = _with_tokens(sent, common), _with_tokens(read, {name: name for name in common.values()})
@@ -44,17 +42,18 @@ def _without(type_: Type, limits: Collection[tuple[str, Any]]) -> Type:
 
 
 def _with_tokens(type_: Type, names: Mapping[str, str]) -> Type:
-    """Return a type with a constant that is no JSON, a tuple, in place of each of these definitions."""
+    """Return a type with a constant instead of each of these definitions. It is a tuple, so it equals no JSON."""
     if type_.name in names:
         return Type("literal", values=((names[type_.name],),))
     return replace(type_, parts=tuple(_with_tokens(part, names) for part in type_.parts))
 
 
 class Sender:
-    """One side, which sends messages to the other one, or the code that builds them."""
+    """Finds messages of one side, and code that builds them, which the other side refuses."""
 
     def __init__(self, schema: Schema, reader: Schema) -> None:
-        self._schema, self._reader = schema, reader
+        self._schema = schema
+        self._reader = reader
         self._smallest = Samples(schema, ()).smallest
         self._refused: dict[tuple[str, str, bool], list[Any]] = {}
 
@@ -63,76 +62,84 @@ class Sender:
 
         Args:
             sent: the definition.
-            read: what the other side reads it as.
-            text: what its value should have in it, if that is refused.
+            read: the other side's definition.
+            text: a text that the definition's value should contain, if such a value is refused.
         """
-        values = self._smallest_refused(sent, read, text, strict=False) if sent and read else []
-        return "".join(json.dumps(self._messages.get(sent.name, _itself)(value)) for value in values if sent)
+        if sent is None or read is None:
+            return ""
+        embed = self._embeddings.get(sent.name, _return_value)
+        return "".join(
+            json.dumps(embed(value)) for value in self._find_smallest_refused(sent, read, text, strict=False)
+        )
 
     def call(self, method: Method | None) -> str:
-        """Return the JSON of the smallest message that calls a method; empty if there is none."""
-        params = self._smallest(Type("ref", method.params)) if method else None
-        return json.dumps({"method": method.wire, "params": params}) if method else ""
+        """Return the JSON of the smallest message that calls a method; empty without a method."""
+        if method is None:
+            return ""
+        return json.dumps({"method": method.wire, "params": self._smallest(Type("ref", method.params))})
 
     def code(self, sent: Definition, read: Definition, text: str) -> list[str]:
-        """Return the smallest code that builds a definition in a way that the other side's bindings refuse."""
-        values = self._smallest_refused(sent, read, text, strict=True)
+        """Return the smallest code that builds a value that the other side's bindings refuse."""
+        values = self._find_smallest_refused(sent, read, text, strict=True)
         start = "" if isinstance(sent, Model) else f"value: {sent.name} = "
         return [f"{start}{python_source(self._schema, value, Type('ref', sent.name))}" for value in values]
 
-    def _smallest_refused(self, sent: Definition, read: Definition, text: str, *, strict: bool) -> list[Any]:
-        """Return the smallest value that is refused, by a constructor in Python if it is strict; none if none is."""
+    def _find_smallest_refused(self, sent: Definition, read: Definition, text: str, *, strict: bool) -> list[Any]:
+        """Return a list with the smallest refused value; empty if there is none. `strict`: constructors refuse it."""
 
         def size(value: Any) -> tuple[bool, int]:
-            written = json.dumps(value)
-            return bool(text) and json.dumps(text) not in written, len(written)
+            line = json.dumps(value)
+            return bool(text) and json.dumps(text) not in line, len(line)
 
         key = sent.name, read.name, strict
         if key not in self._refused:
-            own, other = Type("ref", sent.name), Type("ref", read.name)
-            made = make_samples(self._schema, [own], self._reader, [other]).shallow(own, 1)
-            self._refused[key] = [value for value in made if not fits(self._reader, value, other, strict=strict)]
+            sent_type, read_type = Type("ref", sent.name), Type("ref", read.name)
+            samples = make_samples(self._schema, [sent_type], self._reader, [read_type]).shallow(sent_type, 1)
+            self._refused[key] = [value for value in samples if not fits(self._reader, value, read_type, strict=strict)]
         return sorted(self._refused[key], key=size)[:1]
 
     @cached_property
-    def _messages(self) -> dict[str, Around]:
-        """For each definition, what a message is around it. It is refused if the definition's value is."""
-        messages: dict[str, Around] = {}
-        queue: list[tuple[str, Around]] = []
+    def _embeddings(self) -> dict[str, Embed]:
+        """For each definition, a function that embeds its value in a message, on a path without lenient properties."""
+        embeddings: dict[str, Embed] = {}
+        queue: list[tuple[str, Embed]] = []
         for method in self._schema.methods:
-            queue.append((method.params, _property(_itself, {"method": method.wire}, "params")))
-            queue += [(method.result, _property(_itself, {}, "result"))] if method.result else []
-        for name, around in queue:  # breadth first
-            if name not in messages:
-                messages[name] = around
-                queue += self._inside(self._schema.definitions[name], around)
-        return messages
+            queue.append((method.params, _embed_as_property(_return_value, {"method": method.wire}, "params")))
+            if method.result:
+                queue.append((method.result, _embed_as_property(_return_value, {}, "result")))
+        for name, embed in queue:  # breadth first
+            if name not in embeddings:
+                embeddings[name] = embed
+                queue += self._embed_inside(self._schema.definitions[name], embed)
+        return embeddings
 
-    def _inside(self, definition: Definition, around: Around) -> Iterator[tuple[str, Around]]:
+    def _embed_inside(self, definition: Definition, embed: Embed) -> Iterator[tuple[str, Embed]]:
+        """Yield the definitions that a definition refers to, with functions that embed their values."""
         if not isinstance(definition, Model):
-            yield from ((name, _within(definition.type, name, around)) for name in definition.type.names)
+            yield from ((name, _embed_in_type(definition.type, name, embed)) for name in definition.type.names)
             return
-        own = self._smallest(Type("ref", definition.name))
+        smallest = self._smallest(Type("ref", definition.name))
         if definition.base:
-            yield definition.base, lambda value: around(own | value)
+            yield definition.base, lambda value: embed(smallest | value)
         for field in definition.fields:
-            for name in () if LENIENT.intersection(field.markers) else field.type.names:
-                yield name, _within(field.type, name, _property(around, own, field.wire))
+            if not LENIENT.intersection(field.markers):
+                for name in field.type.names:
+                    yield name, _embed_in_type(field.type, name, _embed_as_property(embed, smallest, field.wire))
 
 
-def _itself(value: Any) -> Any:
+def _return_value(value: Any) -> Any:
     return value
 
 
-def _property(around: Around, others: dict[str, Any], key: str) -> Around:
-    return lambda value: around({**others, key: value})
+def _embed_as_property(embed: Embed, others: dict[str, Any], key: str) -> Embed:
+    return lambda value: embed({**others, key: value})
 
 
-def _within(type_: Type, name: str, around: Around) -> Around:
-    """Return what is around a definition that a type refers to."""
+def _embed_in_type(type_: Type, name: str, embed: Embed) -> Embed:
+    """Return a function that embeds a definition's value in a value of a type that refers to the definition."""
     if type_.kind == "ref":
-        return around
+        return embed
     part = next(part for part in type_.parts if name in part.names)
     if type_.kind == "array":
-        return _within(part, name, lambda value: around([value]))
-    return _within(part, name, _property(around, {}, "key") if type_.kind == "map" else around)
+        return _embed_in_type(part, name, lambda value: embed([value]))
+    return _embed_in_type(part, name, _embed_as_property(embed, {}, "key") if type_.kind == "map" else embed)

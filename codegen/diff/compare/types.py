@@ -1,4 +1,4 @@
-"""Compare types: whether they allow null, their constants, their limits, or the whole type."""
+"""Compares types: whether they allow null, their constants, their limits, or the whole type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from codegen.types import NULL, Type, union_of
 
 
 class TypeChange(NamedTuple):
-    """One change of a type: its rule, its verdicts, and the texts of both sides."""
+    """A change of a type: its rule, its verdicts, and the texts of both sides."""
 
     rule: str
     verdicts: Verdicts
@@ -25,7 +25,7 @@ class TypeChange(NamedTuple):
 
 
 def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[TypeChange]:
-    """Yield the changes between two types. Renaming or changing a definition changes no type that refers to it."""
+    """Yield the changes between two types. A type doesn't change if a definition that it refers to is renamed."""
     names = comparison.names
     if old.renamed(names) == new:
         if old.annotation != new.annotation and set(old.names) == set(new.names):
@@ -54,7 +54,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
 
 
 def _is_null_or_any(*types: Type) -> bool:
-    """Return whether a type is null alone, or has any value, so that null is not what it gained or lost."""
+    """Return whether a type allows only null, or any value. Then a change of nullability is a change of the type."""
     members = (part for type_ in types for part in (type_.parts if type_.kind == "union" else (type_,)))
     return NULL in types or any(part.kind == "any" for part in members)
 
@@ -67,19 +67,21 @@ def _compare_enums(
     if was_open != is_open:
         rule = "enum-opened" if is_open else "enum-closed"
         yield _change_by_rule(rule, _show_enum(before, old_others), _show_enum(after, new_others))
-    olds, news = list(map(python_literal, before)), list(map(python_literal, after))  # which tell 1 from true
-    for value, text in zip(after, news, strict=True):
-        if text not in olds:
+    # As source, because 1 equals True in Python.
+    old_values = {python_literal(value): value for value in before}
+    new_values = {python_literal(value): value for value in after}
+    for source, value in new_values.items():
+        if source not in old_values:
             yield _change_by_rule(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
-    for value, text in zip(before, olds, strict=True):
-        if text not in news:
+    for source, value in old_values.items():
+        if source not in new_values:
             yield _change_by_rule(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
 
 
 def _show_enum(values: tuple[Any, ...], others: Type | None) -> str:
     """Return all values that an enum accepts, as text."""
-    named = ", ".join(map(python_literal, values))
-    return f"open: {named}, any other {others.kind}" if others else f"closed: {named}"
+    listed = ", ".join(map(python_literal, values))
+    return f"open: {listed}, any other {others.kind}" if others else f"closed: {listed}"
 
 
 def _change_by_rule(rule: str, before: str, after: str) -> TypeChange:
@@ -87,9 +89,9 @@ def _change_by_rule(rule: str, before: str, after: str) -> TypeChange:
 
 
 def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: Type, new: Type) -> TypeChange:
-    """Return a change of the limits or of the whole type. `sent` is `before` with the base's own names.
+    """Return a change of the limits or of the whole type. `sent` is `before` with the base's names.
 
-    A type gained values if the head can send some that the base refuses, and lost values in the reverse case.
+    A type gained values if the head can send values that the base refuses. It lost values in the reverse case.
     """
     names = comparison.names
     gained = not accepts_all(
@@ -98,8 +100,8 @@ def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type
     lost = not accepts_all(comparison.old.schema, sent, comparison.new.schema, after, names)
     if before.unlimited() == after.unlimited():
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
-        what_happened = "changed" if gained and lost else "loosened" if gained else "tightened"
-        rule = f"constraint-{what_happened}" if gained or lost else "type-respelled"
+        change = "changed" if gained and lost else "loosened" if gained else "tightened"
+        rule = f"constraint-{change}" if gained or lost else "type-respelled"
         return TypeChange(rule, verdicts, old.annotation, new.annotation)
     other_classes = set(before.names) != set(after.names)
     verdicts = Verdicts(breaks(gained), breaks(lost), breaks(lost or other_classes), breaks(gained or other_classes))
@@ -107,7 +109,7 @@ def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type
 
 
 def _expand_aliases(schema: Schema, type_: Type, kept: Collection[str]) -> Type:
-    """Return a type without the names of aliases, which mean nothing to JSON or a type checker, except those kept."""
+    """Return a type with aliases expanded, except those in `kept`. JSON and type checkers don't know aliases."""
     definition = schema.definitions.get(type_.name)
     if isinstance(definition, Alias) and type_.name not in kept:
         return _expand_aliases(schema, definition.type, {*kept, type_.name})  # it may contain itself

@@ -52,7 +52,7 @@ class Verdicts(NamedTuple):
         """Return the worse verdict on each axis."""
         return Verdicts(*map(max, self, other))
 
-    def kept(self) -> Verdicts:
+    def with_old_name_kept(self) -> Verdicts:
         """Return the verdicts if Python code can still use a definition's old name."""
         return self._replace(build=SAFE, read=SAFE)
 
