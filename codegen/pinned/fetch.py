@@ -70,13 +70,13 @@ def fetch(source: str, target: Path) -> list[str]:
         FetchError: the source is not available, or not a schema. Nothing was changed.
         OSError: a file can't be read or written. Nothing was changed.
     """
-    fetched = prepare(read_source(source), target)
+    fetched = prepare_fetch(read_source(source), target)
     if fetched.files != read_files(target):
         replace_folders({target: fetched.files})
     return fetched.lines
 
 
-def prepare(release: Release, target: Path) -> Fetched:
+def prepare_fetch(release: Release, target: Path) -> Fetched:
     """Return what `fetch` would write.
 
     Raises:

@@ -1,7 +1,7 @@
-"""`python -m codegen upgrade`: prepare everything, replace it, and print a summary. Nothing is committed.
+"""`python -m codegen upgrade`: prepares all changes, writes them, and prints a summary. Nothing is committed.
 
-Everything is made from the last commit. The command can therefore be run again, because it was killed or because
-codegen has changed since, and then makes everything anew.
+All changes are made from the last commit, so the command can be run again: if it was killed, or after a change of
+codegen.
 """
 
 from __future__ import annotations
@@ -33,9 +33,14 @@ USER_CODE = "tests/typing/user_code"
 EDITED = (PYPROJECT, CHANGELOG, METHODS)
 _NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`"
 _ADD_EXCEPTION = "Add a class for each of these error codes to runtime/acp_runtime/errors.py, and export it"
-_UNCONFIRMED = f"What {METHODS} says about new methods follows from the schema and is to be confirmed"
-_CONFIRM = f"Confirm what follows from the schema: remove the marks in {METHODS}, and edit docs/guides/capabilities.md"
-_CAPABILITIES = f"Find out what requires these new capabilities, say it in {METHODS}, and run this command again"
+_UNCONFIRMED = f"The entries of new methods in {METHODS} are derived from the schema, and must be confirmed"
+_CONFIRM = (
+    f"Confirm these entries, which are derived from the schema: remove the marks in {METHODS}, and edit "
+    "docs/guides/capabilities.md"
+)
+_CAPABILITIES = (
+    f"Find out which methods require these new capabilities, add them to {METHODS}, and run this command again"
+)
 _UNUSED = "Remove or correct these entries, which have no effect"
 
 
@@ -43,9 +48,9 @@ def run(options: argparse.Namespace) -> int:
     """Upgrade, and print the summary.
 
     Raises:
-        FetchError: the source is not available or is not a schema. Nothing was changed.
+        FetchError: the source is not available, or not a schema. Nothing was changed.
         SchemaError: the generator has no rule for something in the stable profile. Nothing was changed.
-        SourceError: the working tree or the last commit is not fit for an upgrade. Nothing was changed.
+        SourceError: there is no commit, or files have uncommitted changes. Nothing was changed.
     """
     with tempfile.TemporaryDirectory(prefix="acp-upgrade-") as folder:
         text = _upgrade(options.source, options.report, Path(folder))
@@ -65,7 +70,7 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
         write_files(report_folder, encode_files(formats))
     generated = count_noun(len(find_differing_files(schemas.package, REPOSITORY / GENERATED)), "file")
     lines = [f"changed   {name}" for name in ("PINNED.json", f"generated/ ({generated})", *texts)]
-    # Before the replacement, because proposed entries of renames.toml depend on the present version.
+    # Before files are replaced, because proposed entries of renames.toml depend on the current version.
     summary = summarise(schemas, changes, [*schemas.lines, *lines])
     package = encode_files(schemas.package)
     replace_folders({REPOSITORY / SCHEMA: read_files(schemas.head), REPOSITORY / GENERATED / PACKAGE: package})
@@ -75,7 +80,7 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
 
 
 def _changes(schemas: Schemas) -> Changes:
-    """Compare the schemas with the last commit, check its user code, and edit the other files accordingly."""
+    """Compare the schemas with the last commit, check its user code, and make the new texts of other files."""
     table = parse_facts(schemas.methods.encode("utf-8"), METHODS)
     base = read_side(COMMIT, REPOSITORY)
     head = replace(read_side(str(schemas.head), REPOSITORY, table), label=f"{SCHEMA}/")
@@ -84,14 +89,17 @@ def _changes(schemas: Schemas) -> Changes:
         report = check_user_code(USER_CODE, report, base, head, REPOSITORY)
     before = {name: read_file(REPOSITORY / name, name).decode("utf-8") for name in EDITED}
     methods = data_files.add_proposed_entries(schemas.methods, head)
-    facts, codes = data_files.find_unconfirmed(methods), data_files.find_codes_without_exception(head)
-    new_methods = dict.fromkeys(fact.split('"')[1] for fact in facts)  # the same ones in several versions
-    notes = {_UNCONFIRMED: new_methods, _NO_EXCEPTION: codes}
-    noted = (f"{text}: {', '.join(names)}." for text, names in notes.items() if names)
-    report = replace(report, notes=(*schemas.held, *noted, *report.notes))
+    unconfirmed = data_files.find_unconfirmed(methods)
+    codes = data_files.find_codes_without_exception(head)
+    names_by_note = {
+        _UNCONFIRMED: dict.fromkeys(entry.split('"')[1] for entry in unconfirmed),
+        _NO_EXCEPTION: dict.fromkeys(codes),
+    }
+    notes = [f"{note}: {', '.join(names)}." for note, names in names_by_note.items() if names]
+    report = replace(report, notes=(*schemas.held, *notes, *report.notes))
     left = {
         _UNUSED: data_files.find_unused_entries(head, table),
-        _CONFIRM: facts,
+        _CONFIRM: unconfirmed,
         _CAPABILITIES: data_files.find_unused_capabilities(base, head),
         _ADD_EXCEPTION: codes,
     }

@@ -1,7 +1,7 @@
-"""What an upgrade means for codegen's data files: facts about new methods, and what a person has to look at.
+"""Changes of codegen's data files in an upgrade: adds entries for new methods, and finds what a person must look at.
 
-The facts are added to `methods.toml`, each marked for a person to confirm. The schema doesn't say what a new capability
-unlocks, so one that no method requires may need a fact, too. Entries may no longer have an effect.
+New entries of `methods.toml` are marked for a person to confirm. The schema doesn't say what a capability unlocks, so a
+new one that no method requires may need an entry as well. Old entries may no longer have an effect.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MARK = " # to be confirmed"
 
 
 def add_proposed_entries(text: str, head: Side) -> str:
-    """Return the text of the file with an entry for each method of the head that has none.
+    """Return the text of `methods.toml` with entries for the head's methods that have none.
 
     Raises:
         SchemaError: two profiles propose different entries.
@@ -48,7 +48,7 @@ def add_proposed_entries(text: str, head: Side) -> str:
 
 
 def add_renamed_entries(text: str, base: dict[str, Snapshot], head: dict[str, Snapshot]) -> str:
-    """Return the text of the file with a copy of its entry for each method that has another name in the head."""
+    """Return the text of `methods.toml` with copies of the entries of methods that were renamed."""
     table = parse_facts(text.encode("utf-8"), METHODS)
     kept = {(profile[:2], method.wire) for profile, snapshot in head.items() for method in snapshot.schema.methods}
     copies: dict[tuple[str, str], dict[str, Any]] = {}
@@ -65,7 +65,7 @@ def add_renamed_entries(text: str, base: dict[str, Snapshot], head: dict[str, Sn
 
 
 def _rename_canceller(text: str, version: str, old: str, new: str) -> str:
-    """Return the text in which the entries of a version name a notification that cancels by its new name."""
+    """Return the text with a new name of a cancelling notification in the entries of a version."""
     sections = text.split("\n[")
     return "\n[".join(
         section.replace(f'by = "{old}"', f'by = "{new}"') if section.startswith(version) else section
@@ -78,7 +78,7 @@ def _entries(table: Table, facts: str, method: Method) -> Entries:
 
 
 def _add_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
-    """Return the text with an entry at the end of a table, which is created if needed."""
+    """Return the text with an entry at the end of a table. A missing table is added."""
     line = f"{json.dumps(wire, ensure_ascii=False)} = {_to_toml(entry)}{_MARK}"
     if f"\n{table}\n" not in text:
         text = f"{text}\n{table}\n"
@@ -88,15 +88,19 @@ def _add_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
 
 
 def _to_toml(value: Any) -> str:
-    """Return a value as it is written in TOML."""
+    """Write a value as TOML, on one line."""
     if not is_object(value):
         return json.dumps(value, ensure_ascii=False)
-    keys = (key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False) for key in value)
-    return f"{{ {', '.join(f'{key} = {_to_toml(item)}' for key, item in zip(keys, value.values(), strict=True))} }}"
+    pairs = (f"{_write_key(key)} = {_to_toml(item)}" for key, item in value.items())
+    return f"{{ {', '.join(pairs)} }}"
+
+
+def _write_key(key: str) -> str:
+    return key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False)
 
 
 def find_unconfirmed(text: str) -> list[str]:
-    """Return the entries of the file that nobody has confirmed, each with its table."""
+    """Return the entries that nobody has confirmed, after their tables."""
     entries: list[str] = []
     for table in text.split("\n["):
         name, *lines = table.split("\n")
@@ -105,7 +109,7 @@ def find_unconfirmed(text: str) -> list[str]:
 
 
 def find_unused_entries(head: Side, table: Table) -> list[str]:
-    """Return a line for each entry of `renames.toml`, or about a method of the head, that has no effect on the head."""
+    """Return a line for each entry of `renames.toml`, or of a method in the head, that has no effect on the head."""
     methods = [(name, method) for name, snapshot in head.profiles.items() for method in snapshot.schema.methods]
     used = {(method.table, method.wire) for _, method in methods}
     facts = {
@@ -117,7 +121,7 @@ def find_unused_entries(head: Side, table: Table) -> list[str]:
 
 
 def find_codes_without_exception(head: Side) -> list[str]:
-    """Return each error code of the head that has no exception in the runtime, with the profiles that have it."""
+    """Return the head's error codes without an exception in the runtime, with the profiles that have them."""
 
     def codes(_profile: str, snapshot: Snapshot) -> list[Any]:
         listed = snapshot.schema.definitions.get(_ERROR_CODES)
@@ -128,9 +132,9 @@ def find_codes_without_exception(head: Side) -> list[str]:
 
 
 def find_unused_capabilities(base: Side, head: Side) -> list[str]:
-    """Return the path of each new capability that no method of the head requires, with the profiles that have it.
+    """Return the paths of new capabilities that no method of the head requires, with the profiles that have them.
 
-    Those below another one of them are left out.
+    Capabilities below such a capability are left out.
     """
 
     def unused(profile: str, snapshot: Snapshot) -> list[str]:
@@ -147,7 +151,7 @@ def find_unused_capabilities(base: Side, head: Side) -> list[str]:
 
 
 def _with_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -> list[str]:
-    """Return a line for each thing that is found in a profile, with the profiles that have it."""
+    """Return a line for each value that `find` returns for a profile, with the profiles that have it."""
     profiles_of: dict[Any, list[str]] = {}
     for profile, snapshot in head.profiles.items():
         for value in find(profile, snapshot):
@@ -156,13 +160,13 @@ def _with_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -
 
 
 def _find_required_paths(schema: Schema) -> Iterator[str]:
-    """Yield the paths of all capabilities that methods require, and those above them."""
+    """Yield the paths of all capabilities that methods require, and of the capabilities above them."""
     for method in schema.methods:
         for path in filter(None, (method.capability, *dict(method.content).values())):
             yield from itertools.accumulate(path.split("."), "{}.{}".format)
 
 
 def _find_paths(snapshot: Snapshot, properties: dict[str, str]) -> Iterator[str]:
-    """Yield the paths of all capabilities, in both messages that advertise them."""
+    """Yield the paths of all capabilities of both sides."""
     for side, message in ADVERTISED_IN.items():
         yield from find_capability_paths(snapshot.schema, message, properties.get(f"{side}_capabilities", ""))

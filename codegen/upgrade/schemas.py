@@ -1,4 +1,4 @@
-"""The schemas before and after an upgrade: those of the last commit, and those of the source."""
+"""The schemas before and after an upgrade: of the last commit, and of the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.escaping import join_first
 from codegen.files import read_files, write_files
-from codegen.pinned.fetch import prepare, read_source
+from codegen.pinned.fetch import prepare_fetch, read_source
 from codegen.pinned.pins import PINS, load, read_pins
 from codegen.pinned.profiles import name_in_errors
 from codegen.regen import read_schema, render
@@ -24,10 +24,10 @@ from codegen.upgrade.data_files import add_renamed_entries
 
 COMMIT = "HEAD"
 SCHEMA, GENERATED = "schema", "generated"
-_NO_COMMIT = "`make upgrade` compares with the last commit. Where there is none, use `make fetch` and `make regen`."
+_NO_COMMIT = "`make upgrade` compares with the last commit. Without a commit, use `make fetch` and `make regen`."
 _HELD = "{0} keeps its old schema, because the new one can't be read: {1}"
 # An error names at most this many files.
-_NAMED = 3
+_MAX_NAMES = 3
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Schemas:
     """The schemas of both sides.
 
     Attributes:
-        base: the folder of those of the last commit.
-        head: the folder of the new ones, not yet in the repository.
-        source: where the new ones are from.
-        lines: the change to each file.
+        base: the folder of the last commit's schemas.
+        head: the folder of the new schemas, which are not yet in the repository.
+        source: where the new schemas are from.
+        lines: a line for each file of a schema, which says how it changes.
         package: the generated package.
-        methods: the text of `methods.toml`, in which renamed methods have copies of their entries.
+        methods: the text of `methods.toml`, with copies of entries for renamed methods.
         held: a sentence for each profile that keeps its old schema, with the reason.
         version: the version of this package in the last commit.
     """
@@ -61,20 +61,20 @@ class Schemas:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether the new ones are those of the last commit, with the same source."""
+        """Whether the new schemas and their source are those of the last commit."""
         return self.is_same and (self.base / PINS).read_bytes() == (self.head / PINS).read_bytes()
 
     @property
     def is_same(self) -> bool:
-        """Whether the new ones are those of the last commit, from whatever source."""
+        """Whether the new schemas are those of the last commit. The source may differ."""
         old, new = (_without(read_files(folder), PINS, ACCEPTED) for folder in (self.base, self.head))
         return old == new
 
 
 def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
-    """Generate the package from the schemas of a source, in a temporary folder next to those of the last commit.
+    """Generate the package from the schemas of a source. The schemas of both sides are written to a temporary folder.
 
-    A profile that can't be read keeps the schema of the last commit, except for the stable one.
+    A profile keeps its old schema if the new one can't be read. The stable profile must be readable.
 
     Raises:
         FetchError: the source is not available or is not a schema.
@@ -87,8 +87,8 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     version = read_version(git.show(COMMIT, repository, PYPROJECT))
     text = read_file(repository / METHODS, METHODS).decode("utf-8")
     release, held = read_source(source), dict[str, str]()
-    while True:
-        fetched = prepare(release, base)
+    while True:  # until every profile can be read, or keeps its old schema
+        fetched = prepare_fetch(release, base)
         head = temporary / f"head-{len(held)}" / SCHEMA
         write_files(head, _without(fetched.files, ACCEPTED))
         try:
@@ -101,8 +101,8 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
                 raise
             held[error.profile] = str(error)
             release = release.without(error.profile)
-    if changed and not _is_again(repository, base, head):
-        names = join_first(changed, _NAMED)
+    if changed and not _has_new_schemas(repository, base, head):
+        names = join_first(changed, _MAX_NAMES)
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
     reasons = [_HELD.format(*item) for item in held.items()]
     schemas = Schemas(base, head, fetched.source, fetched.lines, package, methods, reasons, version)
@@ -131,20 +131,20 @@ def _render(base: Path, before: dict[str, Snapshot], head: Path, version: str, m
         return render(head, pinned=True, version=version, listed=False, table=table, before=schemas)
     except FileError as error:
         with suppress(SchemaError):
-            # If the old schemas can be read, a file of codegen names something that the new ones no longer have.
+            # If the old schemas can be rendered, a file of codegen names something that the new ones no longer have.
             render(base, pinned=True, version=version)
             error.exit_code = SchemaError.exit_code
         raise
 
 
-def _is_again(repository: Path, base: Path, head: Path) -> bool:
-    """Return whether the repository has the new schemas already."""
-    present = _without(read_files(repository / SCHEMA), ACCEPTED)
-    return present == read_files(head) and present != _without(read_files(base), ACCEPTED)
+def _has_new_schemas(repository: Path, base: Path, head: Path) -> bool:
+    """Return whether the repository has the new schemas already, from an earlier run."""
+    files = _without(read_files(repository / SCHEMA), ACCEPTED)
+    return files == read_files(head) and files != _without(read_files(base), ACCEPTED)
 
 
 def _keep_accepted(schemas: Schemas, repository: Path) -> None:
-    """Add the accepted findings to the new schemas, except for those of the last upgrade."""
+    """Copy the accepted findings to the new schemas, unless they are about the last upgrade."""
     accepted, committed = (read_files(folder).get(ACCEPTED) for folder in (repository / SCHEMA, schemas.base))
     if accepted is not None and (schemas.is_same or accepted != committed):
         write_files(schemas.head, {ACCEPTED: accepted})  # its entries are about this upgrade

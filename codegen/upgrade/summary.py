@@ -1,4 +1,4 @@
-"""The summary of an upgrade: what was done, and what is left to read and to do."""
+"""Writes the summary of an upgrade: what was done, and what is left to read and to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Changes:
         report: the findings.
         version: the next version of this package.
         texts: the files that the upgrade edits, by their names.
-        left: what is left to do about codegen's data files and the runtime: a sentence, and the lines that it is about.
+        left: what is left to do in codegen's data files and the runtime: sentences, and the lines that they are about.
     """
 
     report: Report
@@ -65,14 +65,14 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
 
 
 def _find_left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
-    """Yield what is left to do: a sentence, and the lines that it is about."""
+    """Yield tasks: a sentence, and the lines that it is about."""
     report = changes.report
     if held:
         names = ", ".join(sentence.split()[0] for sentence in held)
-        yield [f"Do what the first lines say about {names}, and run this command again."]
+        yield [f"Correct what the first lines report about {names}, and run this command again."]
     if report.unpredicted:
         lines = [line for failure in report.unpredicted for line in _write_failure(failure)]
-        yield ["Find out why this code fails, although no finding predicts it:", *lines]
+        yield ["Find out why this code fails. No finding predicts it:", *lines]
     if report.unread:
         lines = [line for finding in report.unread for line in _write_finding(finding)]
         count = count_noun(len(report.unread), "finding")
@@ -80,9 +80,9 @@ def _find_left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
     if report.stale:
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]
     if entries := write_proposed_renames(report):
-        yield [f"Add to {RENAMES} the old names that code may use for now, and run this command again:", entries]
+        yield [f"Add the old names that should keep working to {RENAMES}, and run this command again:", entries]
     yield from ([f"{sentence}:", *lines] for sentence, lines in changes.left.items() if lines)
-    yield ["Edit the new lines of CHANGELOG.md where they don't say enough."]
+    yield ["Complete the new lines of CHANGELOG.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from codegen.__main__ import SCHEMA
 from codegen.errors import FetchError
-from codegen.pinned.fetch import prepare
+from codegen.pinned.fetch import prepare_fetch
 from codegen.pinned.pins import sha256
 from codegen.pinned.release import read_folder
 from codegen.regen import regenerate
@@ -64,10 +64,10 @@ def test_a_schema_that_is_kept_has_to_match_its_pin(
     tmp_path: Path, target: Path, spoil: Callable[[Path], object], words: str
 ) -> None:
     release = read_folder(package(tmp_path / "package", {"v1/schema.json": NEW})).without("v1_unstable")
-    assert prepare(release, target).lines[-1] == "kept      v1/schema.unstable.json"
+    assert prepare_fetch(release, target).lines[-1] == "kept      v1/schema.unstable.json"
     spoil(target)
     with pytest.raises(FetchError, match=words):
-        prepare(release, target)
+        prepare_fetch(release, target)
 
 
 @pytest.mark.parametrize("inside", ["", "schema"])

@@ -49,7 +49,7 @@ def test_an_entry_is_written_and_left_to_confirm(repository: Repository, tmp_pat
     table = repository.text("codegen/methods.toml").partition("[v1.agent]\n")[2].partition("\n\n")[0]
     assert table.endswith(f"\n{line} # to be confirmed")
     assert f"   [v1.agent] {line}\n" in out
-    assert "is to be confirmed" in (tmp_path / "report.md").read_text("utf-8")
+    assert "must be confirmed" in (tmp_path / "report.md").read_text("utf-8")
     assert repository.copy.run("check").code == 0
 
 
@@ -57,10 +57,10 @@ def test_an_entry_is_written_and_left_to_confirm(repository: Repository, tmp_pat
 @pytest.mark.xdist_group("upgrade command")
 def test_a_confirmed_entry_is_no_longer_left_to_confirm(repository: Repository) -> None:
     schema = changed(**INITIALIZE, **method())
-    assert "Confirm what follows" in repository.upgrade("1.1.0", schema)
+    assert "Confirm these entries" in repository.upgrade("1.1.0", schema)
     text = repository.text("codegen/methods.toml")
     repository.write("codegen/methods.toml", text.replace(" # to be confirmed", ""))
-    assert "Confirm what follows" not in repository.upgrade("1.1.0", schema)
+    assert "Confirm these entries" not in repository.upgrade("1.1.0", schema)
 
 
 @pytest.mark.slow

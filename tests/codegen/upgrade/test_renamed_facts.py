@@ -71,7 +71,7 @@ def test_an_unstable_profile_that_loses_a_check_is_held_back_alone(
     assert out.startswith("v1_unstable keeps its old schema")
     assert words in out
     assert "add one that fits to [v1_unstable.agent]." in out or "sessionId" in out
-    assert "Left to do: 1. Do what the first lines say about v1_unstable, and run this command again." in out
+    assert "Left to do: 1. Correct what the first lines report about v1_unstable, and run this command again." in out
     assert repository.copy.run("check").code == 0
 
 

@@ -69,7 +69,7 @@ The first version.
         "The next version of this package is 0.1.0, as before, because that is high enough.",
         "",
         "Left to do:",
-        "1. Edit the new lines of CHANGELOG.md where they don't say enough.",
+        "1. Complete the new lines of CHANGELOG.md.",
         "2. Review `git diff`, run `make test lint`, and commit everything together.",
         "",
         "Nothing was committed. `make diff BASE=HEAD` prints the whole report.",
@@ -183,7 +183,7 @@ def test_a_name_that_is_kept_makes_the_upgrade_a_smaller_one(repository: Reposit
     schema = json.loads(json.dumps(BASE).replace('"Holder"', '"Container"'))
     out = repository.upgrade("2.0.0", schema)
     assert repository.version == "2.0.0"
-    proposal = re.search(r"Add to codegen/renames\.toml .*:\n((?:   .*\n|\n)+)", out)
+    proposal = re.search(r"Add the old names .* to codegen/renames\.toml.*:\n((?:   .*\n|\n)+)", out)
     assert proposal is not None
     entry = re.sub(r"^   ", "", proposal[1], flags=re.MULTILINE)
     assert 'old = "Holder"\nnew = "Container"\nuntil = "2.0.0"' in entry
