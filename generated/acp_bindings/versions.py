@@ -74,7 +74,7 @@ else:
         return getattr(import_module(f"{__package__}.{profile}"), name)
 
 
-# What agents answer to an `initialize` of a version that is newer than theirs.
+# Errors with which agents answer an `initialize` of a newer version.
 _OLDER = (InvalidParams, InvalidRequest, InvalidResponse, ProtocolVersionMismatch, UnsupportedProtocolVersion)
 
 
@@ -88,7 +88,7 @@ async def serve_stdio(
 ) -> None:
     """Serve an agent on stdin and stdout, in the version that the client's `initialize` asks for.
 
-    That is the highest given version that is not above the client's. The rest is as with `serve_stdio` of a profile.
+    If there is no profile of that version, the highest lower one is served, as with `serve_stdio` of that profile.
 
     Args:
         v1: Makes the agent for ACP version 1.
@@ -255,10 +255,9 @@ def spawn_agent(
 ) -> AbstractAsyncContextManager[Any]:
     """Start an agent as a subprocess, and connect to it in the newest version that both sides have.
 
-    Each version is given as two functions: one makes the client from the proxy for the agent, and the other one calls
-    the proxy's `initialize`. The newest version is tried first. An agent that answers that it is older is started
-    again for the next version, because `initialize` differs between versions. The rest is as with `spawn_agent` of a
-    profile.
+    For each version, give two functions: one makes the client from the proxy for the agent, and one calls the proxy's
+    `initialize`. The newest version is tried first. If the agent answers that it is older, it is started again for the
+    next version, because `initialize` differs between versions. Otherwise this is like `spawn_agent` of a profile.
 
     Args:
         command: The program to run.
@@ -280,7 +279,7 @@ def spawn_agent(
         OSError: The command can't be started.
     """
     return _connected(
-        _given(
+        _load_profiles(
             v1=v1,
             v1_unstable=v1_unstable,
             v2_draft=v2_draft,
@@ -400,7 +399,7 @@ def connect(
             yield agent
 
     return _connected(
-        _given(
+        _load_profiles(
             v1=v1,
             v1_unstable=v1_unstable,
             v2_draft=v2_draft,
@@ -426,28 +425,32 @@ async def _connected(
             return
 
 
-def _given(**given: Any) -> list[tuple[Any, Any]]:
-    """Return the profiles that are given, lowest version first, and what is given for each."""
-    found = [(import_module(f"{__package__}.{name}"), each) for name, each in given.items() if each is not None]
-    if not found or len({profile.PROTOCOL_VERSION for profile, _ in found}) < len(found):
-        raise TypeError(f"Give at least one of {', '.join(given)}, but only one for each version of the protocol.")
-    return found
+def _load_profiles(**arguments: Any) -> list[tuple[Any, Any]]:
+    """Return the profiles with an argument, the lowest version first, and their arguments."""
+    profiles = [
+        (import_module(f"{__package__}.{name}"), argument)
+        for name, argument in arguments.items()
+        if argument is not None
+    ]
+    if not profiles or len({profile.PROTOCOL_VERSION for profile, _ in profiles}) < len(profiles):
+        raise TypeError(f"Give at least one of {', '.join(arguments)}, but only one for each version of the protocol.")
+    return profiles
 
 
 def _served(**factories: Any) -> list[versions.Served]:
-    """Return the side, the factory and what adapts the params of `initialize` for each profile that is given."""
+    """Return the side, the factory and the adapter for the params of `initialize` of each profile with a factory."""
     return [
         (
             import_module(f"{profile.__name__}.connecting").AGENT_SIDE,
             factory,
             partial(_ADAPT[profile.PROTOCOL_VERSION], profile),
         )
-        for profile, factory in _given(**factories)
+        for profile, factory in _load_profiles(**factories)
     ]
 
 
 def _for_version_1(profile: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Rename what version 2 has in `initialize`. Its clients have no files and terminals for agents."""
+    """Rename the properties of version 2 in `initialize`. Its clients have no files and terminals for agents."""
     adapted = {name: value for name, value in params.items() if name not in ("capabilities", "info")}
     if "capabilities" in params or "info" in params:
         none = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
