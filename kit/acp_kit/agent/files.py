@@ -53,13 +53,10 @@ class SessionFiles:
                 limit=ABSENT if limit is None else limit,
             )
         except RemoteError as error:
-            try:
-                await self._read_from_disk(file)
-            except ResourceNotFound as missing:
-                raise RemoteError.of(missing.code, missing.message, missing.data) from error
-            except (RequestError, OSError, ValueError):
-                pass
-            raise
+            missing = await self._missing_on_disk(file)
+            if missing is None:
+                raise
+            raise RemoteError.of(missing.code, missing.message, missing.data) from error
         return response.content
 
     async def read_before_change(self, path: str | Path) -> str | None:
@@ -73,16 +70,17 @@ class SessionFiles:
         try:
             return await self.read(path)
         except RequestError as error:
-            try:
-                return await self._read_from_disk(self._absolute(path))
-            except ResourceNotFound:
+            client_error = error
+        try:
+            return await self._read_from_disk(self._absolute(path))
+        except ResourceNotFound:
+            return None
+        except (OSError, ValueError):  # the roots are not on this disk, so only the client knows
+            if isinstance(client_error, ResourceNotFound):
                 return None
-            except (OSError, ValueError):  # the roots are not on this disk, so only the client knows
-                if isinstance(error, ResourceNotFound):
-                    return None
-            except RequestError:
-                pass
-            raise
+        except RequestError:
+            pass
+        raise client_error
 
     async def write(self, path: str | Path, content: str) -> None:
         """Replace the text of a file, or create it.
@@ -101,6 +99,16 @@ class SessionFiles:
             return
         request = v1.WriteTextFileRequest(session_id=self._session_id, path=file, content=content)
         await self._disk.fs_write_text_file(request)
+
+    async def _missing_on_disk(self, file: str) -> ResourceNotFound | None:
+        """Return the error for a file that doesn't exist; None if it exists or can't be checked."""
+        try:
+            await self._read_from_disk(file)
+        except ResourceNotFound as missing:
+            return missing
+        except (RequestError, OSError, ValueError):
+            pass
+        return None
 
     async def _read_from_disk(self, file: str, line: int | None = None, limit: int | None = None) -> str:
         request = v1.ReadTextFileRequest(session_id=self._session_id, path=file, line=line, limit=limit)

@@ -1,1 +1,1 @@
-"""Checks whether a client keeps to the protocol: the command `acp-bindings check-client`."""
+"""Checks whether a client follows the protocol: the command `acp-bindings check-client`."""

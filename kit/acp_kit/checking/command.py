@@ -23,14 +23,14 @@ from argparse import REMAINDER, ArgumentParser, Namespace, RawDescriptionHelpFor
 from functools import partial
 
 from acp_kit.checking.client import Command
-from acp_kit.checking.report import is_fault, json_of, junit_of, summary_of, text_of
+from acp_kit.checking.report import format_json, format_junit, format_summary, format_text, violates_must
 from acp_kit.checking.running import Result, run
 from acp_kit.checking.scenarios import SCENARIOS
 
 _NO_PROMPT = """\
 the client has sent no prompt, so the other scenarios are skipped. Make it send one with {prompt}, --prompt-args,
 --stdin or --by-hand: see acp-bindings check-client --help"""
-_REPORTS = {"text": summary_of, "junit": junit_of}
+_REPORTS = {"text": format_summary, "junit": format_junit}
 
 
 def add_check_client(parser: ArgumentParser) -> None:
@@ -73,9 +73,9 @@ def _check(parser: ArgumentParser, options: Namespace) -> int:
         by_hand=options.by_hand,
     )
     results = asyncio.run(_run(command, options.only or [*SCENARIOS], prints=options.format == "text"))
-    report = json_of(words, results) if options.format == "json" else _REPORTS[options.format](results)
+    report = format_json(words, results) if options.format == "json" else _REPORTS[options.format](results)
     sys.stdout.write(f"{report}\n")
-    return int(any(map(is_fault, results)))
+    return int(any(map(violates_must, results)))
 
 
 async def _run(command: Command, ids: list[str], *, prints: bool) -> list[Result]:
@@ -83,7 +83,7 @@ async def _run(command: Command, ids: list[str], *, prints: bool) -> list[Result
     for id in ids:
         results.append(await run(SCENARIOS[id], command))
         if prints:
-            sys.stdout.write(f"{text_of(results[-1])}\n")
+            sys.stdout.write(f"{format_text(results[-1])}\n")
             sys.stdout.flush()
         if id == "messages" and not any(b'"session/prompt"' in entry.data for entry in results[-1].entries):
             sys.stderr.write(f"acp-bindings: {_NO_PROMPT}\n")

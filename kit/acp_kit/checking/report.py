@@ -19,12 +19,12 @@ _MAX_CHARACTERS = 4000
 _MARKS = {"passed": "ok", "failed": "FAIL", "skipped": "skip"}
 
 
-def is_fault(result: Result) -> bool:
+def violates_must(result: Result) -> bool:
     """Whether the client violates a MUST."""
     return result.status == "failed" and result.scenario.level == "MUST"
 
 
-def text_of(result: Result) -> str:
+def format_text(result: Result) -> str:
     """Return the result of a scenario as text: one line, and if it failed, the rule and the last lines."""
     scenario = result.scenario
     head = f"{_MARKS[result.status]:4}  {scenario.level:6}  {scenario.id}"
@@ -39,7 +39,7 @@ def text_of(result: Result) -> str:
     return "\n      ".join([head, *lines])
 
 
-def summary_of(results: Sequence[Result]) -> str:
+def format_summary(results: Sequence[Result]) -> str:
     """Return the last line of the text: the numbers of passed and failed scenarios."""
     counts = Counter(
         f"{result.scenario.level} failed" if result.status == "failed" else result.status for result in results
@@ -48,13 +48,17 @@ def summary_of(results: Sequence[Result]) -> str:
     return f"{counts['passed']} passed, {failed}, {counts['skipped']} skipped"
 
 
-def json_of(command: Sequence[str], results: Sequence[Result]) -> str:
+def format_json(command: Sequence[str], results: Sequence[Result]) -> str:
     """Return the report as JSON. Its messages are the lines of a recording."""
-    report = {"command": [*command], "passed": not any(map(is_fault, results)), "scenarios": [*map(_members, results)]}
+    report = {
+        "command": [*command],
+        "passed": not any(map(violates_must, results)),
+        "scenarios": [*map(_members, results)],
+    }
     return json.dumps(report, indent=2)
 
 
-def junit_of(results: Sequence[Result]) -> str:
+def format_junit(results: Sequence[Result]) -> str:
     """Return the report as JUnit's XML. A failed SHOULD is `skipped`, so that it doesn't fail a build."""
     suite = ElementTree.Element("testsuite", name="check-client", tests=str(len(results)))
     for result in results:
@@ -66,8 +70,8 @@ def junit_of(results: Sequence[Result]) -> str:
             time=f"{result.seconds:.3f}",
         )
         if result.status != "passed":
-            kind = "failure" if is_fault(result) else "skipped"
-            text = re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", text_of(result))  # characters that XML forbids
+            kind = "failure" if violates_must(result) else "skipped"
+            text = re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", format_text(result))  # characters that XML forbids
             ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
     for name, kind in (("failures", "failure"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"*/{kind}"))))

@@ -150,7 +150,7 @@ class Supervised:
         resume: str | None = None,
         timeout: float | None = 60.0,
     ) -> AsyncGenerator[ClientSession]:
-        """Open a session. When the agent is started again, so is the session.
+        """Open a session, which is opened again whenever the agent is started again.
 
         The arguments and errors are those of the function `open_session`, and the errors of `agent`.
         """

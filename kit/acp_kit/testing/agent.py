@@ -162,7 +162,7 @@ async def ignore_cancel(turn: Turn) -> None:
 
 
 def slow(text: str, seconds: float = 0.05) -> Step:
-    """Say a text word by word, with a pause of some seconds after each word."""
+    """Say a text word by word, with a pause after each word, in seconds."""
 
     async def step(turn: Turn) -> None:
         for word in re.findall(r"\s*\S+\s*", text):

@@ -163,12 +163,12 @@ def _values_of(message: Mapping[str, Any]) -> dict[str, Any]:
     For a response, these are whether it is an error, and the outcome of a permission request.
     """
     if "method" in message:
-        return {"method": message["method"], **_flat(message.get("params"), "")}
-    outcome = {path: value for path, value in _flat(message, "").items() if path.startswith("result.outcome.")}
+        return {"method": message["method"], **_flatten(message.get("params"), "")}
+    outcome = {path: value for path, value in _flatten(message, "").items() if path.startswith("result.outcome.")}
     return {"is an error": "error" in message, **outcome}
 
 
-def _flat(value: object, path: str) -> dict[str, Any]:
+def _flatten(value: object, path: str) -> dict[str, Any]:
     """Return the values in JSON by their paths, without null and without empty objects and lists."""
     if isinstance(value, dict):
         fields = cast("dict[str, object]", value)
@@ -179,7 +179,7 @@ def _flat(value: object, path: str) -> dict[str, Any]:
         parts = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
     else:
         return {} if value is None else {path: value}
-    return {name: leaf for path, part in parts for name, leaf in _flat(part, path).items()}
+    return {name: leaf for path, part in parts for name, leaf in _flatten(part, path).items()}
 
 
 def _name_in(message: Mapping[str, Any]) -> str:

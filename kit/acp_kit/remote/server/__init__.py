@@ -1,1 +1,1 @@
-"""The agent's side: an ASGI application."""
+"""For agents: an ASGI application."""

@@ -208,8 +208,9 @@ class HTTPEndpoint:
                     writing.cancel()
                     leaving.cancel()
                     results = await asyncio.gather(writing, leaving, return_exceptions=True)
-            if results[0] is not None:
-                _abort(request)  # drops the bytes that the server buffers for a client that doesn't read
+            if results[0] is not None and (uvicorn := protocol_of(request.scope)):
+                uvicorn.transport.abort()  # drops the bytes that the server buffers for a client that doesn't read
+                await _wait_for_disconnect(receive)  # otherwise, uvicorn logs an incomplete response as an error
             if isinstance(results[0], TimeoutError):
                 transport.end()
 

@@ -105,6 +105,20 @@ async def test_a_client_that_opens_a_stream_and_never_reads_loses_its_connection
         stuck.close()
 
 
+async def test_a_stream_that_is_not_read_ends_without_an_error_in_the_log() -> None:
+    serve, agents = raw_agents()
+    async with serving(agent_app(serve, bounds=Bounds(unread_seconds=_SOON))) as site:
+        id = await site.initialize()
+        agent, stuck = await agents.get(), socket.create_connection(("127.0.0.1", site.port))
+        await agent.update("s", "x" * 32 * 1024 * 1024)
+        stuck.sendall(
+            f"GET /acp HTTP/1.1\r\nHost: localhost\r\nAcp-Connection-Id: {id}\r\nAcp-Session-Id: s\r\n\r\n".encode()
+        )
+        async with asyncio.timeout(10):
+            assert await agent.transport.receive() == b""
+        stuck.close()
+
+
 async def test_messages_wait_for_few_sessions_only() -> None:
     serve, agents = raw_agents()
     async with serving(agent_app(serve, bounds=Bounds(streams=3, unread_seconds=_SOON))) as site:
