@@ -64,8 +64,8 @@ fetch: $(CODEGEN) ## Pin another schema: make fetch FROM=npm:@agentclientprotoco
 upgrade: $(TEST) ## Adopt another schema, up to the commit: make upgrade FROM=npm:@agentclientprotocol/sdk@<version> [REPORT=<folder>]
 	@$(BIN)/python -m codegen upgrade "$$FROM" $(if $(REPORT),--report "$$REPORT")
 
-test-quick: $(TEST) ## Run the fast tests of models, runtime and generator, after an edit; stops after ten failures
-	$(BIN)/python $(PYTEST) --maxfail 10 -m "not slow and not test_all" tests/runtime tests/generated tests/codegen
+test-quick: $(TEST) ## Run the fast tests of models, runtime and generator, after an edit; stops after ten failures. Others: make test-quick TESTS=tests/kit
+	$(BIN)/python $(PYTEST) --maxfail 10 -m "not slow and not test_all" $(or $(TESTS),tests/runtime tests/generated tests/codegen)
 
 test: $(TEST) ## Run all tests that need no other SDK, no npm and no server
 	$(BIN)/python $(PYTEST) -m "not test_all"
