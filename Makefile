@@ -64,8 +64,8 @@ fetch: $(CODEGEN) ## Pin another schema: make fetch FROM=npm:@agentclientprotoco
 upgrade: $(TEST) ## Adopt another schema, up to the commit: make upgrade FROM=npm:@agentclientprotocol/sdk@<version> [REPORT=<folder>]
 	@$(BIN)/python -m codegen upgrade "$$FROM" $(if $(REPORT),--report "$$REPORT")
 
-test-quick: $(TEST) ## Run the fast tests of models, runtime and generator, after an edit; stops after ten failures
-	$(BIN)/python $(PYTEST) --maxfail 10 -m "not slow and not test_all" tests/runtime tests/generated tests/codegen
+test-quick: $(TEST) ## Run the fast tests of models, runtime and generator, after an edit; stops after ten failures. Others: make test-quick TESTS=tests/kit
+	$(BIN)/python $(PYTEST) --maxfail 10 -m "not slow and not test_all" $(or $(TESTS),tests/runtime tests/generated tests/codegen)
 
 test: $(TEST) ## Run all tests that need no other SDK, no npm and no server
 	$(BIN)/python $(PYTEST) -m "not test_all"
@@ -75,7 +75,7 @@ test-all: test $(DEV) ## Run the other tests as well (they need Node, and instal
 
 test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with another pydantic: make test-pydantic PYDANTIC=2.12.5 [TESTS=tests/generated]
 	$(OTHER)/bin/python -c 'import pydantic; print("pydantic", pydantic.VERSION)'
-	$(OTHER)/bin/python $(PYTEST) $(or $(TESTS),tests/generated tests/runtime)
+	$(OTHER)/bin/python $(PYTEST) $(or $(TESTS),-m "not test_all" tests/generated tests/runtime)
 
 # This environment has its own pydantic and pydantic's dependencies. It finds everything else in .venv.
 $(OTHER)/.ready: $(TEST)
@@ -87,7 +87,7 @@ $(OTHER)/.ready: $(TEST)
 stress: $(DEV) ## Run the stress tests at full size (an hour)
 	ACP_STRESS=1 $(BIN)/python $(PYTEST) -m stress --timeout 3600
 
-coverage: $(TEST) ## Print the lines and branches of codegen/ and runtime/ that the tests miss: make coverage [TESTS=tests/runtime]
+coverage: $(DEV) ## Print the lines and branches of codegen/ and runtime/ that the tests miss: make coverage [TESTS=tests/runtime]
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/python -m coverage run $(PYTEST) $(TESTS) || failed=$$?; \
 	$(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report && exit $${failed:-0}

@@ -17,7 +17,8 @@ from tools.third_party import UnavailableError, wheels
 
 # `make test` refuses these programs.
 _REFUSED = ("haproxy", "initdb", "nginx", "node", "npm", "npx", "uvx")
-_INTEROP = ROOT / "tests" / "interop"
+# Folders whose tests are all for `make test-all`.
+_TEST_ALL = tuple(ROOT / "tests" / folder for folder in ("codegen/reference", "interop", "stress"))
 
 pytest_plugins = ["tests.support.async_tests", "tests.support.postgresql"]
 
@@ -53,13 +54,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.hookimpl(tryfirst=True)  # pytest selects by markers, and pytest-xdist reads the groups, in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave interop to `make test-all`. Run slow tests first, so that no process begins one when the others are done.
+    """Mark whole folders `test_all`. Run slow tests first, so that no process begins one when the others are done.
 
     Fast tests of a file run in one process, because they share fixtures and what they have imported and cached. Those
     that are many in `make stress` don't.
     """
     for item in items:
-        if item.path.is_relative_to(_INTEROP):
+        if any(item.path.is_relative_to(folder) for folder in _TEST_ALL):
             item.add_marker("test_all")
     if not hasattr(config, "workerinput"):
         return

@@ -34,6 +34,7 @@ def outcome(pinned: Pinned, mutation: Mutation, before: list[str]) -> str:
         return "stops" if error.message.endswith((".", "?")) else f"stops without a message: {error}"
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.parametrize("file", scale.sample(list(PINNED), 1))

@@ -21,7 +21,7 @@ from acp_bindings import v1
 from acp_kit.history import HistoryStore
 from acp_runtime.transports import Transport
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.test_all, pytest.mark.slow]
 
 AGENT = """
 import asyncio

@@ -36,6 +36,7 @@ def use(number: int, line: str) -> str:
     return f"def use_{number}({given[1] if given else ''}) -> None:\n    {line}\n"
 
 
+@pytest.mark.test_all
 def test_the_code_of_a_breaking_finding_fails_with_the_new_bindings_alone(tmp_path: Path) -> None:
     schemas = {label: definitions(label) for label in ("old", "new")}
     findings = compare(side(schemas["old"]), side(schemas["new"])).findings

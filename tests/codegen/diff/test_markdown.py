@@ -93,7 +93,7 @@ def test_git_keeps_every_line_in_a_commit_message(report: Callable[[], Report]) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [6, 30])
+@pytest.mark.parametrize("count", [6, pytest.param(30, marks=pytest.mark.test_all)])
 def test_a_report_that_is_too_long_is_cut_and_says_so(count: int) -> None:
     report = longer(count)
     text = markdown(report)

@@ -43,6 +43,7 @@ def missed(profile: str, mutation: Mutation) -> list[str]:
     ]
 
 
+@pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.stress
 @pytest.mark.parametrize("profile", FILES)

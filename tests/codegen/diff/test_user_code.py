@@ -23,7 +23,7 @@ from tests.support.diff.report_schema import SCHEMA
 from tests.support.diff.repository import USER_CODE, repository
 
 # In one process, so that mypy reads the standard library and pydantic once.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("releases")]
+pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("releases")]
 
 
 def before(folder: Path) -> Path:

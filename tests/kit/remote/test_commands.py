@@ -21,6 +21,7 @@ from tests.support.docs.blocks import DOCS, blocks
 from tests.support.programs import Program, run_program
 
 pytestmark = [
+    pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.xdist_group("acp_kit.remote"),
     pytest.mark.skipif(sys.platform == "win32", reason="ends the server with SIGTERM"),

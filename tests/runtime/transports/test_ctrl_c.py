@@ -69,6 +69,7 @@ print(json.dumps(pressed))
 """
 
 
+@pytest.mark.test_all
 def test_rule_23_ctrl_c_pressed_twice_while_closing_ends_the_client_at_any_place() -> None:
     code, out, err = run_program("-c", PRESSED_TWICE, "2", str(count(5, 1)))
     assert code == 0, err.decode()

@@ -7,7 +7,7 @@ import pytest
 from tests.support.models.profiles import TESTED, Profile
 from tests.support.models.shapes import Samples
 
-# The profiles that `make test-quick` tests. The tests of the others are marked slow.
+# The profiles that `make test` tests.
 QUICK = ("v1",)
 
 
@@ -15,7 +15,7 @@ QUICK = ("v1",)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests of a profile in one process, so that its classes and instances are built once.
 
-    Those of the other profiles are slow tests, and stress tests, because `make stress` has more of them.
+    Those of the other profiles are for `make test-all`, and stress tests, because `make stress` has more of them.
     """
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
@@ -23,6 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if isinstance(profile, Profile) and item.get_closest_marker("xdist_group") is None:
                 item.add_marker(pytest.mark.xdist_group(profile.package))
                 if profile.package not in QUICK:
+                    item.add_marker(pytest.mark.test_all)
                     item.add_marker(pytest.mark.slow)
                     item.add_marker(pytest.mark.stress)
 

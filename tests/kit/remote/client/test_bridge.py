@@ -18,6 +18,7 @@ from tests.support.programs import Program
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
 pytestmark = [
+    pytest.mark.test_all,
     pytest.mark.slow,
     pytest.mark.xdist_group("acp_kit.remote"),
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
