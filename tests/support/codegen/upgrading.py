@@ -100,8 +100,8 @@ class Repository:
 
     @property
     def pins(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.text("schema/PINNED.json"))
-        return found
+        data: dict[str, Any] = json.loads(self.text("schema/PINNED.json"))
+        return data
 
     @property
     def version(self) -> str:

@@ -68,10 +68,10 @@ class HttpAgent:
 
     async def request(self, place: str, number: int = 1) -> Request:
         """Wait for a request."""
-        while len(found := [request for request in self.requests if request.place == place]) < number:
+        while len(requests := [request for request in self.requests if request.place == place]) < number:
             self._received.clear()
             await self._received.wait()
-        return found[number - 1]
+        return requests[number - 1]
 
     def places(self) -> list[str]:
         return [request.place for request in self.requests]
