@@ -10,8 +10,7 @@ from codegen.diff.match import are_similar_names, match
 from codegen.diff.report import compare
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
-from tests.support.diff.released import side_of
-from tests.support.diff.sides import side
+from tests.support.diff.sides import side, side_of
 from tests.support.releases import DIFFERENT
 from tests.support.scale import STRESS
 

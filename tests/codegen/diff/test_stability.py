@@ -12,7 +12,7 @@ from codegen.diff.sources import Snapshot
 from codegen.emit.modules import emit_profile
 from codegen.ir import Model, Schema
 from codegen.pinned.profiles import Profile
-from tests.support.diff.released import side_of
+from tests.support.diff.sides import side_of
 from tests.support.releases import SAMPLE
 from tests.support.scale import STRESS
 
