@@ -125,8 +125,8 @@ def test_a_report_shows_hostile_values_as_text(report: Report, render: Callable[
 
 def tokens(text: str) -> set[str]:
     """Return the kinds of parts that Markdown has."""
-    found = MarkdownIt("commonmark").enable("table").parse(text)
-    return {part.type for token in found for part in (token, *(token.children or ()))}
+    parsed = MarkdownIt("commonmark").enable("table").parse(text)
+    return {part.type for token in parsed for part in (token, *(token.children or ()))}
 
 
 def test_the_changelog_and_the_summary_of_an_upgrade_show_it_as_text(sides: tuple[Path, Path], report: Report) -> None:

@@ -46,13 +46,13 @@ def package(generate_once: Generate) -> Any:
 
 
 def test_an_absent_field_has_its_default(package: Any) -> None:
-    found = package.Holder.model_validate_json("{}")
-    assert (found.nullable, found.absent_, found.lenient) == (None, None, None)
-    assert (found.flag, found.word) == (True, "object")
-    assert (found.items, found.filled, found.plain, found.some) == ([], [1, 2], [], [])
-    assert found.by_key == {"a": [None, "x"]}
-    assert (found.mcp.http, found.mcp.sse) == (True, True)
-    assert found.model_dump_json() == "{}"
+    value = package.Holder.model_validate_json("{}")
+    assert (value.nullable, value.absent_, value.lenient) == (None, None, None)
+    assert (value.flag, value.word) == (True, "object")
+    assert (value.items, value.filled, value.plain, value.some) == ([], [1, 2], [], [])
+    assert value.by_key == {"a": [None, "x"]}
+    assert (value.mcp.http, value.mcp.sse) == (True, True)
+    assert value.model_dump_json() == "{}"
 
 
 def test_null_is_kept_if_the_schema_allows_it_and_refused_otherwise(package: Any) -> None:
@@ -77,8 +77,8 @@ def test_null_is_kept_if_the_schema_allows_it_and_refused_otherwise(package: Any
     ],
 )
 def test_an_invalid_value_falls_back_if_the_field_is_lenient(package: Any, message: Any, kept: Any) -> None:
-    found = package.Holder.model_validate_json(json.dumps(message))
-    assert json.loads(found.model_dump_json()) == kept
+    value = package.Holder.model_validate_json(json.dumps(message))
+    assert json.loads(value.model_dump_json()) == kept
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_an_invalid_value_is_refused_if_the_field_is_not_lenient(package: Any, m
 
 
 def test_a_required_lenient_array_falls_back_to_an_empty_one_but_must_be_present(package: Any) -> None:
-    found = package.Strict.model_validate_json('{"list": 5}')
-    assert found.list == []
+    value = package.Strict.model_validate_json('{"list": 5}')
+    assert value.list == []
     assert package.Strict.model_validate_json('{"list": [1, "x", 2]}').list == [1, 2]
     with pytest.raises(ValidationError):
         package.Strict.model_validate_json("{}")

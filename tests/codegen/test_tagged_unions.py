@@ -132,9 +132,9 @@ def test_a_member_has_the_name_of_its_union_and_tag(package: ModuleType) -> None
 def test_a_message_becomes_a_member_and_is_dumped_again(
     package: ModuleType, union: str, message: Any, expected: str
 ) -> None:
-    found = parse(getattr(package, union), message)
-    assert type(found) is getattr(package, expected)
-    assert dump(found) == message
+    parsed = parse(getattr(package, union), message)
+    assert type(parsed) is getattr(package, expected)
+    assert dump(parsed) == message
 
 
 @pytest.mark.parametrize(("union", "message"), REFUSED)
@@ -159,8 +159,8 @@ def test_an_open_member_takes_no_known_tag(package: ModuleType) -> None:
 
 
 def test_an_invalid_tag_selects_the_member_without_a_tag_if_it_is_tolerated(package: ModuleType) -> None:
-    found = parse(package.Idle, {"stopReason": 5})
-    assert (type(found), dump(found)) == (package.IdleNone, {})
+    parsed = parse(package.Idle, {"stopReason": 5})
+    assert (type(parsed), dump(parsed)) == (package.IdleNone, {})
 
 
 def test_descriptions_reach_the_docstrings(generate: Generate) -> None:

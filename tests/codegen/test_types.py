@@ -131,8 +131,8 @@ def package(generate_once: Generate, many: Schema) -> Any:
 def test_every_type_takes_and_dumps_the_values_that_its_schema_allows(package: Any, many: Schema) -> None:
     for schema, value in ACCEPTED:
         message = json.dumps({"value": value})
-        found = _holder(package, many, schema).model_validate_json(message)
-        assert json.dumps(json.loads(found.model_dump_json())) == message, schema
+        result = _holder(package, many, schema).model_validate_json(message)
+        assert json.dumps(json.loads(result.model_dump_json())) == message, schema
 
 
 def test_every_type_refuses_the_values_that_its_schema_forbids(package: Any, many: Schema) -> None:
@@ -159,9 +159,9 @@ def test_an_integer_at_the_edge_of_its_range_may_be_written_as_a_float(generate_
     schemas = (INTEGER, signed(8), signed(64), unsigned(64))
     edges = generate_once({f"Edge{_letters(at)}": model(["value"], value=schema) for at, schema in enumerate(schemas)})
     for text, (schema, value) in EDGES.items():
-        found = getattr(edges, f"Edge{_letters(schemas.index(schema))}").model_validate_json(f'{{"value":{text}}}')
-        assert type(found.value) is int
-        assert found.value == value
+        result = getattr(edges, f"Edge{_letters(schemas.index(schema))}").model_validate_json(f'{{"value":{text}}}')
+        assert type(result.value) is int
+        assert result.value == value
     for text, schema in BEYOND.items():
         with pytest.raises(ValidationError):
             getattr(edges, f"Edge{_letters(schemas.index(schema))}").model_validate_json(f'{{"value":{text}}}')

@@ -30,7 +30,7 @@ def test_every_supported_python_is_tested() -> None:
     assert PROJECT["project"]["requires-python"] == f">={classifiers[0]}"
 
 
-def test_the_table_of_what_has_run_is_about_every_python_and_names_what_ci_runs() -> None:
+def test_the_table_of_what_has_run_names_every_python_and_what_ci_runs() -> None:
     classifiers = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
     columns = [cell.strip() for cell in row("system").split("|")[2:-1]]
     assert columns == classifiers

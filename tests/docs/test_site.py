@@ -201,8 +201,8 @@ def site(sites: dict[str, Site]) -> Path:
 @pytest.fixture
 def index(site: Path) -> dict[str, Any]:
     text = (site / "searchindex.js").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
-    return found
+    data: dict[str, Any] = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    return data
 
 
 def test_each_line_of_code_is_an_element(site: Path) -> None:

@@ -22,8 +22,8 @@ _CODES = {"RequestError": "any", "RemoteError": "any", "MethodNotFound": "-32601
 
 def rows(page: str) -> list[tuple[str, str]]:
     """Return the first two cells of the rows that begin with a name."""
-    found = _ROW.findall((DOCS / "guides" / page).read_text("utf-8"))
-    return [(name, cell.strip()) for name, cell in found]
+    matches = _ROW.findall((DOCS / "guides" / page).read_text("utf-8"))
+    return [(name, cell.strip()) for name, cell in matches]
 
 
 def errors_of(module: str) -> dict[str, Any]:

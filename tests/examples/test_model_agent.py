@@ -218,9 +218,9 @@ async def test_arguments_of_a_wrong_form_are_told_to_the_model(folder: Path) -> 
     ):
         editor.choices = ["allow_once"]
         assert await prompt(session, "go") == "end_turn"
-        told = results(model.requests[1])
-        assert [text.split(":")[0] for text in told] == ["Error"] * 5
-        assert told[0] == "Error: the arguments are not a JSON object"
+        shown_results = results(model.requests[1])
+        assert [text.split(":")[0] for text in shown_results] == ["Error"] * 5
+        assert shown_results[0] == "Error: the arguments are not a JSON object"
 
 
 async def test_a_tool_call_that_a_crash_interrupted_is_told_to_the_model(folder: Path) -> None:

@@ -113,9 +113,9 @@ def public_types() -> Iterator[Any]:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old names
 def test_every_public_type_may_be_an_annotation_in_a_package_that_beartype_checks() -> None:
-    found = set(public_types())
-    assert {HistoryStore, Transport, v1.PromptRequest} <= found
-    for kind in found:
+    names = set(public_types())
+    assert {HistoryStore, Transport, v1.PromptRequest} <= names
+    for kind in names:
 
         def use(value: Any) -> None: ...
 

@@ -81,8 +81,8 @@ def test_every_definition_of_the_schema_but_whole_messages_is_a_class_or_an_alia
 
 @every_profile
 def test_no_name_is_defined_twice(profile: str) -> None:
-    found = [node for node in definitions(profile) if isinstance(node, (ast.ClassDef, ast.AnnAssign))]
-    assert len(_defined(profile)) == len(found)
+    nodes = [node for node in definitions(profile) if isinstance(node, (ast.ClassDef, ast.AnnAssign))]
+    assert len(_defined(profile)) == len(nodes)
 
 
 @every_profile

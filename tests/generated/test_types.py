@@ -41,9 +41,9 @@ def _untyped(schema: Any) -> int:
 def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
     """Yield every property in a schema, at any depth, with its own schema."""
     if isinstance(schema, dict):
-        found = schema.get("properties", {})
-        yield from found.items()
-        schema = [*found.values(), *(value for key, value in schema.items() if key != "properties")]
+        result = schema.get("properties", {})
+        yield from result.items()
+        schema = [*result.values(), *(value for key, value in schema.items() if key != "properties")]
     if isinstance(schema, list):
         for part in schema:
             yield from _properties(part)

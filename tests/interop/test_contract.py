@@ -20,10 +20,10 @@ pytestmark = [pytest.mark.xdist_group("SDKs"), pytest.mark.slow]
 async def test_every_case_works_or_fails_as_recorded(pair: Pair) -> None:
     failures = recorded().get(pair, {})
     try:
-        found = await find(pair, failures)
+        result = await find(pair, failures)
     except UnavailableError as reason:
         skip_without("An SDK can't be installed", reason)
-    assert found == failures
+    assert result == failures
 
 
 def test_nothing_fails_by_our_fault() -> None:
@@ -42,9 +42,11 @@ def test_nothing_fails_by_our_fault() -> None:
 
 
 def test_each_explanation_explains_something() -> None:
-    found = [(pair, *failure) for pair, failures in recorded().items() for failure in failures.items()]
+    results = [(pair, *failure) for pair, failures in recorded().items() for failure in failures.items()]
     assert not [
-        explanation.fact for explanation in EXPLANATIONS if not any(explanation.explains(*failure) for failure in found)
+        explanation.fact
+        for explanation in EXPLANATIONS
+        if not any(explanation.explains(*failure) for failure in results)
     ]
 
 

@@ -104,11 +104,11 @@ def test_every_public_name_of_the_sdk_is_known(sdk_names: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("profile", [STABLE, UNSTABLE])
 def test_every_name_here_can_be_imported(sdk_names: dict[str, Any], profile: str) -> None:
-    found = {load(profile).find(name) for names in sdk_names["modules"].values() for name in names}
-    targets = [target for target in found if isinstance(target, Target)]
+    results = {load(profile).find(name) for names in sdk_names["modules"].values() for name in names}
+    targets = [target for target in results if isinstance(target, Target)]
     missing = [target for target in targets if not hasattr(import_module(target.module), target.name)]
     assert missing == []
-    assert any(isinstance(name, Gone) for name in found)
+    assert any(isinstance(name, Gone) for name in results)
 
 
 def test_every_name_in_the_data_is_a_name_of_the_sdk() -> None:
@@ -157,8 +157,8 @@ def test_errors_are_the_class_methods_of_the_sdk(sdk_names: dict[str, Any]) -> N
 def test_models_have_the_wire_names_and_tags_of_the_sdk(sdk_names: dict[str, Any]) -> None:
     compared = 0
     for name, theirs in sdk_names["models"].items():
-        found = NAMES.find(name)
-        cls: Any = getattr(import_module(found.module), found.name) if isinstance(found, Target) else None
+        target = NAMES.find(name)
+        cls: Any = getattr(import_module(target.module), target.name) if isinstance(target, Target) else None
         if not hasattr(cls, "model_fields"):
             continue
         compared += 1

@@ -139,8 +139,8 @@ async def test_a_turn_that_is_cancelled_is_no_error() -> None:
         assert (await call).stop_reason == "cancelled"
     for kind, is_cancelled in ((SpanKind.SERVER, True), (SpanKind.CLIENT, None)):
         span = traced.span("session/prompt", kind)
-        found = span.status.status_code, (span.attributes or {}).get("acp.cancelled")
-        assert found == (StatusCode.UNSET, is_cancelled)
+        result = span.status.status_code, (span.attributes or {}).get("acp.cancelled")
+        assert result == (StatusCode.UNSET, is_cancelled)
 
 
 def test_a_provider_that_the_application_sets_later_is_used() -> None:

@@ -126,7 +126,7 @@ async def test_a_call_that_has_not_begun_when_it_ends_calls_nothing(
 
 
 def test_a_call_ends_when_its_loop_ends() -> None:
-    found: list[Any] = []
+    results: list[Any] = []
 
     async def main() -> None:
         async with conversation() as talk:
@@ -137,11 +137,11 @@ def test_a_call_ends_when_its_loop_ends() -> None:
                 await asyncio.Event().wait()
 
             call = from_thread(talk.agent)
-            found.append(in_a_thread(lambda: call(for_ever)))
+            results.append(in_a_thread(lambda: call(for_ever)))
             await begun.wait()
 
     asyncio.run(main())
-    thread, raised = found[0]
+    thread, raised = results[0]
     thread.join(30)
     assert not thread.is_alive()
     assert len(raised) == 1

@@ -212,8 +212,8 @@ async def test_an_id_that_is_used_again_is_another_tool_call(case: str, tmp_path
     async with seeing(tmp_path) as seen:
         await SENT[case](seen)
         await seen.append(*(update for _, update in seen.recorded))
-        found = {place: await calls(seen) for place, calls in PLACES.items()}
-        assert found == {place: [("a", "result of a"), ("b", "result of b")] for place in PLACES}
+        result = {place: await calls(seen) for place, calls in PLACES.items()}
+        assert result == {place: [("a", "result of a"), ("b", "result of b")] for place in PLACES}
 
 
 # What other agents send
@@ -277,8 +277,8 @@ async def test_each_tool_call_of_another_agent_is_shown_once(case: str, together
         for update in updates:
             seen.state.apply(update)
         seen.state.end_message()
-        found = {place: await calls(seen) for place, calls in PLACES.items() if place != "wire"}
-        assert found == dict.fromkeys(found, expected)
+        result = {place: await calls(seen) for place, calls in PLACES.items() if place != "wire"}
+        assert result == dict.fromkeys(result, expected)
 
 
 async def test_what_the_user_is_asked_about_is_in_the_state() -> None:

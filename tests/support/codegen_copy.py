@@ -13,6 +13,7 @@ from pathlib import Path
 
 from codegen.__main__ import ROOT
 from tests.support.codegen.build import Schema, tree, write_schema
+from tests.support.codegen.facts_base import PROPERTIES
 from tests.support.codegen.pinning import FILE, pin
 
 # Imports codegen once and forks for each command, which reads the files as they are then. The child drops the
@@ -55,16 +56,9 @@ for line in sys.stdin:
     print(json.dumps([code, *output]), flush=True)
 """
 
-_METHODS = """\
-[v1.properties]
-session = "sessionId"
-version = "protocolVersion"
-agent_capabilities = "agentCapabilities"
-agent_info = "agentInfo"
-client_capabilities = "clientCapabilities"
-client_info = "clientInfo"
-lower = "own"
-
+_METHODS = (
+    PROPERTIES
+    + """
 [v1.agent]
 "initialize" = { baseline = true, opens = true }
 "session/new" = { baseline = true }
@@ -85,6 +79,7 @@ lower = "refused"
 [v2.client]
 "session/update" = { baseline = true }
 """
+)
 
 
 @dataclass

@@ -90,7 +90,7 @@ def postgresql() -> Iterator[PostgreSQL]:
 
 def _programs() -> Path | None:
     """Return the folder with the programs of the newest version. Debian doesn't put them on PATH."""
-    if found := shutil.which("initdb"):
-        return Path(found).resolve().parent
+    if result := shutil.which("initdb"):
+        return Path(result).resolve().parent
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     return versions[-1].parent if versions else None

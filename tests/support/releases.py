@@ -39,10 +39,8 @@ SAME = {"1.5.1", "1.6.1", "1.7.0", "2.0.1", "2.0.2", "2.4.0"}
 DIFFERENT = [release for release in RELEASES if release not in SAME]
 _ALL_PAIRS = list(itertools.pairwise(RELEASES))
 PAIRS = [(old, new) for old, new in _ALL_PAIRS if STRESS or new not in SAME]
-# The newest that differ. Their report is on a page of the documentation.
-REAL = ("2.2.0", "2.4.0")
-# What `make test` compares, always the same, because reading and comparing real schemas takes seconds.
-SAMPLE = PAIRS if STRESS else [REAL]
+# Tests compare the newest that differ, because reading and comparing real schemas takes seconds.
+SAMPLE = PAIRS if STRESS else [("2.2.0", "2.4.0")]
 _SECONDS = 120
 
 

@@ -45,11 +45,11 @@ def definition(old: str, new: str) -> Rename:
 def test_code_with_old_names_works_and_each_of_its_lines_warns_once(generated: Path) -> None:
     done = run(generated, str(_RECORD), str(PROGRAM))
     assert not done.returncode, done.stderr
-    found = json.loads(done.stdout)
+    data = json.loads(done.stdout)
     lines = PROGRAM.read_text("utf-8").splitlines()
     expected = [number for number, line in enumerate(lines, 1) if line.endswith("# W")]
-    assert sorted(line for _, line, _, _ in found) == expected
-    assert {(file, category) for file, _, _, category in found} == {(str(PROGRAM), "DeprecationWarning")}
+    assert sorted(line for _, line, _, _ in data) == expected
+    assert {(file, category) for file, _, _, category in data} == {(str(PROGRAM), "DeprecationWarning")}
 
 
 def test_a_warning_that_is_an_error_stops_on_the_line_of_the_user(generated: Path, tmp_path: Path) -> None:

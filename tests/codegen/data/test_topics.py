@@ -46,31 +46,31 @@ def placed(definitions: dict[str, Any], topics: tuple[Topic, ...] = TOPICS) -> d
 
 @cache
 def pinned() -> dict[str, Schema]:
-    found = load(ROOT / "schema", pinned=True)
-    return {finding.profile.name: read_schema(finding.schema, finding.profile.facts) for finding in found}
+    result = load(ROOT / "schema", pinned=True)
+    return {finding.profile.name: read_schema(finding.schema, finding.profile.facts) for finding in result}
 
 
 # Where definitions are
 
 
 def test_a_topic_has_what_it_lists_with_its_parts() -> None:
-    found = placed(DEFINITIONS)
-    own = {topic: [name for name in DEFINITIONS if found[name] == topic] for topic in ("low", "high")}
+    places = placed(DEFINITIONS)
+    own = {topic: [name for name in DEFINITIONS if places[name] == topic] for topic in ("low", "high")}
     assert own == {"low": ["Size"], "high": ["Box", "Label"]}
 
 
 def test_a_method_brings_its_params_and_its_result() -> None:
-    found = placed(DEFINITIONS)
-    assert {found[name] for name in ("LoadRequest", "LoadResponse", "Mark")} == {"last"}
+    places = placed(DEFINITIONS)
+    assert {places[name] for name in ("LoadRequest", "LoadResponse", "Mark")} == {"last"}
     exact = (LOW, HIGH, Topic("load", "Load", "Loading.", (), ("session/load",)), LAST)
-    found = placed(DEFINITIONS, exact)
-    assert {found[name] for name in ("LoadRequest", "LoadResponse", "Mark")} == {"load"}
+    places = placed(DEFINITIONS, exact)
+    assert {places[name] for name in ("LoadRequest", "LoadResponse", "Mark")} == {"load"}
 
 
 def test_definitions_that_no_topic_reaches_are_in_the_last_one_and_envelopes_in_none() -> None:
-    found = placed(DEFINITIONS)
-    assert found["Unused"] == "last"
-    assert not found.keys() & schema_of(DEFINITIONS).envelopes
+    places = placed(DEFINITIONS)
+    assert places["Unused"] == "last"
+    assert not places.keys() & schema_of(DEFINITIONS).envelopes
 
 
 def test_the_order_of_the_schema_does_not_matter() -> None:
@@ -94,13 +94,13 @@ def test_a_new_definition_is_with_its_first_user_and_moves_no_other(user: str | 
 def test_no_definition_of_a_pinned_schema_consists_of_one_in_a_later_topic() -> None:
     order = read_topics()
     for schema in pinned().values():
-        found = find_topics(schema, read_topics())
-        assert found.keys() == schema.definitions.keys() - schema.envelopes
+        topics = find_topics(schema, read_topics())
+        assert topics.keys() == schema.definitions.keys() - schema.envelopes
         later = [
             (name, used)
-            for name in found
+            for name in topics
             for used in schema.uses(name)
-            if order.index(found[used]) > order.index(found[name])
+            if order.index(topics[used]) > order.index(topics[name])
         ]
         assert later == []
 

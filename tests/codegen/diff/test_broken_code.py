@@ -61,8 +61,8 @@ def failing(folder: Path, schema: Schema, program: str) -> list[str]:
     regenerate(write_schema(folder / "schema", acp_schema(schema)), folder / "generated", pinned=False)
     (folder / "code").mkdir()
     (folder / "code/program.py").write_text(program, "utf-8")
-    found = run_mypy(folder, "code", [folder / "generated", ROOT / "runtime"])
-    return [program.splitlines()[line - 1].strip() for line in sorted({problem.line for problem in found})]
+    problems = run_mypy(folder, "code", [folder / "generated", ROOT / "runtime"])
+    return [program.splitlines()[line - 1].strip() for line in sorted({problem.line for problem in problems})]
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -8,7 +8,7 @@ from codegen.diff.compare.pointers import resolve
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
 from tests.support.diff.raw_changes import Change, Places, changes, covers, places
-from tests.support.diff.released import report_of, side_of
+from tests.support.diff.sides import report_of, side_of
 from tests.support.releases import SAMPLE
 
 pytestmark = [
@@ -24,9 +24,9 @@ def profiles(pair: tuple[str, str]) -> list[tuple[str, Snapshot, Snapshot, list[
     """Return each profile that both sides have: its name, both snapshots, and the findings in it."""
     base, head = map(side_of, pair)
     both = [name for name in base.profiles if name in head.profiles]
-    found = report_of(*pair).findings
+    findings = report_of(*pair).findings
     return [
-        (name, base.profiles[name], head.profiles[name], [finding for finding in found if finding.profile == name])
+        (name, base.profiles[name], head.profiles[name], [finding for finding in findings if finding.profile == name])
         for name in both
     ]
 

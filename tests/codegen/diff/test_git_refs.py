@@ -64,9 +64,9 @@ def compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Compare:
 def report(compare: Compare, definitions: Schema, ref_is: str = "base") -> dict[str, Any]:
     code, out, err = compare(definitions, "--format", "json", ref_is=ref_is)
     assert (code, err) == (0, "")
-    found: dict[str, Any] = json.loads(out)
-    jsonschema.validate(found, REPORT)
-    return found
+    data: dict[str, Any] = json.loads(out)
+    jsonschema.validate(data, REPORT)
+    return data
 
 
 def refused(compare: Compare) -> str:
@@ -85,8 +85,8 @@ def test_a_method_that_only_the_refs_file_has_can_be_a_renamed_method(
     repository: Repository, compare: Compare, ref_is: str
 ) -> None:
     repository(RENAMED, BEFORE)
-    found = report(compare, NOW, ref_is)
-    assert (rules(found), found["notes"]) == (["method-renamed"], [])
+    comparison = report(compare, NOW, ref_is)
+    assert (rules(comparison), comparison["notes"]) == (["method-renamed"], [])
 
 
 def test_the_old_names_in_the_refs_own_file_are_read(repository: Repository, compare: Compare) -> None:
@@ -94,8 +94,8 @@ def test_the_old_names_in_the_refs_own_file_are_read(repository: Repository, com
     entry = Rename(("v1",), "ModeBefore", "SetModeRequest", "9.0.0")
     (folder / RENAMES).write_text(to_toml(entry), "utf-8")
     commit(folder)
-    found = report(compare, NOW, "base")
-    assert [(finding["rule"], finding["symbols"]) for finding in found["findings"]] == [
+    comparison = report(compare, NOW, "base")
+    assert [(finding["rule"], finding["symbols"]) for finding in comparison["findings"]] == [
         ("definition-old-name-removed", ["acp_bindings.v1.ModeBefore"])
     ]
     assert report(compare, NOW, "head")["findings"] == []
@@ -120,8 +120,8 @@ def test_the_facts_in_the_refs_own_file_are_compared(repository: Repository, com
 
 def test_a_capability_that_the_refs_schema_lacks_is_still_compared(repository: Repository, compare: Compare) -> None:
     repository(NOW, CURRENT.replace('{ offered = "the session came with modes" }', '{ capability = "modes.all" }'))
-    found = report(compare, NOW)
-    assert [(finding["rule"], finding["before"]) for finding in found["findings"]] == [
+    comparison = report(compare, NOW)
+    assert [(finding["rule"], finding["before"]) for finding in comparison["findings"]] == [
         ("method-capability-changed", "modes.all")
     ]
 
@@ -151,8 +151,8 @@ def test_a_file_of_another_format_is_compared_as_far_as_possible_with_a_note(
 ) -> None:
     repository(NOW, methods)
     note = f"codegen/methods.toml of HEAD has no entry that can be read for {names}. The current file is used for them."
-    found = report(compare, NOW)
-    assert (found["findings"], found["notes"]) == ([], [note])
+    comparison = report(compare, NOW)
+    assert (comparison["findings"], comparison["notes"]) == ([], [note])
     assert "codegen/methods.toml of HEAD has no entry" in compare(NOW, ref_is="head")[1]
 
 

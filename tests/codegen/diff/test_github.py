@@ -35,9 +35,9 @@ def test_each_breaking_change_is_on_its_line_of_the_schema_and_of_the_class(
 ) -> None:
     places = dict.fromkeys(("NewSessionRequest.cwd", "NewSessionRequest.label"), 0)
     for line in annotations[:-1]:
-        found = re.fullmatch(r"::error file=(.*),line=(\d+),title=(.*?) \(.*?\)::(.*)", line)
-        assert found
-        file, number, subject, text = found.groups()
+        match = re.fullmatch(r"::error file=(.*),line=(\d+),title=(.*?) \(.*?\)::(.*)", line)
+        assert match
+        file, number, subject, text = match.groups()
         if subject in places:
             places[subject] += 1
             assert subject.partition(".")[2] in (tmp_path / file).read_text("utf-8").splitlines()[int(number) - 1]

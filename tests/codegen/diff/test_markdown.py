@@ -21,12 +21,12 @@ NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))
 
 def longer(count: int) -> Report:
     """Return the large report with its findings repeated `count` times, each under a subject and rule of its own."""
-    found = [
+    results = [
         replace(finding, subject=f"{finding.fingerprint}.{index}", before=f"{index}", same=())
         for index in range(count)
         for finding in large().findings
     ]
-    return replace(large(), findings=tuple(found))
+    return replace(large(), findings=tuple(results))
 
 
 def test_who_has_to_act_and_the_version_bump_come_before_the_counts() -> None:
@@ -38,8 +38,8 @@ def test_who_has_to_act_and_the_version_bump_come_before_the_counts() -> None:
 
 
 def row(profile: str) -> str:
-    found = [finding.worst.word for finding in large().findings if finding.profile == profile]
-    counts = [found.count(word) for word in ("breaking", "risky", "safe")]
+    words = [finding.worst.word for finding in large().findings if finding.profile == profile]
+    counts = [words.count(word) for word in ("breaking", "risky", "safe")]
     return f"| {profile} | {' | '.join(map(str, counts))} | {large().docs_only[profile]} |"
 
 
@@ -77,8 +77,8 @@ def test_findings_that_differ_only_in_their_subjects_are_one_item() -> None:
 
 def test_a_finding_that_an_earlier_profile_has_is_only_counted() -> None:
     first = next(finding for finding in large().findings if not finding.reports_only and finding.worst is not SAFE)
-    found = (first, replace(first, profile="v2_draft", reports_only=True))
-    text = markdown(Report("base", "head", found, {"v1": 0, "v2_draft": 0}, ("v1", "v2_draft")))
+    result = (first, replace(first, profile="v2_draft", reports_only=True))
+    text = markdown(Report("base", "head", result, {"v1": 0, "v2_draft": 0}, ("v1", "v2_draft")))
     assert text.count(f"`{first.subject}`") == 1
     assert "\n\nv2_draft (for information only): Same as in v1: 1 finding.\n" in text
 

@@ -22,11 +22,11 @@ from tests.support.diff.sides import side_of_schemas
 
 
 def base(case: MethodCase) -> Side:
-    found = side_of_schemas(case.old).profiles
+    profiles = side_of_schemas(case.old).profiles
     facts = MethodFacts("", case.base_facts)
-    with_own = {name: facts.add_to(profile.schema, name[:2]) for name, profile in found.items()}
+    with_own = {name: facts.add_to(profile.schema, name[:2]) for name, profile in profiles.items()}
     kept = {name: keep_old_names(definition, name, case.base_renames) for name, definition in with_own.items()}
-    return Side("", "", {name: replace(profile, schema=kept[name]) for name, profile in found.items()})
+    return Side("", "", {name: replace(profile, schema=kept[name]) for name, profile in profiles.items()})
 
 
 @cache
@@ -46,9 +46,9 @@ def findings_between(old: dict[str, Schema], new: dict[str, Schema]) -> tuple[Fi
 
 @pytest.mark.parametrize("case", METHOD_CASES, ids=lambda case: case.name)
 def test_the_finding_is_the_one_written_by_hand(case: MethodCase) -> None:
-    found = findings_of(case)
+    findings = findings_of(case)
     expected = (case.rule, Verdicts.of(case.letters), case.flow)
-    assert [(finding.rule, finding.verdicts, finding.flow) for finding in found] == [expected]
+    assert [(finding.rule, finding.verdicts, finding.flow) for finding in findings] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def loading(wire: str, name: str) -> dict[str, Schema]:
 
 
 def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> None:
-    found = findings_between(loading("session/set_mode", "Load"), loading("session/set_config_option", "Resume"))
-    assert [finding.rule for finding in found] == ["method-renamed", "definition-renamed", "definition-renamed"]
+    findings = findings_between(loading("session/set_mode", "Load"), loading("session/set_config_option", "Resume"))
+    assert [finding.rule for finding in findings] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
 def test_a_renamed_method_without_an_entry_keeps_its_rank_and_facts() -> None:
@@ -111,6 +111,6 @@ def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
 def test_a_check_of_a_part_that_the_schema_no_longer_has_is_lost() -> None:
     """If the entry still names the part; otherwise a person has decided, and the part itself is the only finding."""
     blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
-    found = findings_between(stable(PROMPT), stable(PROMPT | blocks))
-    (lost,) = (finding for finding in found if finding.rule == "method-content-lost")
+    findings = findings_between(stable(PROMPT), stable(PROMPT | blocks))
+    (lost,) = (finding for finding in findings if finding.rule == "method-content-lost")
     assert (lost.before, lost.after) == ("prompt.image: agentCapabilities.promptCapabilities.image", "")

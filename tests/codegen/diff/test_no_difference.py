@@ -28,8 +28,8 @@ DEFINITIONS: Schema = {
 
 
 def schema() -> Schema:
-    found: Schema = json.loads(json.dumps(acp_schema(DEFINITIONS)))
-    return found
+    data: Schema = json.loads(json.dumps(acp_schema(DEFINITIONS)))
+    return data
 
 
 def assert_same(changed: Schema) -> None:

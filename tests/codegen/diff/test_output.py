@@ -48,8 +48,8 @@ def write(folder: Path, before: Schema, after: Schema, file: str = "v1/schema.js
 
 
 def report(run: Run) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run("--format", "json")[1])
-    return found
+    data: dict[str, Any] = json.loads(run("--format", "json")[1])
+    return data
 
 
 @pytest.mark.usefixtures("folders")
@@ -93,9 +93,9 @@ def test_the_recommended_bump_follows_from_the_findings(run: Run, tmp_path: Path
 
 @pytest.mark.usefixtures("folders")
 def test_the_json_matches_its_schema(run: Run) -> None:
-    found = report(run)
-    jsonschema.validate(found, SCHEMA)
-    (finding,) = found["findings"]
+    comparison = report(run)
+    jsonschema.validate(comparison, SCHEMA)
+    (finding,) = comparison["findings"]
     assert finding["rule"] == "property-required-added"
     assert finding["pointer"] == {"old": None, "new": "/$defs/NewSessionRequest/properties/x"}
     assert finding["symbols"] == ["acp_bindings.v1.NewSessionRequest.x"]

@@ -55,9 +55,9 @@ def test_a_renamed_definition_is_proposed_once_for_all_profiles_and_not_for_its_
 
 
 def test_a_renamed_method_has_no_entry() -> None:
-    found = report(OLD_METHOD, NEW_METHOD)
-    assert finding(found, "method-renamed").verdicts == Verdicts.of("BBBSB")
-    assert [*propose_renames(found)] == []
+    comparison = report(OLD_METHOD, NEW_METHOD)
+    assert finding(comparison, "method-renamed").verdicts == Verdicts.of("BBBSB")
+    assert [*propose_renames(comparison)] == []
 
 
 @pytest.mark.parametrize(("version", "until"), [("0.9.0", "1.0.0"), ("1.2.0", "3.0.0")])
@@ -90,9 +90,9 @@ def test_an_entry_for_one_profile_leaves_the_proposal_for_the_other() -> None:
 def test_an_entry_says_that_a_definition_was_renamed_though_its_structure_changed() -> None:
     new = block("ContentBlock", IMAGE, other("type", "image"))
     assert {finding.rule for finding in report(OLD_UNION, new).findings} >= {"definition-removed", "definition-added"}
-    found = report(OLD_UNION, new, UNION)
-    assert finding(found, "definition-renamed").verdicts == Verdicts.of("SSSSS")
-    assert finding(found, "union-open-member-removed").breaks_python
+    comparison = report(OLD_UNION, new, UNION)
+    assert finding(comparison, "definition-renamed").verdicts == Verdicts.of("SSSSS")
+    assert finding(comparison, "union-open-member-removed").breaks_python
 
 
 FEW = dict.fromkeys(("one", "two", "three", "four"), STRING)
@@ -102,18 +102,18 @@ FEW = dict.fromkeys(("one", "two", "three", "four"), STRING)
 def test_a_definition_that_changed_may_still_have_been_renamed(entries: tuple[Rename, ...]) -> None:
     old = request("session/prompt", "Prompt", model(block=ref("Block"))) | {"Block": model(**FEW, five=STRING)}
     new = request("session/prompt", "Prompt", model(block=ref("Other"))) | {"Other": model(["six"], **FEW, six=STRING)}
-    found = report(old, new, *entries)
-    renamed = finding(found, "definition-renamed")
+    comparison = report(old, new, *entries)
+    renamed = finding(comparison, "definition-renamed")
     assert renamed.sentence.startswith("Maybe renamed (4 of 5 properties equal).")
     assert renamed.breaks_python is not bool(entries)
-    of_v1 = [(finding.rule, finding.subject) for finding in found.findings if finding.profile == "v1"]
+    of_v1 = [(finding.rule, finding.subject) for finding in comparison.findings if finding.profile == "v1"]
     assert sorted(of_v1) == [
         ("definition-renamed", "Other"),
         ("property-optional-removed", "Other.five"),
         ("property-required-added", "Other.six"),
     ]
     comment = "# Maybe not the same: 4 of 5 properties are equal.\n[[renamed]]"
-    assert (comment in markdown(found)) is not bool(entries)
+    assert (comment in markdown(comparison)) is not bool(entries)
 
 
 def test_a_definition_with_few_equal_properties_was_not_renamed() -> None:
@@ -123,12 +123,12 @@ def test_a_definition_with_few_equal_properties_was_not_renamed() -> None:
 
 def requiring(capability: str, definitions: Schema) -> Side:
     """Return a side whose methods require a capability."""
-    found = side(definitions)
+    compared = side(definitions)
     profiles = {
         name: replace(profile, schema=_requiring(capability, profile.schema))
-        for name, profile in found.profiles.items()
+        for name, profile in compared.profiles.items()
     }
-    return replace(found, profiles=profiles)
+    return replace(compared, profiles=profiles)
 
 
 def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
@@ -137,9 +137,9 @@ def _requiring(capability: str, schema: ir.Schema) -> ir.Schema:
 
 
 def test_a_renamed_method_that_requires_another_capability_is_a_finding_of_its_own() -> None:
-    found = compare(requiring("modes", OLD_METHOD), requiring("mode", NEW_METHOD))
-    assert finding(found, "method-renamed").verdicts == Verdicts.of("BBBSB")
-    assert finding(found, "method-capability-changed").verdicts == Verdicts.of("RRRSS")
+    report = compare(requiring("modes", OLD_METHOD), requiring("mode", NEW_METHOD))
+    assert finding(report, "method-renamed").verdicts == Verdicts.of("BBBSB")
+    assert finding(report, "method-capability-changed").verdicts == Verdicts.of("RRRSS")
 
 
 ALONE = model(["alone"], alone=STRING)
@@ -152,8 +152,8 @@ ALONE = model(["alone"], alone=STRING)
 )
 def test_an_old_name_that_means_another_definition_breaks_code(new: Schema, entries: tuple[Rename, ...]) -> None:
     old = NEW_UNION | {name: definition for name, definition in new.items() if name != "Block"}
-    found = compare(side(old, UNION), side(NEW_UNION | new, *entries))
-    removed = [finding.subject for finding in found.findings if finding.rule == "definition-old-name-removed"]
+    report = compare(side(old, UNION), side(NEW_UNION | new, *entries))
+    removed = [finding.subject for finding in report.findings if finding.rule == "definition-old-name-removed"]
     assert removed == ["Block"] * len(PROFILES)
 
 

@@ -10,8 +10,7 @@ from codegen.diff.match import are_similar_names, match
 from codegen.diff.report import compare
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
-from tests.support.diff.released import side_of
-from tests.support.diff.sides import side
+from tests.support.diff.sides import side, side_of
 from tests.support.releases import DIFFERENT
 from tests.support.scale import STRESS
 
@@ -62,8 +61,8 @@ def test_a_name_that_only_shares_words_or_letters_is_not_a_new_name(old: str, ne
 
 
 def renames(old: Schema, new: Schema) -> dict[str, str]:
-    found = match(*(read_schema(acp_schema(side), "v1") for side in (old, new)))
-    return {before: after for before, after in found.items() if before != after}
+    matching = match(*(read_schema(acp_schema(side), "v1") for side in (old, new)))
+    return {before: after for before, after in matching.items() if before != after}
 
 
 def described(text: str, definition: Schema) -> Schema:
@@ -144,18 +143,18 @@ def test_a_method_of_another_name_is_the_same_if_its_params_are(name: str, renam
 @pytest.mark.stress
 @pytest.mark.xdist_group("releases")
 def test_every_rename_between_two_releases_is_a_true_one() -> None:
-    found: set[tuple[str, str, str]] = set()
+    names: set[tuple[str, str, str]] = set()
     possible: set[tuple[str, str, str]] = set()
     # The two have some of FALSE and some of TRUE.
     pairs = combinations(DIFFERENT, 2) if STRESS else [("1.3.0", "1.4.0"), ("2.0.0", "2.1.0")]
     for sides in (tuple(map(side_of, pair)) for pair in pairs):
         for profile in sides[0].profiles.keys() & sides[1].profiles.keys():
             old, new = (side.profiles[profile].schema for side in sides)
-            found |= {(profile, before, after) for before, after in match(old, new).items() if before != after}
+            names |= {(profile, before, after) for before, after in match(old, new).items() if before != after}
             possible |= {
                 value
                 for value in FALSE
                 if value[1] in old.definitions and value[2] in new.definitions.keys() - old.definitions.keys()
             }
-    assert found == TRUE if STRESS else set() < found <= TRUE
-    assert possible == FALSE if STRESS else possible and not possible & found
+    assert names == TRUE if STRESS else set() < names <= TRUE
+    assert possible == FALSE if STRESS else possible and not possible & names

@@ -52,8 +52,8 @@ def test_another_place_of_the_same_change_has_another_fingerprint() -> None:
 
 
 def test_new_definitions_are_findings_of_their_own() -> None:
-    found = compare(side({}), side({"One": model(a=STRING), "Two": model(b=STRING)})).findings
-    assert [finding.subject for finding in found] == ["One", "Two"]
+    findings = compare(side({}), side({"One": model(a=STRING), "Two": model(b=STRING)})).findings
+    assert [finding.subject for finding in findings] == ["One", "Two"]
 
 
 def test_a_definition_is_not_split_into_too_few_parts() -> None:

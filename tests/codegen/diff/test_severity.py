@@ -15,11 +15,11 @@ EMPTY, FULL = model(), holds(STRING)
 
 def schema(changed: str, definition: Schema) -> Schema:
     """Return methods of each kind. The params of one of them are this definition."""
-    found = {
+    result = {
         name: request(wire, name, definition if wire == changed else EMPTY)
         for wire, name in (("initialize", "Init"), ("session/prompt", "Prompt"), ("session/set_mode", "Mode"))
     }
-    return {key: method for methods in found.values() for key, method in methods.items()}
+    return {key: method for methods in result.values() for key, method in methods.items()}
 
 
 def severity(report: Report) -> list[Severity]:
@@ -36,9 +36,9 @@ def test_a_change_that_breaks_messages_is_as_bad_as_its_method_is_common(method:
 
 def test_a_change_of_the_envelope_breaks_messages_that_every_peer_exchanges() -> None:
     error = {"Error": model(["code", "message"], code={"type": "integer", "format": "int32"}, message=STRING)}
-    found = compare(side({}), side(error))
-    assert severity(found) == [Severity.EVERY_PEER]
-    assert [finding.methods for finding in found.findings] == [()]
+    report = compare(side({}), side(error))
+    assert severity(report) == [Severity.EVERY_PEER]
+    assert [finding.methods for finding in report.findings] == [()]
 
 
 def test_a_change_that_breaks_no_messages_breaks_only_python_code() -> None:

@@ -12,7 +12,7 @@ from codegen.diff.sources import Snapshot
 from codegen.emit.modules import emit_profile
 from codegen.ir import Model, Schema
 from codegen.pinned.profiles import Profile
-from tests.support.diff.released import side_of
+from tests.support.diff.sides import side_of
 from tests.support.releases import SAMPLE
 from tests.support.scale import STRESS
 
@@ -43,11 +43,11 @@ def _name(node: ast.stmt) -> str:
 
 def is_unchanged(schema: Schema, name: str, same: set[str]) -> bool:
     """Return whether the schema of a definition and of its base classes is unchanged."""
-    found = schema.definitions.get(name)
-    if found is None:
+    value = schema.definitions.get(name)
+    if value is None:
         return False  # an inline member that only the other side has
-    base = found.base if isinstance(found, Model) else None
-    return found.pointer.split("/")[2] in same and (base is None or is_unchanged(schema, base, same))
+    base = value.base if isinstance(value, Model) else None
+    return value.pointer.split("/")[2] in same and (base is None or is_unchanged(schema, base, same))
 
 
 @pytest.mark.test_all

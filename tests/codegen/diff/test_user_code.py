@@ -51,9 +51,11 @@ def marked() -> set[tuple[str, int, str]]:
 
 
 def test_the_marked_lines_fail_with_the_findings_that_predict_them_and_no_others(report: Report) -> None:
-    found = {(failure.file, failure.line, finding.rule) for finding in report.findings for failure in finding.failures}
-    found |= {(failure.file, failure.line, "unpredicted") for failure in report.unpredicted}
-    assert found == marked()
+    results = {
+        (failure.file, failure.line, finding.rule) for finding in report.findings for failure in finding.failures
+    }
+    results |= {(failure.file, failure.line, "unpredicted") for failure in report.unpredicted}
+    assert results == marked()
     assert report.user_code is not None
     assert (report.user_code.folder, report.user_code.files) == (USER_CODE, len(CODE))
     assert report.user_code.failures == len(marked())
@@ -79,11 +81,11 @@ def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
 
 
 def test_the_json_matches_its_schema(report: Report) -> None:
-    found = json.loads(json_text(report))
-    jsonschema.validate(found, SCHEMA)
-    _, unpredicted = found["userCode"]["unpredicted"]
+    data = json.loads(json_text(report))
+    jsonschema.validate(data, SCHEMA)
+    _, unpredicted = data["userCode"]["unpredicted"]
     assert unpredicted["source"] == "from acp_runtime import GONE  # unpredicted"
-    (removed,) = [finding for finding in found["findings"] if finding["rule"] == "property-required-removed"]
+    (removed,) = [finding for finding in data["findings"] if finding["rule"] == "property-required-removed"]
     assert [(failure["file"], failure["line"]) for failure in removed["failures"]] == [(f"{USER_CODE}/read.py", 6)]
 
 

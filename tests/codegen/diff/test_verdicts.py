@@ -38,7 +38,7 @@ def _findings(index: int) -> tuple[Finding, ...]:
 @pytest.fixture(scope="module")
 def answers(generate_once: Generate) -> Answers:
     """Return, for every case, whether the bindings of each side can read what each side sends."""
-    found: Answers = {}
+    result: Answers = {}
     for reader in ("old", "new"):
         package = generate_once(
             {
@@ -50,13 +50,13 @@ def answers(generate_once: Generate) -> Answers:
         for case in CASES:
             definition = getattr(package, f"{prefix(case)}{case.target}")
             for sender, value in (("old", case.old_json), ("new", case.new_json)):
-                found[prefix(case), sender, reader] = reads(definition, value)
+                result[prefix(case), sender, reader] = reads(definition, value)
             for refusing, message in zip(("old", "new"), findings(case)[0].refused, strict=True):
                 if message:
                     parts = json.loads(message)
                     value = parts["params" if "params" in parts else "result"]
-                    found[prefix(case), f"refused by {refusing}", reader] = reads(definition, value)
-    return found
+                    result[prefix(case), f"refused by {refusing}", reader] = reads(definition, value)
+    return result
 
 
 def reads(definition: Any, message: Any) -> bool:
@@ -73,10 +73,10 @@ def test_each_case_has_a_name_of_its_own() -> None:
 
 @every_case
 def test_the_finding_its_verdicts_and_its_direction_are_those_written_by_hand(case: Case) -> None:
-    found = [
+    results = [
         (finding.rule, finding.verdicts, finding.flow) for finding in findings(case) if finding.rule not in case.also
     ]
-    assert found == [(case.rule, Verdicts.of(case.letters), case.flow)]
+    assert results == [(case.rule, Verdicts.of(case.letters), case.flow)]
 
 
 NAMES = {

@@ -39,8 +39,8 @@ def test_definitions_of_new_schemas_are_written_as_the_ir_says(seed: int) -> Non
 def committed(name: str) -> dict[str, str]:
     """Return the definitions in the models of a profile. `test_drift.py` says that they are what is written today."""
     aliases = [node for node in definitions(name) if isinstance(node, ast.AnnAssign)]
-    found = {ast.unparse(node.target): ast.unparse(node) for node in aliases}
-    return found | {key: ast.unparse(node) for key, node in classes(name).items()}
+    result = {ast.unparse(node.target): ast.unparse(node) for node in aliases}
+    return result | {key: ast.unparse(node) for key, node in classes(name).items()}
 
 
 def compare(schema: Schema, sources: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from codegen.__main__ import main
 from tests.support.codegen.build import tree, write_schema
-from tests.support.codegen.fetching import OLD, Fetched, Refused
+from tests.support.codegen.pinning import OLD, Fetched, Refused
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from codegen.pinned.pins import sha256
 from codegen.pinned.release import read_folder
 from codegen.regen import regenerate
 from tests.support.codegen.build import tree, write_schema
-from tests.support.codegen.fetching import NEW, OLD, Fetched, Refused, package
+from tests.support.codegen.pinning import NEW, OLD, Fetched, Refused, package
 
 
 def test_a_package_replaces_the_pinned_schemas(tmp_path: Path, target: Path, fetched: Fetched) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from codegen.__main__ import SCHEMA, main
 from tests.support.codegen.build import tree
-from tests.support.codegen.fetching import Refused
+from tests.support.codegen.pinning import Refused
 
 NpmDoes = Callable[[str], str]
 PACKAGE = b'{"name": "@acp/sdk", "version": "9"}'

@@ -20,9 +20,9 @@ from tests.support.codegen.pinning import FILE, pin
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with one schema, pinned."""
-    found = write_schema(tmp_path / "schema", acp_schema({"Text": model(["text"], text=STRING)}), FILE)
-    pin(found)
-    return found
+    result = write_schema(tmp_path / "schema", acp_schema({"Text": model(["text"], text=STRING)}), FILE)
+    pin(result)
+    return result
 
 
 def stopped(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:

@@ -122,8 +122,8 @@ def _names_in_use() -> list[str]:
     """Return the names of the classes and types that generated modules import in addition to models."""
     without_models = ("connecting.py", "versions.py")
     paths = [path for path in GENERATED.rglob("*.py") if path.name not in without_models]
-    found = [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
-    imports = [(path, node) for path, node in found if isinstance(node, ast.ImportFrom)]
+    results = [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    imports = [(path, node) for path, node in results if isinstance(node, ast.ImportFrom)]
     others = [node for path, node in imports if not node.level or "models" not in (node.module, path.parent.name)]
     names = {name.name for node in others for name in node.names}
     return sorted(name for name in names if name[0].isupper() and "_" not in name and name != "ABSENT")

@@ -46,8 +46,8 @@ def test_the_overview_links_every_page_once() -> None:
 
 
 def test_every_public_type_has_one_section() -> None:
-    found = Counter(heading.split(": ")[-1] for text in pages().values() for heading in headings(text))
-    assert {name: found[name] for name in sorted(TYPES)} == dict.fromkeys(sorted(TYPES), 1)
+    counts = Counter(heading.split(": ")[-1] for text in pages().values() for heading in headings(text))
+    assert {name: counts[name] for name in sorted(TYPES)} == dict.fromkeys(sorted(TYPES), 1)
 
 
 def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
@@ -71,9 +71,9 @@ def test_no_page_has_two_headings_with_the_same_anchor() -> None:
 
 
 def test_the_tag_property_of_a_union_is_named_as_on_the_wire() -> None:
-    found = set(re.findall(r"^One of these, by the property `(.+)`:$", "\n".join(pages().values()), re.MULTILINE))
-    assert "sessionUpdate" in found
-    assert found <= {field.wire for name in _models() for field in schema().fields(name)}
+    names = set(re.findall(r"^One of these, by the property `(.+)`:$", "\n".join(pages().values()), re.MULTILINE))
+    assert "sessionUpdate" in names
+    assert names <= {field.wire for name in _models() for field in schema().fields(name)}
 
 
 def _models() -> set[str]:

@@ -45,8 +45,8 @@ def test_the_page_of_a_profile_names_the_fields_that_types_have_gained(profile: 
 
 
 def _fields(profile: str, name: str) -> set[str]:
-    found = getattr(importlib.import_module(f"acp_bindings.{profile}"), name)
-    return set(getattr(found, "model_fields", ()))
+    value = getattr(importlib.import_module(f"acp_bindings.{profile}"), name)
+    return set(getattr(value, "model_fields", ()))
 
 
 def _section(profile: str, title: str) -> str:

@@ -64,17 +64,17 @@ async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.C
 
 def _check_capability(method: Method, proxies: dict[str, Any]) -> None:
     """Evaluate the expression with which a page says how to ask for the capability."""
-    found = re.search(r"asks `(.+?)`", pages()[f"{method.constant.lower()}.md"])
-    assert (found is not None) == (method.capability is not None)
-    if found:
-        assert eval(found[1], dict(proxies)) is True
+    match = re.search(r"asks `(.+?)`", pages()[f"{method.constant.lower()}.md"])
+    assert (match is not None) == (method.capability is not None)
+    if match:
+        assert eval(match[1], dict(proxies)) is True
 
 
 def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:
     """Yield the calls, in an order in which a connection allows them."""
     for method in sorted(schema().methods, key=_rank):
-        found = [_names(block) for block in _of(method, python())]
-        calls = [names["call"] for names in found if "call" in names]
+        results = [_names(block) for block in _of(method, python())]
+        calls = [names["call"] for names in results if "call" in names]
         assert len(calls) == len(method.handled_by)
         for call, role in zip(calls, method.handled_by, strict=True):
             yield method, role, call
@@ -87,7 +87,7 @@ def _rank(method: Method) -> int:
 
 def _handler(name: str) -> type[Any]:
     """Return a class with the handlers of all pages."""
-    classes = [found for block in python() if (found := _names(block).get(name))]
+    classes = [value for block in python() if (value := _names(block).get(name))]
     assert classes
     return type(name, tuple(classes), {})
 

@@ -81,9 +81,9 @@ def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
         bare = read_schema(pinned.schema, None)
         resolver = Resolver(bare, facts, find_shared_properties(facts))
         for method, decided in zip(bare.methods, read_schema(pinned.schema, facts).methods, strict=True):
-            found = resolver.resolve(method, [])
-            total += found.capability is not None
-            if found.capability not in (decided.capability, None):
-                other.add(found.wire)
+            fact = resolver.resolve(method, [])
+            total += fact.capability is not None
+            if fact.capability not in (decided.capability, None):
+                other.add(fact.wire)
     assert other <= {"session/prompt"}
     assert total > 30

@@ -25,8 +25,8 @@ CANCELLED = 'cancelled = { by = "session/cancel", result = { stopReason = "cance
 
 
 def renamed(old: str, new: str) -> Schema:
-    found: Schema = json.loads(json.dumps(SCHEMA).replace(f'"{old}"', f'"{new}"'))
-    return found
+    data: Schema = json.loads(json.dumps(SCHEMA).replace(f'"{old}"', f'"{new}"'))
+    return data
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +104,9 @@ def test_a_fact_is_corrected_in_a_commit_of_its_own_before_the_upgrade(
     upgraded(repository, repository.package("1.1.0", stable, v1_unstable=changed), "--report", str(tmp_path))
     assert repository.copy.run("check").code == 0
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    found = {(finding["rule"], finding["profile"]) for finding in report["findings"]}
+    results = {(finding["rule"], finding["profile"]) for finding in report["findings"]}
     for rule in ("method-paths-changed", "method-capability-changed"):
-        assert {profile for name, profile in found if name.startswith(rule)} == profiles
+        assert {profile for name, profile in results if name.startswith(rule)} == profiles
 
 
 # Renamed methods

@@ -55,9 +55,9 @@ def test_tools_run_and_what_changes_a_file_is_permitted_first(run: Run) -> None:
         (diff,) = asked.content or []
         assert diff.type == "diff"
         assert (diff.old_text, diff.new_text) == (None, "one\ntwo\n")
-        told = texts(talk.model.requests[1]["messages"])
-        assert "one\ntwo\n" in told
-        assert any("missing.txt' doesn't exist" in text for text in told)
+        prompt_texts = texts(talk.model.requests[1]["messages"])
+        assert "one\ntwo\n" in prompt_texts
+        assert any("missing.txt' doesn't exist" in text for text in prompt_texts)
 
     run(scenario, [("read_file", {"path": "notes.txt"}), ("read_file", {"path": "missing.txt"})], [WRITE], "All done.")
 

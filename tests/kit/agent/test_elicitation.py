@@ -250,8 +250,8 @@ class Unusual(BaseModel):
 
 
 def test_references_null_and_constants_are_written_as_forms_have_them() -> None:
-    found = form_schema(Unusual)
-    assert found.model_dump()["properties"] == {
+    form = form_schema(Unusual)
+    assert form.model_dump()["properties"] == {
         "color": {"type": "string", "description": "Of the cup", "enum": ["small", "large"]},
         "sizes": {
             "type": "array",

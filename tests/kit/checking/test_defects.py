@@ -38,8 +38,8 @@ async def test_a_good_client_passes_each_scenario() -> None:
 async def test_a_defect_is_found_by_its_own_scenario_and_by_no_other_must(defect: str) -> None:
     id, reason = DEFECTS[defect]
     musts = [must for must, scenario in SCENARIOS.items() if scenario.level == "MUST"] if STRESS else ["messages"]
-    found = await check(defect, [must for must in musts if must != id], 60)
-    assert {result.scenario.id: result.reason for result in found if result.status == "failed"} == {}
+    results = await check(defect, [must for must in musts if must != id], 60)
+    assert {result.scenario.id: result.reason for result in results if result.status == "failed"} == {}
     for deadline in (2, 60):  # some wait for it, and on a busy machine others take longer
         (own,) = await check(defect, [id], deadline)
         if reason in own.reason:

@@ -15,10 +15,10 @@ async def read(*updates: v1.SessionUpdate) -> list[v1.SessionUpdate]:
     for update in updates:
         unread.put(update)
     unread.close()
-    found: list[v1.SessionUpdate] = []
+    session_updates: list[v1.SessionUpdate] = []
     while (update := await unread.get()) is not None:
-        found.append(update)
-    return found
+        session_updates.append(update)
+    return session_updates
 
 
 async def test_adjacent_text_of_one_message_is_merged() -> None:

@@ -270,8 +270,8 @@ async def test_what_is_read_while_another_process_appends_has_no_gaps(database: 
         writing = asyncio.create_task(write())
         while not writing.done():
             before = "".join(said[:appended])
-            found = "".join(update.content.text for update in await read(reader))
-            assert found.startswith(before)
-            assert "".join(said).startswith(found)
+            result = "".join(update.content.text for update in await read(reader))
+            assert result.startswith(before)
+            assert "".join(said).startswith(result)
         await writing
         assert "".join(update.content.text for update in await read(reader)) == "".join(said)

@@ -45,9 +45,9 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
             appended += batch
             if number % 3 == 0:
                 assert kept(await read(store, session_id)) == kept(appended)
-        found = await read(store, session_id)
-        assert kept(found) == kept(appended)
-        assert found == await read(store, session_id)
+        updates = await read(store, session_id)
+        assert kept(updates) == kept(appended)
+        assert updates == await read(store, session_id)
 
     opening = opened(where)
     with asyncio.Runner() as runner:
@@ -105,14 +105,14 @@ async def test_the_last_value_of_each_setting_is_read_at_the_end(where: str) -> 
 async def test_what_is_appended_while_a_session_is_read_disturbs_nothing(where: str) -> None:
     async with opened(where, "s") as store:
         await store.append("s", *(call(number) for number in range(100)), text_chunk("a"), text_chunk("b"))
-        found = []
+        results = []
         async for update in store.read("s"):
-            found.append(update)
+            results.append(update)
             await store.append("s", text_chunk("c"))
-            if len(found) == 50:
+            if len(results) == 50:
                 await store.append("s", call(1000), text_chunk("d"))
-        assert found[:100] == [call(number) for number in range(100)]
-        (last,) = found[100:]
+        assert results[:100] == [call(number) for number in range(100)]
+        (last,) = results[100:]
         assert last.content.text.startswith("ab")
 
 

@@ -169,10 +169,10 @@ async def test_unsaved_text_is_read_in_place_of_the_file(tmp_path: Path) -> None
 @pytest.mark.parametrize("is_async", [False, True])
 async def test_an_editor_is_told_of_writes(tmp_path: Path, is_async: bool) -> None:
     (tmp_path / "link").symlink_to("file")
-    told: list[tuple[Path, str, str]] = []
+    results: list[tuple[Path, str, str]] = []
 
     def on_write(path: Path, text: str) -> None:
-        told.append((path, text, path.read_text()))
+        results.append((path, text, path.read_text()))
 
     async def on_write_later(path: Path, text: str) -> None:
         await asyncio.sleep(0)
@@ -182,7 +182,7 @@ async def test_an_editor_is_told_of_writes(tmp_path: Path, is_async: bool) -> No
     await _write(workspace, tmp_path / "link", "new")
     with pytest.raises(InvalidParams):
         await _write(workspace, tmp_path, "")
-    assert told == [(tmp_path / "file", "new", "new")]
+    assert results == [(tmp_path / "file", "new", "new")]
 
 
 async def test_what_a_function_of_the_editor_raises_is_not_the_answer_about_the_file(tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ async def test_what_a_function_of_the_editor_raises_is_not_the_answer_about_the_
 
 
 async def test_what_a_function_of_the_editor_returns_is_ignored(tmp_path: Path) -> None:
-    told: dict[Path, str] = {}
-    on_write: Any = told.setdefault
+    result: dict[Path, str] = {}
+    on_write: Any = result.setdefault
     await _write(Workspace(tmp_path, on_write=on_write), tmp_path / "file", "new")
-    assert told == {tmp_path / "file": "new"}
+    assert result == {tmp_path / "file": "new"}
 
 
 async def test_a_read_only_workspace_has_no_writes(tmp_path: Path) -> None:
@@ -235,13 +235,13 @@ async def test_requests_for_a_file_are_handled_in_their_order(tmp_path: Path) ->
 
 
 async def test_a_cancelled_write_is_finished_before_the_next_one(tmp_path: Path) -> None:
-    told: list[str] = []
+    results: list[str] = []
     is_written, may_end = asyncio.Event(), asyncio.Event()
 
     async def on_write(path: Path, text: str) -> None:
         is_written.set()
         await may_end.wait()
-        told.append(f"{text} {path.read_text()}")
+        results.append(f"{text} {path.read_text()}")
 
     workspace, path = Workspace(tmp_path, on_write=on_write), tmp_path / "file"
     first = asyncio.create_task(_write(workspace, path, "first"))
@@ -255,7 +255,7 @@ async def test_a_cancelled_write_is_finished_before_the_next_one(tmp_path: Path)
     with pytest.raises(asyncio.CancelledError):
         await first
     await second
-    assert told == ["first first", "second second"]
+    assert results == ["first first", "second second"]
 
 
 async def test_a_slow_file_does_not_block_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

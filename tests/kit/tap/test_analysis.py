@@ -75,8 +75,11 @@ def test_updates_that_set_values_are_one_row_in_each_turn() -> None:
     entries = [[{"content": "a", "priority": "low", "status": status}] for status in ("pending", "completed")]
     plans = [update("plan", entries=entry) for entry in entries]
     rows = analysed(*turn(plans[0], say("a"), plans[1]), *turn(plans[1], id=2))
-    found = [brief(row) for row in rows if row.kind == "state"]
-    assert found == [("state", "plan", "1 of 1 completed", "", [2, 4]), ("state", "plan", "1 of 1 completed", "", [7])]
+    results = [brief(row) for row in rows if row.kind == "state"]
+    assert results == [
+        ("state", "plan", "1 of 1 completed", "", [2, 4]),
+        ("state", "plan", "1 of 1 completed", "", [7]),
+    ]
 
 
 def test_a_permission_names_its_tool_call_and_the_chosen_kind() -> None:

@@ -15,7 +15,7 @@ from tests.support.codegen.build import (
     wraps,
 )
 
-FACTS = """
+PROPERTIES = """
 [v1.properties]
 session = "sessionId"
 version = "protocolVersion"
@@ -24,7 +24,10 @@ agent_info = "agentInfo"
 client_capabilities = "clientCapabilities"
 client_info = "clientInfo"
 lower = "own"
-
+"""
+FACTS = (
+    PROPERTIES
+    + """
 [v1.agent]
 "initialize" = { baseline = true, opens = true }
 "session/new" = { baseline = true, content = { "folders" = "agentCapabilities.close", "servers.http" = "agentCapabilities.close" }, creates = "sessionId", paths = ["cwd", "folders"] }
@@ -35,6 +38,7 @@ lower = "own"
 [v1.protocol]
 "$/cancel_request" = { offered = "a request is in flight", cancels = "requestId" }
 """  # noqa: E501 - TOML can't break an inline table
+)
 ID = model(["sessionId"], sessionId=STRING)
 NEW = model(
     ["cwd"], cwd=STRING, folders={"type": "array", "items": STRING}, servers={"type": "array", "items": ref("Server")}

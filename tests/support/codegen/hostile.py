@@ -112,14 +112,14 @@ def texts(secret: Path) -> Iterator[str]:
 
 def with_hostile_texts(schema: Schema, secret: Path) -> Schema:
     """Return a schema in which everything that can have a description has hostile ones."""
-    found: Schema = json.loads(json.dumps(schema))
+    data: Schema = json.loads(json.dumps(schema))
     supply = texts(secret)
-    for message in found["anyOf"]:
+    for message in data["anyOf"]:
         message["description"] = next(supply)
-    for name, definition in found["$defs"].items():
+    for name, definition in data["$defs"].items():
         if name not in _COPIED:
             _describe(definition, supply)
-    return found
+    return data
 
 
 def _describe(schema: Any, supply: Iterator[str]) -> None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from codegen.__main__ import SCHEMA
 from codegen.errors import SchemaError
-from codegen.pinned.pins import load
+from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import Profile
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged, wraps
@@ -26,21 +26,23 @@ from tests.support.codegen.mutations import Path, at, replaced
 # Names that mean something in Python or in pydantic, which generated code has to avoid. The generator refuses `list` in
 # a definition that contains itself.
 TAKEN_NAMES = sorted({*keyword.kwlist, *dir(builtins), *dir(BaseModel)} - {"list"})
-FOREIGN_KEYS = [
+NAMES = [
     "$anchor",
     "$id",
     "contains",
     "if",
-    "maxItems",
     "prefixItems",
-    "readOnly",
     "x-new",
     "",
     "1x",
     "a/b",
     "é",
+    "class",
+    "copy",
+    "str",
+    "Any",
 ]
-FOREIGN_VALUES: list[Any] = [
+VALUES: list[Any] = [
     None,
     True,
     -1,
@@ -85,57 +87,43 @@ class RandomSchema:
 
 
 def changed_schema(seed: int) -> RandomSchema:
-    """Return a pinned schema in which one to three places are dropped, renamed, replaced, extended or wrapped."""
+    """Return a pinned schema after one to three changes of an object in it."""
     random = Random(seed)
-    profile, schema, paths = random.choice(_pinned())
-    origin = f"seed {seed}:"
-    for path in random.sample(paths, random.choice([1, 1, 1, 2, 3])):
-        try:
-            schema = _change(random, schema, path)
-        except (IndexError, KeyError, TypeError):
-            continue  # an earlier change has removed the place
+    pinned = random.choice(_pinned())
+    schema, origin = pinned.schema, f"seed {seed}:"
+    for _ in range(random.choice([1, 1, 1, 2, 3])):
+        path = random.choice([path for path in _paths(schema) if at(schema, path)])
+        schema = replaced(schema, path, _changed(random, at(schema, path)))
         origin += f" /{'/'.join(map(str, path))}"
-    return RandomSchema(profile, schema, origin)
+    return RandomSchema(pinned.profile, schema, origin)
 
 
 @cache
-def _pinned() -> list[tuple[Profile, Schema, list[Path]]]:
-    return [(pinned.profile, pinned.schema, [*_paths(pinned.schema)][1:]) for pinned in load(SCHEMA, pinned=True)]
+def _pinned() -> list[Pinned]:
+    return load(SCHEMA, pinned=True)
 
 
 def _paths(node: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths of all values."""
-    yield path
+    """Yield the paths of all objects in a JSON value."""
+    if isinstance(node, dict):
+        yield path
     items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for key, value in items:
         yield from _paths(value, (*path, key))
 
 
-def _change(random: Random, schema: Schema, path: Path) -> Schema:
-    parent, key, node = at(schema, path[:-1]), path[-1], at(schema, path)
-    elsewhere = random.choice([path for path in _paths(schema) if path])
-    value = random.choice([*FOREIGN_VALUES, at(schema, elsewhere)])
-    name = random.choice([*FOREIGN_KEYS, *TAKEN_NAMES, f"{key}s", f"_{key}", elsewhere[-1], *parent])
-    match random.choice(["drop", "rename", "replace", "extend", "wrap"]):
-        case "drop" if isinstance(parent, list):
-            return replaced(schema, path[:-1], [item for item in parent if item is not node])
-        case "drop":
-            return replaced(schema, path[:-1], {other: parent[other] for other in parent if other != key})
-        case "rename" if isinstance(parent, dict):
-            renamed = {(str(name) if other == key else other): parent[other] for other in parent}
-            return replaced(schema, path[:-1], renamed)
-        case "extend" if isinstance(node, dict):
-            return replaced(schema, path, {**node, str(name): value})
-        case "wrap":
-            union = random.choice([[node], [node, {"type": "null"}], [node, value]])
-            wrapped = [
-                {random.choice(["anyOf", "oneOf", "allOf"]): union},
-                {"type": "array", "items": node},
-                {"type": "object", "additionalProperties": node},
-            ]
-            return replaced(schema, path, random.choice(wrapped))
-        case _:
-            return replaced(schema, path, value)
+def _changed(random: Random, node: Schema) -> Schema:
+    """Return an object after a change: a key dropped, renamed or with another value, or the object within another."""
+    key, name, value = random.choice([*node]), random.choice(NAMES), random.choice(VALUES)
+    changes: list[Schema] = [
+        {other: node[other] for other in node if other != key},
+        {(name if other == key else other): node[other] for other in node},
+        {**node, random.choice([key, name]): value},
+        {"anyOf": [node, {"type": "null"}]},
+        {"type": "array", "items": node},
+        {"type": "object", "additionalProperties": node},
+    ]
+    return random.choice(changes)
 
 
 def new_schema(seed: int) -> RandomSchema:

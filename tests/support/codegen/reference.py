@@ -59,7 +59,7 @@ def headings(text: str) -> list[str]:
 
 def blocks(language: str) -> list[Block]:
     """Return the blocks of all pages in a language."""
-    found: list[Block] = []
+    results: list[Block] = []
     for page, text in pages().items():
         heading = ""
         tokens = _tokens(text)
@@ -67,8 +67,8 @@ def blocks(language: str) -> list[Block]:
             if token.type == "heading_open":
                 heading = tokens[index + 1].content
             elif token.type == "fence" and token.info == language:
-                found.append(Block(page, heading, language, token.content))
-    return found
+                results.append(Block(page, heading, language, token.content))
+    return results
 
 
 @cache

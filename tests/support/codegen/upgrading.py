@@ -12,7 +12,7 @@ from typing import Any
 
 from codegen.pinned.profiles import PLACES_OF
 from tests.support.codegen.build import Schema, tree
-from tests.support.codegen.fetching import package
+from tests.support.codegen.pinning import package
 from tests.support.codegen.refusal_base import BASE
 from tests.support.codegen_copy import Copy, Ran, codegen_copy
 from tests.support.git import git
@@ -100,8 +100,8 @@ class Repository:
 
     @property
     def pins(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.text("schema/PINNED.json"))
-        return found
+        data: dict[str, Any] = json.loads(self.text("schema/PINNED.json"))
+        return data
 
     @property
     def version(self) -> str:

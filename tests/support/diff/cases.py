@@ -72,11 +72,11 @@ class Case:
 def around(place: str, definition: Schema) -> Schema:
     """Return a definition in its place, with the methods that carry it."""
     parts = {"request": model(), "result": model(), "update": model(), place: definition}
-    found = {
+    result = {
         **request("session/new", "NewSession", parts["request"], parts["result"]),
         "SessionNotification": part_of("session/update", "client", parts["update"]),
     }
-    return found | ({"Alone": definition} if place == "alone" else {})
+    return result | ({"Alone": definition} if place == "alone" else {})
 
 
 def enum(*values: str, opened: bool = False) -> Schema:

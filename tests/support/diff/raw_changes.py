@@ -81,11 +81,11 @@ def _members(old: list[Any], new: list[Any], before: str, after: str) -> Iterato
 
 
 def _by_identity(members: list[Any]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for index, member in enumerate(members):
         identity = _identity(member)
-        found[identity if identity not in found else f"{identity} {index}"] = index
-    return found
+        result[identity if identity not in result else f"{identity} {index}"] = index
+    return result
 
 
 def _identity(member: Any) -> str:

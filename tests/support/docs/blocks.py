@@ -75,21 +75,21 @@ def blocks(page: Path) -> list[Block]:
 
 @cache  # several modules of tests have a test for each block
 def _blocks(text: str) -> list[Block]:
-    found: list[Block] = []
+    blocks: list[Block] = []
     remark: tuple[str, str] | None = None
     adjacent = False
     for token in MarkdownIt("commonmark").parse(text):
         if token.type == "code_block":
-            found.append(Block("indented", token.content, (token.map or [0])[0] + 1, None, None))
+            blocks.append(Block("indented", token.content, (token.map or [0])[0] + 1, None, None))
         elif token.type == "html_block" and (match := _RUN.match(token.content)):
-            found.append(Block("sh", f"{match[1]}\n", (token.map or [0])[0] + 1, None, None))
+            blocks.append(Block("sh", f"{match[1]}\n", (token.map or [0])[0] + 1, None, None))
         elif token.type == "html_block" and (match := _COMMENT.match(token.content)):
             remark = (match[1], match[2])
         elif token.type == "fence" and not token.info.startswith("{"):
             language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
-            before = len(found) - 1 if adjacent and found else None
-            found.append(Block(language, token.content, (token.map or [0])[0] + 1, remark, before))
+            before = len(blocks) - 1 if adjacent and blocks else None
+            blocks.append(Block(language, token.content, (token.map or [0])[0] + 1, remark, before))
             remark, adjacent = None, True
         else:
             remark, adjacent = None, False
-    return found
+    return blocks

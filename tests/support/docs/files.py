@@ -29,11 +29,11 @@ def steps(page: Path) -> list[Step]:
 
     A Python block whose first line is `# <name>.py` begins that file, anew if it exists. Others continue the last one.
     """
-    found = blocks(page)
+    page_blocks = blocks(page)
     files = files_before(page)
     current: str | None = None
     result: list[Step] = []
-    for index, block in enumerate(found):
+    for index, block in enumerate(page_blocks):
         if block.language == "python" and not block.not_run:
             if block.file_name:
                 current = block.file_name
@@ -43,7 +43,7 @@ def steps(page: Path) -> list[Step]:
                 before = files.get(current, "")
                 files = files | {current: f"{before}\n\n{block.text}" if before else block.text}
         if block.language in {"python", "sh"}:
-            after = found[index + 1] if index + 1 < len(found) else None
+            after = page_blocks[index + 1] if index + 1 < len(page_blocks) else None
             printed = after.text if after and after.language == "text" and after.follows == index else None
             result.append(Step(block, files, current, printed))
     return result

@@ -23,8 +23,8 @@ PAGES = [*sorted((DOCS / "guides" / "frameworks").glob("*.md")), DOCS / "guides"
 
 def programs() -> dict[str, str]:
     """Return the files of all pages by their names."""
-    found = [block for page in PAGES for block in blocks(page) if block.language == "python"]
-    return {block.file_name: block.text for block in found if block.file_name}
+    results = [block for page in PAGES for block in blocks(page) if block.language == "python"]
+    return {block.file_name: block.text for block in results if block.file_name}
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,17 @@ _shared: dict[tuple[str, ...], tuple[Any, AsyncExitStack]] = {}
 @asynccontextmanager
 async def reused(key: list[str], connect: Callable[[], AbstractAsyncContextManager[Any]]) -> AsyncIterator[Any]:
     """Yield the connection with a key, and open it if there is none. It is closed if the test fails."""
-    found = _idle.pop(tuple(key), None)
-    if found is None:
+    idle = _idle.pop(tuple(key), None)
+    if idle is None:
         stack = AsyncExitStack()
-        found = (await stack.enter_async_context(connect()), stack)
-    peer, stack = found
+        idle = (await stack.enter_async_context(connect()), stack)
+    peer, stack = idle
     try:
         yield peer
     except BaseException:
         await stack.__aexit__(*sys.exc_info())
         raise
-    _idle[tuple(key)] = found
+    _idle[tuple(key)] = idle
 
 
 async def shared(key: list[str], start: Callable[[], AbstractAsyncContextManager[Any]]) -> Any:

@@ -65,25 +65,25 @@ _CLIENTS = {"1": _ONE, "2": _TWO, "1,2": _ONE | _TWO}
 
 def tried(client: str, transport: str) -> dict[str, tuple[str, str]]:
     """Return the operations of a client. Only ours offers both versions."""
-    found = {name: operation for name, operation in OPERATIONS.items() if client == OURS or operation[0] != "1,2"}
+    result = {name: operation for name, operation in OPERATIONS.items() if client == OURS or operation[0] != "1,2"}
     if transport != STDIO:
-        return found
+        return result
     # A few, because each starts an agent, which takes seconds.
     return {
         name: versions
-        for name, versions in found.items()
+        for name, versions in result.items()
         if versions[1] == "1,2" and (client != OURS or versions[0] == "1,2")
     }
 
 
 async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
     """Return `works` or what fails for each operation. If the agent doesn't serve the version, an error works."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for operation, (offer, served) in tried(client, transport).items():
         target = await agent(server, transport, served)
         told = await (_ours(_CLIENTS[offer], target) if client == OURS else _theirs(client, offer, target))
-        found[operation] = _judged(told, served[-1] if offer == "1,2" else offer, served)
-    return found
+        result[operation] = _judged(told, served[-1] if offer == "1,2" else offer, served)
+    return result
 
 
 def _judged(told: Any, version: str, served: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from acp_kit.remote import open_transport
 from acp_runtime.transports import Transport
+from tests.support.kit.http_heads import read_head
 
 NEVER = 0  # the status of an answer that doesn't come
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
@@ -68,10 +69,10 @@ class HttpAgent:
 
     async def request(self, place: str, number: int = 1) -> Request:
         """Wait for a request."""
-        while len(found := [request for request in self.requests if request.place == place]) < number:
+        while len(requests := [request for request in self.requests if request.place == place]) < number:
             self._received.clear()
             await self._received.wait()
-        return found[number - 1]
+        return requests[number - 1]
 
     def places(self) -> list[str]:
         return [request.place for request in self.requests]
@@ -174,9 +175,8 @@ def result(id: int | str, **members: Any) -> dict[str, Any]:
 
 
 async def _read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
-    headers = {name.lower(): value.strip() for name, _, value in (field.partition(":") for field in head[1:] if field)}
-    method = head[0].split()[0]
+    first, headers = await read_head(reader)
+    method = first.split()[0]
     message, body = None, b""
     place = f"{method} {headers.get('acp-session-id', '')}".strip()
     if method == "POST":

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
+from tests.support.kit.http_heads import read_head
+
 Said: TypeAlias = str | list[tuple[str, dict[str, Any] | str]]
 Answer: TypeAlias = Said | int
 
@@ -36,12 +38,8 @@ class ModelServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request, and close the connection, so that no client keeps it."""
         try:
-            await reader.readline()
-            size = 0
-            while line := (await reader.readline()).strip():
-                name, _, value = line.partition(b":")
-                size = int(value) if name.lower() == b"content-length" else size
-            self.requests.append(json.loads(await reader.readexactly(size)))
+            _, headers = await read_head(reader)
+            self.requests.append(json.loads(await reader.readexactly(int(headers["content-length"]))))
             await self._answer(writer)
         except ConnectionError:
             return  # the agent was cancelled

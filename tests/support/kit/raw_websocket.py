@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from tests.support.kit.http_heads import read_head
+
 TEXT, CLOSE, PING, PONG = 0x1, 0x8, 0x9, 0xA
 END = 0x80  # the last fragment of a message
 COMPRESSED = 0x40
@@ -65,9 +67,7 @@ async def raw_websocket(serve: Callable[[RawWebSocket], Awaitable[None]]) -> Asy
         assert task is not None
         tasks.append(task)
         with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()
-            pairs = (field.partition(":") for field in head[1:] if field)
-            headers = {name.lower(): value.strip() for name, _, value in pairs}
+            _, headers = await read_head(reader)
             await serve(RawWebSocket(reader, writer, headers))
         writer.transport.abort()
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any
-
-from hypercorn.asyncio import serve
-from hypercorn.config import Config
+from contextlib import AsyncExitStack
 
 from acp_kit.remote import Bounds, agent_app, open_transport
 from acp_runtime.transports import Transport
 from acp_runtime.transports.transport import TransportEnd
+from tests.support.kit.remote_servers import run_hypercorn
 from tests.support.runtime.peer import Ends, Link, Role
 from tests.support.runtime.queue_transport import PeerEnd
 
@@ -66,22 +64,17 @@ def _over(scheme: str) -> Link:
         # Connections inherit them. Those of the system hold more than the tests of backpressure send.
         for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             listener.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER)
-        config = Config()
         port = listener.getsockname()[1]
-        config.bind = [f"fd://{listener.detach()}"]
-        config.loglevel = "WARNING"
-        config.graceful_timeout = 0.1
-        config.websocket_max_message_size = Bounds.message_bytes
-        servers_end, stopped = ServersEnd(), asyncio.Event()
-        app: Any = agent_app(servers_end.serve, bounds=Bounds(unread_bytes=_BUFFER))
-        running = asyncio.create_task(serve(app, config, shutdown_trigger=stopped.wait))
+        servers_end, server = ServersEnd(), AsyncExitStack()
+        app = agent_app(servers_end.serve, bounds=Bounds(unread_bytes=_BUFFER))
+        running = run_hypercorn(app, listener, websocket_max_message_size=Bounds.message_bytes)
+        await server.enter_async_context(running)
         clients_end = ClientsEnd(await open_transport(f"{scheme}://127.0.0.1:{port}/acp"))
 
         async def close() -> None:
             await clients_end.close()
             await servers_end.close()
-            stopped.set()
-            await running
+            await server.aclose()
 
         ours, theirs = (servers_end, clients_end) if role == "agent" else (clients_end, servers_end)
         end, peer = TransportEnd(ours, flush_deadline), PeerEnd(theirs, _SECONDS)

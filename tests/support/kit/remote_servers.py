@@ -22,6 +22,7 @@ from acp_kit.remote import uvicorn_config
 from acp_kit.remote.server.http_transport import HTTPTransport
 from acp_kit.remote.server.streams import Stream
 from acp_kit.remote.server.websocket import WebSocketTransport
+from tests.support.kit.http_heads import read_head
 
 SERVERS = ("uvicorn", pytest.param("hypercorn", marks=pytest.mark.test_all))
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
@@ -138,10 +139,8 @@ class Site:
         last = {"Connection": "close"}  # the end of the stream is the end of the connection
         named = {**EVENTS, **last, "Acp-Connection-Id": connection, **named, **headers}
         reader, writer = await self.begin("GET", named)
-        status = int((await reader.readline()).split()[1])
-        while (await reader.readline()).strip():
-            pass
-        return status, Events(reader, writer)
+        first, _ = await read_head(reader)
+        return int(first.split()[1]), Events(reader, writer)
 
     async def delete(self, connection: str) -> Response:
         return await self.request("DELETE", {"Acp-Connection-Id": connection})
@@ -149,13 +148,9 @@ class Site:
 
 async def read_response(reader: asyncio.StreamReader, *, with_body: bool = True) -> Response:
     """Read a response with a `Content-Length`, or without a body."""
-    status = int((await reader.readline()).split()[1])
-    headers: dict[str, str] = {}
-    while line := (await reader.readline()).strip():
-        name, _, value = line.decode().partition(":")
-        headers[name.lower()] = value.strip()
+    first, headers = await read_head(reader)
     size = int(headers.get("content-length", 0)) if with_body else 0
-    return Response(status, headers, await reader.readexactly(size))
+    return Response(int(first.split()[1]), headers, await reader.readexactly(size))
 
 
 @asynccontextmanager
@@ -176,7 +171,7 @@ async def serving(
     logging.getLogger().addHandler(log)
     try:
         yielded = Site(listener.getsockname()[1])
-        running = _hypercorn(app, listener) if server == "hypercorn" else _uvicorn(app, listener, options or {})
+        running = run_hypercorn(app, listener) if server == "hypercorn" else _uvicorn(app, listener, options or {})
         async with running:
             yield yielded
     finally:
@@ -204,11 +199,14 @@ class _Errors(logging.Handler):
 
 
 @asynccontextmanager
-async def _hypercorn(app: Starlette, listener: socket.socket) -> AsyncGenerator[None]:
+async def run_hypercorn(app: Any, listener: socket.socket, **options: Any) -> AsyncGenerator[None]:
+    """Serve an application with Hypercorn as long as the block runs."""
     config, stop = Config(), asyncio.Event()
     config.bind = [f"fd://{listener.detach()}"]
     config.errorlog = logging.getLogger("tests.hypercorn")
     config.graceful_timeout = 0.1
+    for name, value in options.items():
+        setattr(config, name, value)
     serve: Any = hypercorn.asyncio.serve
     task = asyncio.create_task(serve(app, config, shutdown_trigger=stop.wait))
     try:

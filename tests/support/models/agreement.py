@@ -31,18 +31,18 @@ def differences(ours: Any, theirs: Json, where: str = "") -> list[str]:
 def _of_models(ours: Model, theirs: dict[str, Json], where: str) -> list[str]:
     names = {field.alias or name: name for name, field in type(ours).model_fields.items()}
     unknown = ours.model_extra or {}
-    found = [f"{where}/{key}: only in theirs" for key in theirs.keys() - names.keys() - unknown.keys()]
+    results = [f"{where}/{key}: only in theirs" for key in theirs.keys() - names.keys() - unknown.keys()]
     for key in unknown:
         if key in theirs:
-            found += differences(unknown[key], theirs[key], f"{where}/{key}")
+            results += differences(unknown[key], theirs[key], f"{where}/{key}")
         elif isinstance(ours, OpenModel):
-            found.append(f"{where}/{key}: only in ours")
+            results.append(f"{where}/{key}: only in ours")
     for key, name in names.items():
         if key in theirs:
-            found += differences(getattr(ours, name), theirs[key], f"{where}/{key}")
+            results += differences(getattr(ours, name), theirs[key], f"{where}/{key}")
         elif name in ours.model_fields_set:
-            found.append(f"{where}/{key}: only in ours")
-    return found
+            results.append(f"{where}/{key}: only in ours")
+    return results
 
 
 def _as_double(value: Any) -> Any:

@@ -30,8 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(params=TESTED, ids=lambda profile: profile.package)
 def profile(request: pytest.FixtureRequest) -> Profile:
-    found: Profile = request.param
-    return found
+    param: Profile = request.param
+    return param
 
 
 @pytest.fixture

@@ -53,12 +53,12 @@ def outcomes(profile: Profile) -> tuple[Outcome, ...]:
     oracle = profile.oracle
     instances = Instances(profile.schema, SEED)
     share = -(-EACH_KIND_AT_LEAST // len(profile.definitions))
-    found: list[Outcome] = []
+    results: list[Outcome] = []
     for name, schema in profile.described.items():
         valid = list(_first(share, _valid(oracle, instances, schema)))
         broken = _first(share + 2, _invalid(oracle, instances, schema, valid))
-        found += [_outcome(profile, oracle, name, instance) for instance in (*valid, *broken)]
-    return tuple(found)
+        results += [_outcome(profile, oracle, name, instance) for instance in (*valid, *broken)]
+    return tuple(results)
 
 
 def _valid(oracle: Oracle, instances: Instances, schema: Any) -> Iterator[Any]:

@@ -39,10 +39,10 @@ class Profile:
     @cached_property
     def definitions(self) -> dict[str, Any]:
         """The definitions that have a class or an alias: all but those of whole messages, which the runtime makes."""
-        found: dict[str, Any] = self.schema["$defs"]
+        data: dict[str, Any] = self.schema["$defs"]
         return {
             name: definition
-            for name, definition in found.items()
+            for name, definition in data.items()
             if "x-docs-ignore" not in definition or "x-side" in definition
         }
 
@@ -68,8 +68,8 @@ class Profile:
     def models(self) -> dict[str, type[Model]]:
         """Every model class of the package by its name, including those that aren't named like a definition."""
         models = import_module(f"acp_bindings.{self.package}.models")
-        found = {name: getattr(models, name) for name in dir(models) if name[0].isupper()}
-        return {name: cls for name, cls in found.items() if isclass(cls) and issubclass(cls, Model)}
+        result = {name: getattr(models, name) for name in dir(models) if name[0].isupper()}
+        return {name: cls for name, cls in result.items() if isclass(cls) and issubclass(cls, Model)}
 
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:

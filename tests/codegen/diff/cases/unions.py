@@ -75,10 +75,10 @@ def shadowed(name: str, unions: tuple[Schema, Schema], values: tuple[Any, Any], 
 
 def loosened(name: str, place: str, holder: Schema, values: tuple[Any, Any]) -> Case:
     """Return a case in which a property's union shadows a member because a definition requires less."""
-    found = shadowed(name, (PAIR, PAIR), values)
+    parsed = shadowed(name, (PAIR, PAIR), values)
     one, two = model(["a"], a=STRING), model(["b"], b=STRING)
     own = {"old_extra": {"One": one, "Two": two}, "new_extra": {"One": model(a=STRING), "Two": two}}
-    return replace(found, place=place, old=holder, new=holder, **own)
+    return replace(parsed, place=place, old=holder, new=holder, **own)
 
 
 EITHER = holds({"anyOf": [ref("One"), ref("Two")]})

@@ -44,11 +44,11 @@ def test_broken_utf_8_is_left_to_the_decoder_of_messages() -> None:
 def test_chunks_make_no_difference(text: str, sizes: list[int]) -> None:
     encoded = text.encode()
     whole, parser, start = EventParser(1000), EventParser(1000), 0
-    found: list[bytes] = []
+    results: list[bytes] = []
     for size in (*sizes, len(encoded)):
-        found += parser.feed(encoded[start : start + size])
+        results += parser.feed(encoded[start : start + size])
         start += size
-    assert found == whole.feed(encoded)
+    assert results == whole.feed(encoded)
 
 
 @given(st.lists(st.text(alphabet="data:é😀\0\x85\u2028\ufeff", min_size=1), min_size=1))
