@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import time
 
@@ -29,6 +30,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=600, help="stop after so many minutes")
     parser.add_argument("--page", action="store_true", help="write the numbers of docs/project/mutants.md")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # forks are ended, and files written back
     deadline = time.time() + arguments.minutes * 60
     folders: list[Folder] = []
     for code in arguments.folders or FOLDERS:

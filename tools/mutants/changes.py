@@ -41,6 +41,7 @@ _ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mu
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript)
 # Nothing in them is changed: they do nothing, or are only for type checkers and readers.
 _SKIPPED = (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Assert)
+_DECLARING = {"init", "repr", "compare", "kw_only"}
 _FOR_READERS = {"__repr__", "__str__", "__rich_repr__"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -247,6 +248,8 @@ def _children(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
             return
         case ast.Call(func=func) if _is_for_type_checkers(func):
             return
+        case ast.Call(func=ast.Name(id="field"), keywords=keywords):  # of a dataclass
+            yield from ((keyword.value, function) for keyword in keywords if keyword.arg not in _DECLARING)
         case ast.Raise(exc=ast.Call(keywords=[])):
             return  # the rest is a message
         case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -314,7 +317,7 @@ def _replacements(  # noqa: PLR0912 - a table
             yield node, node, f"({number + 1})"
             if number != 0:
                 yield node, node, f"({number - 1})"
-        case ast.Call(func=func) if not _is_for_type_checkers(func):
+        case ast.Call(func=func) if not _is_for_type_checkers(func) and ast.unparse(func) != "field":
             yield from ((node, node, new) for new in _with_fewer_arguments(node, text))
         case ast.stmt():
             yield from _replaced_statements(node, text)

@@ -31,8 +31,8 @@ PATIENCE_FACTOR = 8
 _MANY = 20
 # The kinds of transport that a test runs over, beside memory.
 _LINKS = ("pipes", "streams", "transport")
-# So many seconds of tests are run because they may use what was made on first use.
-_SECONDS_AFTER_FIRST_USE = 6.0
+# A change is tried with tests that take at most so much processor time in each kind of process.
+_SECONDS = 6.0
 
 
 class Failure(NamedTuple):
@@ -295,12 +295,7 @@ class Runner:
         change = self._changes[index]
         if len(covering) > _MANY or (change.file, change.function) not in self._used_before:
             return None
-        others, left = set[str](), _SECONDS_AFTER_FIRST_USE
-        for test in self._ordered(self._tests_of_file(index) - covering - self._measured.start_programs):
-            left -= self._measured.seconds[test]
-            if left > 0:
-                others.add(test)
-        return self._in_fork(index, covering | others)
+        return self._in_fork(index, covering | self._tests_of_file(index) - self._measured.start_programs)
 
     def _in_programs(self, index: int) -> Failure | None:
         """Run the tests that start a program that executes the changed line."""
@@ -349,7 +344,7 @@ class Runner:
         return {test for line in self._lines(index) for test in executed.get(line, ())}
 
     def _ordered(self, tests: Iterable[str]) -> list[str]:
-        """Return the tests, those first that have noticed most per second."""
+        """Return the tests, those first that have noticed most per second, as many as are run for a change."""
 
         def worth(test: str) -> float:
             kills = self._kills[test] + 0.2

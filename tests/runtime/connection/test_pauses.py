@@ -30,6 +30,7 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
+from tests.support.runtime.random_peer import iterations
 
 pytestmark = pytest.mark.every_link
 MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.02, "eof_grace": 0.05}
@@ -155,6 +156,66 @@ async def test_rule_18_a_flood_closes_the_connection_although_no_handler_ends(li
         closed = await agent.wait_closed()
         peer.writer.abort()
     assert "more than can be handled" in closed.reason
+
+
+async def test_rule_18_reading_pauses_again_when_a_handler_has_its_answer() -> None:
+    received, may_end, done = list[bytes](), asyncio.Event(), asyncio.Event()
+
+    class Asking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            if text_of(notification) == "ask":
+                await self.agent.ext_request("_ask", None)
+            await may_end.wait()
+            if text_of(notification) == "last":
+                done.set()
+
+    def count(direction: str, line: bytes, time: float) -> None:
+        if b"session/update" in line:
+            received.append(line)
+
+    async with calling(LINKS["memory"], Asking, high_water_messages=5, on_frame=count) as (_, peer):
+        await peer.send(update("s", "ask"))
+        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        for text in [*map(str, range(100)), "last"]:
+            await peer.send(update("s", text))
+        assert len(received) < 60  # a batch, and what is in the pipe
+        may_end.set()
+        await done.wait()
+        assert len(received) == 102
+
+
+async def test_rule_18_the_mark_is_as_before_when_a_queue_that_stalled_was_handled() -> None:
+    received, handled = 0, 0
+    all_received, may_end, all_handled = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class Stalling(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            nonlocal handled
+            await may_end.wait()
+            handled += 1
+            if handled == 101:
+                all_handled.set()
+
+    def count(direction: str, line: bytes, time: float) -> None:
+        nonlocal received
+        received += b"session/update" in line
+        if received == 100:
+            all_received.set()
+
+    marks: dict[str, Any] = {"high_water_messages": 4, "handler_deadline": 0.05}
+    async with calling(LINKS["memory"], Stalling, **marks, on_frame=count) as (_, peer):
+        updates = b"".join(line(update("s", "x")) for _ in range(100))
+        await peer.send(updates)
+        await all_received.wait()  # the mark was doubled again and again
+        may_end.set()
+        await peer.until_quiet()
+        await peer.send(update("s", "x"))  # the queue is short when this comes
+        await all_handled.wait()
+        may_end.clear()
+        await peer.send(updates)
+        await iterations(20)
+        assert received < 201
+        may_end.set()
 
 
 class _Received:

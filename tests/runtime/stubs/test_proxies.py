@@ -29,7 +29,16 @@ async def test_rule_31_a_call_from_another_event_loop_raises_and_sends_nothing(l
         async def notify() -> None:
             await agent.session_cancel(session_id="s")
 
-        for attempt in (call, notify):
+        async def prompt() -> None:
+            await agent.session_prompt(session_id="s", prompt=[])
+
+        async def notify_extension() -> None:
+            await agent.ext_notification("_note")
+
+        async def wait() -> None:
+            await agent.wait_closed()
+
+        for attempt in (call, notify, prompt, notify_extension, wait):
             with pytest.raises(RuntimeError, match="run_coroutine_threadsafe"):
                 await asyncio.to_thread(asyncio.run, attempt())
         assert await peer.until_quiet() == []
