@@ -27,7 +27,7 @@ class Handle(c_void_p):
 
 
 class BasicLimits(Structure):
-    """JOBOBJECT_BASIC_LIMIT_INFORMATION. What isn't used is in arrays; the limit of processes with its padding."""
+    """JOBOBJECT_BASIC_LIMIT_INFORMATION. Its unused members are joined into arrays of the same size."""
 
     _fields_ = (("times", c_int64 * 2), ("flags", c_uint32), ("sizes", c_size_t * 4), ("classes", c_uint32 * 2))
 
@@ -71,9 +71,11 @@ class Job:
 
     def has_members(self) -> bool:
         """Return whether a process of the job runs."""
-        found = Accounting()
-        self._kernel32.QueryInformationJobObject(self._job, BASIC_ACCOUNTING, byref(found), sizeof(found), None)
-        return bool(found.active)
+        accounting = Accounting()
+        self._kernel32.QueryInformationJobObject(
+            self._job, BASIC_ACCOUNTING, byref(accounting), sizeof(accounting), None
+        )
+        return bool(accounting.active)
 
     def terminate(self) -> None:
         """End all processes of the job."""

@@ -44,7 +44,7 @@ def test_an_image_and_a_sound_have_the_bytes_and_the_type_of_the_file(folder: Pa
     assert content.image(b"x", "image/webp").mime_type == "image/webp"
 
 
-def test_a_type_that_the_name_does_not_tell_has_to_be_given(folder: Path) -> None:
+def test_a_type_that_cannot_be_guessed_from_the_name_has_to_be_given(folder: Path) -> None:
     with pytest.raises(ValueError, match=r"can't be guessed from 'a\.py'\. Pass mime_type='image/"):
         content.image(folder / "a.py")
     with pytest.raises(ValueError, match=r"Pass mime_type='audio/"):
@@ -94,12 +94,12 @@ def test_every_block_is_in_the_text(folder: Path) -> None:
     ]
 
 
-def test_a_prompt_that_the_agent_takes_is_returned(folder: Path) -> None:
+def test_a_prompt_that_the_agent_supports_is_returned(folder: Path) -> None:
     blocks = [content.text("x"), content.image(folder / "a.png"), content.resource(folder / "a.py")]
     assert content.prompt_for(agent(image=True, embedded_context=True), blocks) == blocks
 
 
-def test_what_an_agent_does_not_take_is_named(folder: Path) -> None:
+def test_the_error_names_the_blocks_that_the_agent_does_not_support(folder: Path) -> None:
     blocks = [content.text("x"), content.image(folder / "a.png"), content.link(folder / "a.py")]
     with pytest.raises(content.UnsupportedContent, match="doesn't support blocks of the type image") as raised:
         content.prompt_for(agent(audio=True), blocks)
@@ -107,11 +107,11 @@ def test_what_an_agent_does_not_take_is_named(folder: Path) -> None:
 
 
 def test_a_diff_has_both_sides() -> None:
-    made = content.diff("/a.txt", None, "new")
-    assert (made.path, made.old_text, made.new_text, made.type) == ("/a.txt", None, "new", "diff")
+    block = content.diff("/a.txt", None, "new")
+    assert (block.path, block.old_text, block.new_text, block.type) == ("/a.txt", None, "new", "diff")
 
 
-def test_a_compressed_file_is_not_of_the_type_inside_of_it(folder: Path) -> None:
+def test_a_compressed_file_does_not_have_the_type_of_its_content(folder: Path) -> None:
     (folder / "notes.txt.gz").write_bytes(b"\x1f\x8b\0")
     assert content.link(folder / "notes.txt.gz").mime_type is None
     assert content.resource(folder / "notes.txt.gz").resource.mime_type == "application/octet-stream"

@@ -55,7 +55,7 @@ class Folder:
 
     def count(self, result: str) -> int:
         """Return how many changes have this result."""
-        return Counter(each.result for _, _, each in self.results)[result]
+        return Counter(outcome.result for _, _, outcome in self.results)[result]
 
     def write(self) -> None:
         """Write the results to build/mutants/."""

@@ -52,7 +52,7 @@ async def test_the_calls_and_the_handlers_exchange_the_messages(capsys: pytest.C
     async with connect_in_process(make_agent, lambda _: client(), options=options) as proxies["agent"]:
         for method, role, call in _calls():
             returned = await call(proxies[role])
-            request, *responses = [json.loads(block.text) for block in _of(method, messages())]
+            request, *responses = [json.loads(block.text) for block in _on_page_of(method, messages())]
             assert [json.loads(returned.model_dump_json()) for _ in responses] == [
                 response["result"] for response in responses
             ]
@@ -73,7 +73,7 @@ def _check_capability(method: Method, proxies: dict[str, Any]) -> None:
 def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:
     """Yield the calls, in an order in which a connection allows them."""
     for method in sorted(schema().methods, key=_rank):
-        results = [_names(block) for block in _of(method, python())]
+        results = [_names(block) for block in _on_page_of(method, python())]
         calls = [names["call"] for names in results if "call" in names]
         assert len(calls) == len(method.handled_by)
         for call, role in zip(calls, method.handled_by, strict=True):
@@ -92,8 +92,8 @@ def _handler(name: str) -> type[Any]:
     return type(name, tuple(classes), {})
 
 
-def _of(method: Method, found: list[Block]) -> list[Block]:
-    return [message for message in found if message.page == f"{method.constant.lower()}.md"]
+def _on_page_of(method: Method, blocks: list[Block]) -> list[Block]:
+    return [block for block in blocks if block.page == f"{method.constant.lower()}.md"]
 
 
 def _names(block: Block) -> dict[str, Any]:

@@ -28,9 +28,9 @@ pytestmark = [
 ]
 TERMINAL_CLIENT = [sys.executable, str(ROOT / "examples" / "terminal_client.py"), "--say", "{prompt}"]
 QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
-# What can't be tried with a client that asks nobody, or that asks a user.
+# The scenarios that are skipped for a client that asks nobody, and for one that asks a user.
 ASKS_NOBODY, ASKS = {"cancel"}, {"permission-kind"}
-# How the bindings read and write messages, and what depends on the code of a client.
+# Scenarios about how the bindings read and write messages.
 BINDINGS = {
     "split-characters",
     "noise",
@@ -40,6 +40,7 @@ BINDINGS = {
     "string-ids",
     "parallel-requests",
 }
+# Scenarios about the code of the client itself.
 OWN = ["initialize-silence", "prompt-error", "agent-dies", "unknown-update", "permission-option"]
 SYNCHRONOUS = """
 import sys
@@ -59,7 +60,7 @@ with spawn_agent(sys.argv[1], ask=ask) as agent, agent.open_session() as session
 
 async def faults(command: Command, ids: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     """Return why scenarios fail, and which can't be tried."""
-    # What asks nobody answers at once, which may take long on a busy machine. The scenario doesn't wait any longer.
+    # A client that asks nobody answers a permission request at once, but that may take seconds on a busy machine.
     patient = replace(command, quiet=60) if command.answer is None else command
     results = await asyncio.gather(*(run(SCENARIOS[id], patient if id == "cancel" else command) for id in ids))
     failed = {result.scenario.id: result.reason for result in results if result.status == "failed"}
