@@ -15,10 +15,9 @@ from codegen.diff.verdict.findings import BOTH, Failure, Finding, Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
+from codegen.pinned.profiles import STABLE
 from codegen.read.vocabulary import find_unchecked
 from codegen.regen import PACKAGE
-
-STABLE = "v1"
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def compare(base: Side, head: Side) -> Report:
     reasons = head.read_accepted()
     findings: list[Finding] = []
     docs: dict[str, int] = {}
-    names = sorted({*base.profiles, *head.profiles})
+    names = sorted({*base.profiles, *head.profiles}.difference(base.unreadable, head.unreadable))
     for name in names:
         in_profile, docs[name] = _compare_profile(name, base, head)
         findings += [

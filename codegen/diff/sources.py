@@ -20,13 +20,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, StringConstraints
 
 from codegen.data.facts_file import Table
-from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, keep_old_names, parse_renames, read_renames
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
 from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
-from codegen.pinned.pins import load
-from codegen.pinned.profiles import PLACES, find_files, name_in_errors
+from codegen.pinned.pins import Pinned, load
+from codegen.pinned.profiles import PLACES, STABLE, find_files, name_in_errors
 from codegen.read.vocabulary import canonicalise
 from codegen.regen import read_schema
 from codegen.toml import Text, parse_toml, validate
@@ -53,6 +53,7 @@ class Side:
         profiles: its profiles by name.
         accepted: the content of its accepted.toml; empty if there is no such file.
         notes: sentences about what can't be read, and so isn't compared.
+        unreadable: the names of profiles that the generator can't read.
     """
 
     label: str
@@ -60,6 +61,7 @@ class Side:
     profiles: dict[str, Snapshot]
     accepted: bytes = b""
     notes: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
 
     @property
     def label_with_version(self) -> str:
@@ -114,7 +116,10 @@ def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
 
 
 def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: Table | None = None) -> Side:
-    """Read a folder of schemas, with the facts and old names of a checkout, or of this codegen."""
+    """Read a folder of schemas, with the facts and old names of a checkout, or of this codegen.
+
+    A profile that the generator can't read is left out, with a note, unless it is the stable one or the only one.
+    """
     try:
         if not find_files(folder):
             raise SourceError(f"{label} has no schema. Give a git ref, or a folder that contains {PLACES[0]}.")
@@ -123,15 +128,18 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
             renames = parse_renames(_content(checkout / RENAMES))
             facts = MethodFacts(label, parse_toml(_content(checkout / METHODS), f"{METHODS} of {label}"))
         profiles: dict[str, Snapshot] = {}
+        unreadable: dict[str, str] = {}
         sources = load(folder, pinned=False)
         for source in sources:
-            profile = source.profile
-            with name_in_errors(profile):
-                schema = read_schema(source.schema, None if facts else profile.facts, table)
-                if facts:
-                    schema = facts.add_to(schema, profile.facts)
-                schema = keep_old_names(schema, profile.name, renames)
-                profiles[profile.name] = Snapshot(profile.file, source.schema, schema)
+            name = source.profile.name
+            try:
+                profiles[name] = Snapshot(
+                    source.profile.file, source.schema, _read_schema(source, facts, renames, table)
+                )
+            except SchemaError as error:
+                if name == STABLE or len(sources) == 1:
+                    raise
+                unreadable[name] = f"{name} is not compared, because its schema in {label} can't be read: {error}"
         accepted = _content(folder / ACCEPTED)
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
@@ -142,8 +150,18 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
         version=sources[0].profile.version,
         profiles=profiles,
         accepted=accepted,
-        notes=facts.notes if facts else (),
+        notes=(*(facts.notes if facts else ()), *unreadable.values()),
+        unreadable=tuple(unreadable),
     )
+
+
+def _read_schema(source: Pinned, facts: MethodFacts | None, renames: tuple[Rename, ...], table: Table | None) -> Schema:
+    profile = source.profile
+    with name_in_errors(profile):
+        schema = read_schema(source.schema, None if facts else profile.facts, table)
+        if facts:
+            schema = facts.add_to(schema, profile.facts)
+        return keep_old_names(schema, profile.name, renames)
 
 
 def _content(path: Path) -> bytes:

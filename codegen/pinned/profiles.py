@@ -18,6 +18,8 @@ PLACES_OF = {
     "v2_draft_unstable": ("v2/schema.unstable.json",),
 }
 PROFILES = tuple(PLACES_OF)
+# The only profile that promises compatibility.
+STABLE = "v1"
 PLACES = tuple(place for places in PLACES_OF.values() for place in places)
 _TITLES = {
     "v1": "ACP version 1",

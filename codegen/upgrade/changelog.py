@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from codegen.diff.render.sentences import write_counts
-from codegen.diff.report import STABLE, Report
+from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
 from codegen.errors import FileError
 from codegen.escaping import code, join_first, wrap
 from codegen.nodes import is_object
+from codegen.pinned.profiles import STABLE
 from codegen.toml import parse_toml
 
 CHANGELOG, PYPROJECT = "CHANGELOG.md", "pyproject.toml"

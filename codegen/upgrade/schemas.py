@@ -9,14 +9,13 @@ from pathlib import Path
 from codegen.data.facts_file import parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
-from codegen.diff.report import STABLE
 from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.escaping import join_first
 from codegen.files import read_files, write_files
 from codegen.pinned.fetch import prepare_fetch, read_source
 from codegen.pinned.pins import PINS, load, read_pins
-from codegen.pinned.profiles import name_in_errors
+from codegen.pinned.profiles import STABLE, name_in_errors
 from codegen.regen import read_schema, render
 from codegen.toml import read_file
 from codegen.upgrade.changelog import PYPROJECT, read_version

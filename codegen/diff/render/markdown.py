@@ -12,11 +12,12 @@ from itertools import accumulate
 
 from codegen.data.renames import FILE as RENAMES
 from codegen.diff.render.sentences import count_noun, count_verdicts, write_conclusion, write_counts, write_headline
-from codegen.diff.report import STABLE, Report, write_proposed_renames
+from codegen.diff.report import Report, write_proposed_renames
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Failure, Finding
 from codegen.diff.verdict.verdicts import AXES, Verdict
 from codegen.escaping import inert_code, plain
+from codegen.pinned.profiles import STABLE
 
 # A comment on GitHub has at most 65,536 characters. Workflows, and a note about what is left out, need the rest.
 LIMIT = 63_000

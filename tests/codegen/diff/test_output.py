@@ -204,6 +204,20 @@ def test_a_schema_that_cannot_be_read_gives_one_error_line(
     assert which in err
 
 
+@pytest.mark.parametrize("which", ["base", "head"])
+def test_an_unstable_schema_that_cannot_be_read_leaves_out_only_its_profile(
+    run: Run, folders: Path, which: str
+) -> None:
+    write(folders, BEFORE, AFTER, "v1/schema.unstable.json")
+    draft = folders / which / "v1/schema.unstable.json"
+    draft.write_bytes(draft.read_bytes().replace(b'"x-side"', b'"x-sides"', 1))
+    values = report(run)
+    assert values["profiles"] == ["v1"]
+    assert values["findings"]
+    assert "v1_unstable is not compared, because its schema in " in values["notes"][0]
+    assert "x-sides" in values["notes"][0]
+
+
 def test_a_wrong_hash_an_empty_folder_and_a_file_give_one_error_line_each(run: Run, folders: Path) -> None:
     pins = {"source": "", "version": "1", "files": {"v1/schema.json": {"sha256": sha256(b"other")}}}
     (folders / "head/PINNED.json").write_text(json.dumps(pins))
