@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from codegen.escaping import python_literal
 
@@ -26,6 +26,13 @@ FORMATS = {
 }
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "any": "Any", "null": "None"}
 _BOUNDED = {"integer": "Integer", "number": "Number"}
+
+
+class Enum(NamedTuple):
+    """The constants of an enum, and the type of the unlisted values that it accepts; None if it accepts none."""
+
+    values: tuple[Any, ...]
+    others: Type | None
 
 
 @dataclass(frozen=True)
@@ -108,12 +115,12 @@ class Type:
         return self if self.kind != "union" else union_of(part for part in self.parts if part != NULL)
 
     @property
-    def enum(self) -> tuple[tuple[Any, ...], Type | None] | None:
-        """An enum's constants, and the type of the unlisted values that it accepts, if any; None for other types."""
+    def enum(self) -> Enum | None:
+        """The type as an enum; None for other types."""
         first, *others = self.parts if self.kind == "union" else (self,)
         if first.kind != "literal" or len(others) > 1 or any(part.kind not in ("string", "integer") for part in others):
             return None
-        return first.values, next(iter(others), None)
+        return Enum(first.values, others[0] if others else None)
 
     def limit(self, name: str) -> Any:
         return dict(self.limits).get(name)

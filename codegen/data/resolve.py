@@ -131,29 +131,36 @@ class Resolver:
     def _facts(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the facts whose properties this schema has, as keywords of `Request` or `Notification`."""
         place, result = f"{FILE} {method.wire!r}", method.result or ""
-        others = _OF_NOTIFICATIONS if result else _OF_REQUESTS
-        unfit = sorted(entry.keys() & others)
-        if unfit and method.wire not in self._both:
-            kind, other = ("request", "notification") if result else ("notification", "request")
-            raise _error(method.params, f"{place}: `{unfit[0]}` is for a {other}, but {method.wire} is a {kind}.")
-        own = {key: value for key, value in entry.items() if key not in others}
-        returned = fields_by_wire(self._schema, result)
-        yield from ((key, own[key]) for key in ("opens", "gone") if key in own)
-        if "gone" in own and (missing := [wire for wire, field in returned.items() if field.required]):
-            raise _error(result, f"{place}: `gone` gives callers an empty result, but {missing[0]!r} is required.")
+        facts = self._facts_of_kind(method, entry)
+        result_fields = fields_by_wire(self._schema, result)
+        yield from ((key, facts[key]) for key in ("opens", "gone") if key in facts)
+        required = [wire for wire, field in result_fields.items() if field.required]
+        if "gone" in facts and required:
+            raise _error(result, f"{place}: `gone` gives callers an empty result, but {required[0]!r} is required.")
         for key, fields in self._fields_by_key(method).items():
-            if attributes := tuple(fields[name].name for name in _names_in(own, key) if name in fields):
+            if attributes := tuple(fields[name].name for name in _names_in(facts, key) if name in fields):
                 yield key, attributes if key == "paths" else attributes[0]
-        cancelled = own.get("cancelled")
-        if cancelled and cancelled["result"].keys() <= returned.keys():
+        cancelled = facts.get("cancelled")
+        if cancelled and cancelled["result"].keys() <= result_fields.keys():
             self._check_cancelled(cancelled["by"], place, result)
             result_json = json.dumps(cancelled["result"], separators=(",", ":"))
             yield "cancelled", (cancelled["by"], result_json, cancelled.get("by_id", False))
 
+    def _facts_of_kind(self, method: Method, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return an entry without the facts of the other kind, which a request and a notification may share."""
+        other_kind, of_other_kind = ("notification", _OF_NOTIFICATIONS) if method.result else ("request", _OF_REQUESTS)
+        unfit = sorted(entry.keys() & of_other_kind)
+        if unfit and method.wire not in self._both:
+            raise _error(
+                method.params,
+                f"{FILE} {method.wire!r}: `{unfit[0]}` is for a {other_kind}, but {method.wire} is a {method.kind}.",
+            )
+        return {key: value for key, value in entry.items() if key not in of_other_kind}
+
     def _check_cancelled(self, by: str, place: str, result: str) -> None:
         if by not in self._notifications:
-            known = ", ".join(sorted(self._notifications)) or "none"
-            raise _error(result, f"{place}: `cancelled` names {by!r}, but the notifications here are {known}.")
+            notifications = ", ".join(sorted(self._notifications)) or "none"
+            raise _error(result, f"{place}: `cancelled` names {by!r}, but the notifications here are {notifications}.")
         session, params = self._properties["session"], self._notifications[by]
         if session not in fields_by_wire(self._schema, params):
             raise _error(params, f"{place}: `cancelled` names {by!r}, but its params have no {session!r}.")

@@ -124,9 +124,9 @@ def find_codes_without_exception(head: Side) -> list[str]:
     """Return the head's error codes without an exception in the runtime, with the profiles that have them."""
 
     def codes(_profile: str, snapshot: Snapshot) -> list[Any]:
-        listed = snapshot.schema.definitions.get(_ERROR_CODES)
-        known = listed.type.enum if isinstance(listed, Alias) else None
-        return [code for code in (known[0] if known else ()) if type(RequestError.of(code, "")) is RequestError]
+        definition = snapshot.schema.definitions.get(_ERROR_CODES)
+        enum = definition.type.enum if isinstance(definition, Alias) else None
+        return [code for code in (enum.values if enum else ()) if type(RequestError.of(code, "")) is RequestError]
 
     return _with_profiles(head, codes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from codegen.diff.compare.comparison import Comparison
 from codegen.diff.compare.samples import accepts_all
@@ -12,7 +12,7 @@ from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.escaping import python_literal
 from codegen.ir import Alias, Schema
-from codegen.types import NULL, Type, union_of
+from codegen.types import NULL, Enum, Type, union_of
 
 
 class TypeChange(NamedTuple):
@@ -31,9 +31,10 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         if old.annotation != new.annotation and set(old.names) == set(new.names):
             yield _change_by_rule("type-respelled", old.annotation, new.annotation)
         return
-    same = set(old.renamed(names).names) & set(new.names)
-    sent = _expand_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in same})
-    after = _expand_aliases(comparison.new.schema, new, same)
+    # Definitions that both types refer to are kept, because their changes are findings of their own.
+    kept = set(old.renamed(names).names) & set(new.names)
+    sent = _expand_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in kept})
+    after = _expand_aliases(comparison.new.schema, new, kept)
     before = sent.renamed(names)
     differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
     if differ_in_null:
@@ -41,15 +42,15 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         yield _change_by_rule(rule, old.annotation, new.annotation)
     sent, before, after = sent.non_null, before.non_null, after.non_null
     if before == after:
-        yield from () if differ_in_null else [_change_by_rule("type-respelled", old.annotation, new.annotation)]
+        if not differ_in_null:
+            yield _change_by_rule("type-respelled", old.annotation, new.annotation)
         return
     old_enum, new_enum = before.enum, after.enum
     if not old_enum or not new_enum:
         yield _compare_whole(comparison, sent, before, after, old, new)
         return
-    yield from _compare_enums(*old_enum, *new_enum)
-    others = {old_enum[1], new_enum[1]}  # the types of values that open enums don't list
-    if None not in others and len(others) > 1:
+    yield from _compare_enums(old_enum, new_enum)
+    if old_enum.others and new_enum.others and old_enum.others != new_enum.others:
         yield _compare_whole(comparison, sent, before, after, old, new)
 
 
@@ -59,29 +60,25 @@ def _is_null_or_any(*types: Type) -> bool:
     return NULL in types or any(part.kind == "any" for part in members)
 
 
-def _compare_enums(
-    before: tuple[Any, ...], old_others: Type | None, after: tuple[Any, ...], new_others: Type | None
-) -> Iterator[TypeChange]:
+def _compare_enums(old: Enum, new: Enum) -> Iterator[TypeChange]:
     """Yield the changes between two enums: whether they are open, and each value."""
-    was_open, is_open = old_others is not None, new_others is not None
-    if was_open != is_open:
-        rule = "enum-opened" if is_open else "enum-closed"
-        yield _change_by_rule(rule, _show_enum(before, old_others), _show_enum(after, new_others))
+    if (old.others is None) != (new.others is None):
+        yield _change_by_rule("enum-opened" if new.others else "enum-closed", _show_enum(old), _show_enum(new))
     # As source, because 1 equals True in Python.
-    old_values = {python_literal(value): value for value in before}
-    new_values = {python_literal(value): value for value in after}
+    old_values = {python_literal(value): value for value in old.values}
+    new_values = {python_literal(value): value for value in new.values}
     for source, value in new_values.items():
         if source not in old_values:
-            yield _change_by_rule(f"enum-{'open' if was_open else 'closed'}-value-added", "", str(value))
+            yield _change_by_rule(f"enum-{'open' if old.others else 'closed'}-value-added", "", str(value))
     for source, value in old_values.items():
         if source not in new_values:
-            yield _change_by_rule(f"enum-{'open' if is_open else 'closed'}-value-removed", str(value), "")
+            yield _change_by_rule(f"enum-{'open' if new.others else 'closed'}-value-removed", str(value), "")
 
 
-def _show_enum(values: tuple[Any, ...], others: Type | None) -> str:
+def _show_enum(enum: Enum) -> str:
     """Return all values that an enum accepts, as text."""
-    listed = ", ".join(map(python_literal, values))
-    return f"open: {listed}, any other {others.kind}" if others else f"closed: {listed}"
+    listed = ", ".join(map(python_literal, enum.values))
+    return f"open: {listed}, any other {enum.others.kind}" if enum.others else f"closed: {listed}"
 
 
 def _change_by_rule(rule: str, before: str, after: str) -> TypeChange:
