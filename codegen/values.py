@@ -178,9 +178,9 @@ class Samples:
         smallest = {field.wire: samples[field.wire][0] for field in fields if field.required}
         if len(inside) > _MAX_DEPTH:
             return [smallest]
-        whole = {wire: values[0] for wire, values in samples.items() if values}
+        complete = {wire: values[0] for wire, values in samples.items() if values}
         variations = ({**smallest, wire: value} for wire, values in samples.items() for value in values)
-        return [smallest, whole, *variations]
+        return [smallest, complete, *variations]
 
     def _of_field(self, field: Field, inside: tuple[str, ...]) -> list[Any]:
         values = [field.tag] if field.tag is not None else self.make(field.type, inside)

@@ -33,14 +33,14 @@ def has(ref: str, repository: Path, path: str) -> bool:
     return bool(_git(["ls-tree", ref, "--", path], repository))
 
 
-def changed_files(repository: Path, *paths: str, otherwise: str) -> list[str]:
+def changed_files(repository: Path, *paths: str, next_step: str) -> list[str]:
     """Return the files below these paths that differ from the last commit, new ones included.
 
     Raises:
-        SourceError: there is no repository. The error ends with the sentence `otherwise`.
+        SourceError: there is no repository. The error ends with the sentence `next_step`.
     """
     command = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"]
-    output = _git([*command, *paths], repository, otherwise)
+    output = _git([*command, *paths], repository, next_step)
     return [entry[3:] for entry in output.decode("utf-8", "replace").split("\0") if entry]
 
 
@@ -73,13 +73,13 @@ def _check(ref: str, repository: Path) -> None:
         )
 
 
-def _git(arguments: list[str], repository: Path, otherwise: str = _ALTERNATIVE) -> bytes:
-    done = _run(arguments, repository)
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git gave no reason"]
+def _git(arguments: list[str], repository: Path, next_step: str = _ALTERNATIVE) -> bytes:
+    process = _run(arguments, repository)
+    if process.returncode:
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines() or ["git gave no reason"]
         reason = lines[-1] if lines[0].startswith("hint") else lines[0]
-        raise SourceError(f"Git refs can't be read here: {reason.removeprefix('fatal: ').rstrip('.')}. {otherwise}")
-    return done.stdout
+        raise SourceError(f"Git refs can't be read here: {reason.removeprefix('fatal: ').rstrip('.')}. {next_step}")
+    return process.stdout
 
 
 def _run(arguments: list[str], repository: Path) -> subprocess.CompletedProcess[bytes]:

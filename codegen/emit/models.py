@@ -80,8 +80,8 @@ def _is_recursive(schema: Schema, name: str) -> bool:
 def write_definitions(schema: Schema, names: list[str]) -> dict[str, str]:
     """Return the source of classes and aliases, by name."""
     templates = Templates(_FOLDER)
-    for template, known in _TEMPLATES.items():
-        templates.check(template, known)
+    for template, allowed in _TEMPLATES.items():
+        templates.check(template, allowed)
     definitions = [schema.definitions[name] for name in names]
     texts = {definition.name: _template_texts(schema, definition) for definition in definitions}
     sources = _make_sources([_simplify(schema, definition) for definition in definitions], texts)

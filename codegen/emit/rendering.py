@@ -29,8 +29,8 @@ class Templates:
     def __init__(self, folder: Path, filters: Mapping[str, Callable[..., Any]] | None = None, **options: Any) -> None:
         self._folder = folder
         self._environment = Environment(loader=FileSystemLoader(folder), undefined=StrictUndefined, **options)
-        known: dict[str, Any] = self._environment.filters  # Jinja's type stubs list only its own filters
-        known.update(filters or {})
+        all_filters: dict[str, Any] = self._environment.filters  # Jinja's type stubs list only its own filters
+        all_filters.update(filters or {})
 
     def render(self, name: str, /, **values: Any) -> str:
         """Render a template with these values.
@@ -41,7 +41,7 @@ class Templates:
         with _report_errors(self._folder, name):
             return self._environment.get_template(name).render(**values)
 
-    def check(self, name: str, known: set[str]) -> None:
+    def check(self, name: str, allowed: set[str]) -> None:
         """Check that a template, which is rendered elsewhere, uses only these names.
 
         Raises:
@@ -51,7 +51,7 @@ class Templates:
             loader = self._environment.loader
             assert loader is not None
             source = loader.get_source(self._environment, name)[0]
-            for unknown in sorted(find_undeclared_variables(self._environment.parse(source, name)) - known):
+            for unknown in sorted(find_undeclared_variables(self._environment.parse(source, name)) - allowed):
                 raise _error(self._folder / name, f"{unknown!r} is undefined. {_RESTORE}")
 
 

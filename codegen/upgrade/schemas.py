@@ -80,7 +80,7 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
         SchemaError: the stable profile can't be read.
         SourceError: there is no commit, or `schema/` or `generated/` has changes that the upgrade would overwrite.
     """
-    changed = git.changed_files(repository, SCHEMA, GENERATED, f":!{SCHEMA}/{ACCEPTED}", otherwise=_NO_COMMIT)
+    changed = git.changed_files(repository, SCHEMA, GENERATED, f":!{SCHEMA}/{ACCEPTED}", next_step=_NO_COMMIT)
     git.extract(COMMIT, repository, temporary / "base", SCHEMA)
     base = temporary / "base" / SCHEMA
     version = read_version(git.show(COMMIT, repository, PYPROJECT))

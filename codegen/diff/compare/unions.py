@@ -33,7 +33,7 @@ class UnionComparison:
     ) -> None:
         """Add a finding about a member, or with `texts` about the whole union."""
         comparison, member = self.comparison, after or before
-        renamed = self._renamed(before, after) if rule == _RENAMED and before and after else None
+        renamed = self._describe_rename(before, after) if rule == _RENAMED and before and after else None
         members = (after, before) if member else self._open_members()
         comparison.add(
             rule,
@@ -80,7 +80,7 @@ class UnionComparison:
             return f"value.{self.old.tag}  # value: {self.old.members[0].name}"
         return f"value: {self.old.type.hint} = new  # new: {self.new.name}"
 
-    def _renamed(self, before: Member, after: Member) -> Renamed | None:
+    def _describe_rename(self, before: Member, after: Member) -> Renamed | None:
         """Return the change of a member's class; None if its old name can't be kept, or changed with the union's."""
         comparison = self.comparison
         renamed = comparison.describe_rename(before.name, after.name)
