@@ -48,7 +48,7 @@ def _refuse_peers(folder: Path) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One process for each core, and as many again for the slow tests, which often wait for what they started."""
+    """One process for each core, and as many again in `make test-all`, whose tests often wait for what they started."""
     return (os.cpu_count() or 1) * (1 if "not test_all" in config.option.markexpr else 2)
 
 

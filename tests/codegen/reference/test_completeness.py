@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from myst_parser.slugs import github_slugify
 
 import acp_bindings.v1
 from acp_bindings.v1 import methods as tables
@@ -20,12 +21,6 @@ pytestmark = pytest.mark.xdist_group("reference")
 STUBS = {"Agent", "Client", "RemoteAgent", "RemoteClient"}
 TYPES = {name for name in acp_bindings.v1.__all__ if name[0].isupper() and not name.isupper()} - STUBS
 LINK = re.compile(r"\]\((?P<target>[^)]+)\)")
-
-
-def anchor(heading: str) -> str:
-    from myst_parser.slugs import github_slugify  # imported here, because `make test` doesn't install it
-
-    return str(github_slugify(heading))
 
 
 def test_every_method_is_the_title_of_one_page() -> None:
@@ -51,7 +46,7 @@ def test_every_public_type_has_one_section() -> None:
 
 
 def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
-    anchors = {name: {anchor(heading) for heading in headings(text)} for name, text in pages().items()}
+    anchors = {name: {github_slugify(heading) for heading in headings(text)} for name, text in pages().items()}
     broken: list[str] = []
     for name, text in pages().items():
         for target in LINK.findall(text):
@@ -64,7 +59,7 @@ def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
 
 def test_no_page_has_two_headings_with_the_same_anchor() -> None:
     twice = {
-        name: [slug for slug, count in Counter(map(anchor, headings(text))).items() if count > 1]
+        name: [slug for slug, count in Counter(map(github_slugify, headings(text))).items() if count > 1]
         for name, text in pages().items()
     }
     assert {name: found for name, found in twice.items() if found} == {}
