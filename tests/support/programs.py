@@ -1,4 +1,4 @@
-"""Python programs in processes of their own."""
+"""Programs in processes of their own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tests.support.paths import ROOT
@@ -43,3 +44,12 @@ def output_of(code: str) -> str:
     exit_code, out, err = run_program("-W", "error", "-c", code)
     assert exit_code == 0, err.decode() or f"The process ended with {exit_code}."
     return out.decode().strip()
+
+
+def run_command(*command: str, cwd: Path | None = None, **variables: str) -> str:
+    """Run a command that must succeed, with further environment variables, and return its stdout."""
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
