@@ -26,17 +26,25 @@ class Program(subprocess.Popen[bytes]):
     stderr: Any
 
     def __init__(self, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> None:
-        environment = {**os.environ, **(env or {})}
-        environment.pop("PYTHONUNBUFFERED", None)  # text on stdout has to stay in Python's buffer
-        defaults: dict[str, Any] = {"cwd": ROOT, **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)}
-        super().__init__([sys.executable, *arguments], env=environment, **defaults | options)
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        defaults: dict[str, Any] = {"cwd": ROOT, "env": _environment(env or {}), **pipes}
+        super().__init__([sys.executable, *arguments], **defaults | options)
 
 
-def run_program(*arguments: str, input: bytes = b"", **options: Any) -> tuple[int, bytes, bytes]:
+def run_program(
+    *arguments: str, input: bytes = b"", env: Mapping[str, str] | None = None, cwd: Path = ROOT
+) -> tuple[int, bytes, bytes]:
     """Run a Python program to its end, and return its exit code, its stdout and its stderr."""
-    with Program(*arguments, **options) as program:
-        out, err = program.communicate(input, timeout=100)
-    return program.returncode, out, err
+    command = [sys.executable, *arguments]
+    done = subprocess.run(
+        command, cwd=cwd, env=_environment(env or {}), input=input, capture_output=True, timeout=100, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return our variables and others, but let text on stdout stay in Python's buffer."""
+    return {name: value for name, value in {**os.environ, **variables}.items() if name != "PYTHONUNBUFFERED"}
 
 
 def output_of(code: str) -> str:
