@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.codegen.reference import blocks
-from tests.support.docs.run import run
 from tests.support.paths import ROOT
+from tests.support.programs import run_command
 
 # The cache is its own, because `make lint` runs mypy on the project at the same time.
 MYPY = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache" / "pages"), "."]
@@ -27,10 +27,10 @@ def checked(programs: Path) -> Path:
 
 
 def test_mypy_strict_accepts_the_programs_and_every_block_of_the_protocol_reference(checked: Path) -> None:
-    run(MYPY, checked)
+    run_command(*MYPY, cwd=checked)
 
 
 def test_pyright_strict_accepts_them_and_their_matches_are_exhaustive(checked: Path) -> None:
     settings = '{"typeCheckingMode": "strict", "reportMatchNotExhaustive": true}'
     (checked / "pyrightconfig.json").write_text(settings, "utf-8")
-    run([sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "."], checked)
+    run_command(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, ".", cwd=checked)

@@ -14,8 +14,8 @@ import certifi
 import pytest
 
 from tests.support.docs.framework_pages import programs
-from tests.support.docs.run import run
 from tests.support.paths import ROOT
+from tests.support.programs import run_command
 from tools.third_party import python_in
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -29,7 +29,9 @@ def test_the_agents_of_the_guides_work_with_a_client(environment: Path, tmp_path
     plugins = ["--noconftest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
     pytest_there = [str(python_in(environment)), "-m", "pytest", "-q", *plugins, "-o", "filterwarnings=default"]
     settings = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "SSL_CERT_FILE": str(tmp_path / "certificates.pem")}
-    run([*pytest_there, "tests/docs/frameworks/agents.py", "tests/docs/frameworks/messages.py"], ROOT, settings)
+    run_command(
+        *pytest_there, "tests/docs/frameworks/agents.py", "tests/docs/frameworks/messages.py", cwd=ROOT, **settings
+    )
 
 
 def test_pyright_strict_accepts_the_agents(environment: Path, tmp_path: Path) -> None:
@@ -39,10 +41,10 @@ def test_pyright_strict_accepts_the_agents(environment: Path, tmp_path: Path) ->
     gaps = ("MissingTypeStubs", "UnknownMemberType", "UnknownParameterType", "UnknownVariableType")
     settings = {"typeCheckingMode": "strict"} | {f"report{gap}": False for gap in gaps}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), "utf-8")
-    run([sys.executable, "-m", "pyright", "--pythonpath", str(python_in(environment)), "."], tmp_path)
+    run_command(sys.executable, "-m", "pyright", "--pythonpath", str(python_in(environment)), ".", cwd=tmp_path)
 
 
 def test_the_backend_of_the_guide_works(environment: Path) -> None:
     plugins = ["--noconftest", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
     pytest_there = [str(python_in(environment)), "-m", "pytest", "-q", *plugins, "-o", "filterwarnings=default"]
-    run([*pytest_there, "tests/docs/frameworks/backend.py"], ROOT, {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    run_command(*pytest_there, "tests/docs/frameworks/backend.py", cwd=ROOT, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")

@@ -8,17 +8,30 @@ from pathlib import Path
 import pytest
 
 from tests.support.docs.framework_pages import programs as framework_programs
-from tests.support.docs.run import RULES, run
+from tests.support.programs import run_command
 
 pytestmark = pytest.mark.slow
 
+RUFF = (
+    sys.executable,
+    "-m",
+    "ruff",
+    "check",
+    "--quiet",
+    "--isolated",
+    "--target-version=py311",
+    "--line-length=120",
+    "--select=B,C4,E,F,I,N,PT,RET,RUF,SIM,UP,W",
+    "--ignore=E402,F811,I001,N815",
+    ".",
+)
+
 
 def test_ruff_accepts_the_programs(programs: Path) -> None:
-    ruff = [sys.executable, "-m", "ruff"]
-    run([*ruff, "check", "--quiet", "--isolated", "--target-version=py311", *RULES, "."], programs)
+    run_command(*RUFF, cwd=programs)
 
 
 def test_ruff_accepts_the_agents_on_frameworks(tmp_path: Path) -> None:
     for name, text in framework_programs().items():
         (tmp_path / name).write_text(text, "utf-8")
-    run([sys.executable, "-m", "ruff", "check", "--isolated", "--target-version=py311", *RULES, "."], tmp_path)
+    run_command(*RUFF, cwd=tmp_path)

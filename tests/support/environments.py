@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 from tests.support.paths import ROOT
+from tests.support.programs import run_command
 
 DEADLINE = 250
 PACKAGES = {
@@ -20,34 +20,29 @@ PACKAGES = {
 
 def build_wheel(folder: Path) -> Path:
     """Build the wheel of the repository into a folder, and return its path."""
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+    run_command(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
     return next(folder.glob("*.whl"))
 
 
 def install(wheel: Path, folder: Path) -> Path:
     """Create an environment with only a wheel and its dependencies, and return its Python executable."""
     python = create_environment(folder)
-    run(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel))
+    run_command(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        str(wheel),
+    )
     return python
 
 
 def create_environment(folder: Path) -> Path:
     """Create an environment with nothing installed, and return its Python executable."""
     environment = folder / "venv"
-    run(sys.executable, "-m", "venv", "--without-pip", str(environment))
+    run_command(sys.executable, "-m", "venv", "--without-pip", str(environment))
     return environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def run(*command: str, cwd: Path | None = None) -> str:
-    """Run a command that must succeed, and return its stdout."""
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=DEADLINE,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout

@@ -1,4 +1,4 @@
-"""Python programs in processes of their own."""
+"""Programs in processes of their own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tests.support.paths import ROOT
@@ -25,17 +26,25 @@ class Program(subprocess.Popen[bytes]):
     stderr: Any
 
     def __init__(self, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> None:
-        environment = {**os.environ, **(env or {})}
-        environment.pop("PYTHONUNBUFFERED", None)  # text on stdout has to stay in Python's buffer
-        defaults: dict[str, Any] = {"cwd": ROOT, **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)}
-        super().__init__([sys.executable, *arguments], env=environment, **defaults | options)
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        defaults: dict[str, Any] = {"cwd": ROOT, "env": _environment(env or {}), **pipes}
+        super().__init__([sys.executable, *arguments], **defaults | options)
 
 
-def run_program(*arguments: str, input: bytes = b"", **options: Any) -> tuple[int, bytes, bytes]:
+def run_program(
+    *arguments: str, input: bytes = b"", env: Mapping[str, str] | None = None, cwd: Path = ROOT
+) -> tuple[int, bytes, bytes]:
     """Run a Python program to its end, and return its exit code, its stdout and its stderr."""
-    with Program(*arguments, **options) as program:
-        out, err = program.communicate(input, timeout=100)
-    return program.returncode, out, err
+    command = [sys.executable, *arguments]
+    done = subprocess.run(
+        command, cwd=cwd, env=_environment(env or {}), input=input, capture_output=True, timeout=100, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return our variables and others, but let text on stdout stay in Python's buffer."""
+    return {name: value for name, value in {**os.environ, **variables}.items() if name != "PYTHONUNBUFFERED"}
 
 
 def output_of(code: str) -> str:
@@ -43,3 +52,12 @@ def output_of(code: str) -> str:
     exit_code, out, err = run_program("-W", "error", "-c", code)
     assert exit_code == 0, err.decode() or f"The process ended with {exit_code}."
     return out.decode().strip()
+
+
+def run_command(*command: str, cwd: Path | None = None, **variables: str) -> str:
+    """Run a command that must succeed, with further environment variables, and return its stdout."""
+    done = subprocess.run(
+        command, cwd=cwd, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

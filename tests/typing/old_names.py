@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.codegen.old_names import PROGRAM, RENAMES, generate_with
-from tests.support.docs.run import run
 from tests.support.paths import ROOT
+from tests.support.programs import run_command
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_pyright_reports_exactly_the_marked_lines(project: Path) -> None:
-    run([sys.executable, "-m", "pyright", "--pythonpath", sys.executable], project)
+    run_command(sys.executable, "-m", "pyright", "--pythonpath", sys.executable, cwd=project)
 
 
 def test_mypy_reports_exactly_the_marked_lines(project: Path) -> None:
-    run([sys.executable, "-m", "mypy", PROGRAM.name], project)
+    run_command(sys.executable, "-m", "mypy", PROGRAM.name, cwd=project)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.environments import DEADLINE, PACKAGES, build_wheel, create_environment, run
+from tests.support.environments import DEADLINE, PACKAGES, build_wheel, create_environment
 from tests.support.paths import ROOT
+from tests.support.programs import run_command
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
@@ -46,8 +47,8 @@ def editable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("editable")
     python = create_environment(folder)
-    packages = Path(run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    run(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)
+    packages = Path(run_command(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    run_command(sys.executable, "-c", BUILD_EDITABLE, str(folder), cwd=ROOT)
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
         archive.extractall(packages)
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
@@ -95,7 +96,7 @@ def test_without_extras_the_wheel_depends_only_on_pydantic(wheel: Path) -> None:
 
 
 def test_an_editable_install_imports_all_packages_from_the_repository(editable: Path, tmp_path: Path) -> None:
-    dumped, *files = run(str(editable), "-c", WHERE, cwd=tmp_path).splitlines()
+    dumped, *files = run_command(str(editable), "-c", WHERE, cwd=tmp_path).splitlines()
     assert json.loads(dumped) == {"type": "text", "text": "a"}
     assert [Path(file) for file in files] == [home / name / "__init__.py" for name, home in PACKAGES.items()]
 

@@ -248,7 +248,7 @@ def test_an_unknown_variable_is_refused_unless_the_user_allows_it(name: str) -> 
 
 
 def test_an_unknown_id_is_an_error_that_names_similar_ones() -> None:
-    parsed = registry(*(entry(each) for each in ("claude-acp", "codex-acp", "gemini")))
+    parsed = registry(*(entry(id_) for id_ in ("claude-acp", "codex-acp", "gemini")))
     with pytest.raises(UnknownAgent, match=r"no agent with the id 'claude'. Did you mean 'claude-acp'\?"):
         parsed.resolve("claude")
     with pytest.raises(UnknownAgent, match="Did you mean 'gemini'"):
@@ -338,7 +338,7 @@ def test_what_a_registry_says_is_bounded_and_writes_no_escapes_into_an_error(dis
 
 
 def test_an_id_that_upstream_does_not_allow_is_ignored() -> None:
-    parsed = registry(*(entry(each) for each in (TEXT, "x" * 101, "Agent", "agent")))
+    parsed = registry(*(entry(value) for value in (TEXT, "x" * 101, "Agent", "agent")))
     assert parsed.ids == ("agent",)
     with pytest.raises(UnknownAgent, match=r"^The registry has no agent with the id '\\x1b\[2Jx{100,300}'\.$"):
         parsed.resolve(TEXT)
