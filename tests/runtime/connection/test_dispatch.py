@@ -118,6 +118,9 @@ def test_rule_12_listed_errors_are_limited_and_counted() -> None:
     assert explained["count"] == 5000
     assert 10 < len(explained["errors"]) <= 100
     assert len(json.dumps(explained)) < 65_536
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(dict[str, int]).validate_json('{"a": "x", "b": "x"}')
+    assert explain(caught.value, 0).keys() == {"errors"}
 
 
 async def test_rule_12_an_invalid_notification_is_not_answered_and_logged_without_its_payload(

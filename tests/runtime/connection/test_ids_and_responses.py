@@ -145,3 +145,18 @@ async def test_rule_9_a_malformed_response_fails_only_its_call(link: Link, answe
         assert "session/new" in str(caught.value)
         await peer.send({"id": ids[1], "result": {"sessionId": "fine"}})
         assert (await other).session_id == "fine"
+
+
+@pytest.mark.parametrize("id", ["0", 99, 2**70, -1, 1.5, True, None, [0], {}], ids=repr)
+async def test_rule_8_a_response_with_another_id_is_logged_and_answers_no_call(
+    link: Link, id: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        await peer.receive()
+        await peer.send({"id": id, "result": "wrong"})
+        assert await peer.until_quiet() == []
+        assert not call.done()
+        call.cancel()
+    shown = id if isinstance(id, str | int) and not isinstance(id, bool) else None
+    assert caplog.messages == [f"Ignored a response with an unknown id: {shown}"]

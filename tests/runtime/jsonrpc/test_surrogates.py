@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from acp_bindings.v1 import (
     ContentBlockText,
@@ -16,7 +18,7 @@ from acp_bindings.v1 import (
     PromptResponse,
     SessionUpdateToolCall,
 )
-from acp_runtime import InvalidResponse, RequestError
+from acp_runtime import ExtRequest, InvalidResponse, RequestError
 from tests.support.runtime.odd_json import TOO_DEEP, message, nested
 from tests.support.runtime.peer import Link, Peer, PlainAgent, calling, chunk, serving, update
 
@@ -166,3 +168,30 @@ async def test_rule_3_every_spelling_of_a_character_is_read_as_that_character(li
     async with serving(link, Echo) as peer:
         await peer.send(message(id=1, method="_echo", params=text.encode()) + b"\n")
         assert (await _receive(peer))["result"]["params"] == json.loads(text)
+
+
+@dataclass
+class Place:
+    """A dataclass of an application, in the params of its extension method."""
+
+    path: str
+
+
+class Marked(BaseModel):
+    """A model of an application with values of several classes."""
+
+    place: Place
+    pair: tuple[str, int]
+    names: set[str]
+    rest: Any = None
+
+
+async def test_rule_3_surrogates_are_restored_in_dataclasses_tuples_and_sets(link: Link) -> None:
+    mark = ExtRequest("_acme/mark", Marked, Marked)
+    value = Marked(place=Place(CUT), pair=(CUT, 1), names={CUT}, rest=[CUT])
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.call(mark, value))
+        sent = await _receive(peer)
+        assert sent["params"] == {"place": {"path": CUT}, "pair": [CUT, 1], "names": [CUT], "rest": [CUT]}
+        await peer.send({"id": sent["id"], "result": sent["params"]})
+        assert await call == value
