@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import RootModel
+from pydantic import AfterValidator, RootModel
 
 from acp_runtime.models.json_values import wire_name
 from acp_runtime.stubs.methods import AnyMethod, Method, Notification, Request
@@ -39,7 +39,9 @@ class Json(RootModel[Any]):
         return self.root.get(_wire_name(name)) if self.root.__class__ is dict else None
 
 
-_TYPES: Mapping[str, Any] = {"params": "Json", "params_type": Json, "result": "Json", "result_type": Json}
+# Not the model itself, for which null is read as an empty object.
+_Result: TypeAlias = Annotated[Any, AfterValidator(Json)]
+_TYPES: Mapping[str, Any] = {"params": "Json", "params_type": Json, "result": "Json", "result_type": _Result}
 
 
 class JsonHandler(Handler):
@@ -84,7 +86,8 @@ class JsonRemote(Remote):
 def make_handler(side: Side[JsonRemote], serve: Serve) -> Handler:
     """Return a handler for one of the sides that `plain_sides` returns."""
     base: Any = side.base
-    return base(serve)
+    handler: Handler = base(serve)
+    return handler
 
 
 def plain_sides(

@@ -1,7 +1,7 @@
 """Runs code that was written for the official SDK (`agent-client-protocol`) on the runtime of this package.
 
-Import the functions and classes that connect from here instead of from `acp`. Everything else stays: models, interfaces,
-helpers, `RequestError`.
+Import the functions and classes that connect from here instead of from `acp`. Everything else stays: models,
+interfaces, helpers, `RequestError`.
 """
 
 from __future__ import annotations

@@ -9,16 +9,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, update_wrapper
-from typing import Any, NamedTuple, Protocol, get_type_hints
+from typing import Any, NamedTuple, Protocol, TypeVar, get_type_hints
 from warnings import warn
 
 import acp.schema
 from acp.utils import serialize_params, to_camel_case
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
+
+ClassT = TypeVar("ClassT", bound=type)
 
 
 class Call(NamedTuple):
-    """A method on the wire, and the name of the official model of its params; and of that for a value of true or false."""
+    """A method on the wire.
+
+    Attributes:
+        wire: its name on the wire.
+        params: the name of the official model of its params.
+        flag_params: the name of the model if its value is true or false.
+    """
 
     wire: str
     params: str
@@ -92,10 +100,10 @@ class Sender(Protocol):
         """Send a notification."""
 
 
-def add_calls(official: type, calls: Mapping[str, Call]) -> Callable[[type], type]:
+def add_calls(official: type, calls: Mapping[str, Call]) -> Callable[[ClassT], ClassT]:
     """Return a decorator that gives a class the methods of an official class, also under their deprecated names."""
 
-    def add(cls: Any) -> Any:
+    def add(cls: ClassT) -> ClassT:
         for name, call in calls.items():
             function = getattr(official, name, None)
             if function is not None:
@@ -117,12 +125,12 @@ class _Bound:
         self._call = call
 
     @cached_property
-    def params(self) -> type[BaseModel]:
+    def params(self) -> Any:
         """The model of its params."""
         return getattr(acp.schema, self._call.params)
 
     @cached_property
-    def flag_params(self) -> type[BaseModel]:
+    def flag_params(self) -> Any:
         """The model of its params if its value is true or false."""
         return getattr(acp.schema, self._call.flag_params or self._call.params)
 
@@ -145,12 +153,13 @@ class _Bound:
                 raise
             return self.result.validate_python({})
 
-    def build(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> BaseModel:
+    def build(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Return the params. Keywords that are not in the signature are `_meta`."""
         ready = args[0] if len(args) == 1 and not keywords else keywords.get("params")
         if isinstance(ready, (self.params, self.flag_params)):
-            given = f"{self.function.__name__} with a {type(ready).__name__}"
-            warn(f"Calling {given} is deprecated. Pass keywords.", DeprecationWarning, stacklevel=4)
+            models = " | ".join(filter(None, (self._call.flag_params, self._call.params)))
+            text = f"Calling {self.function.__name__} with {models} parameter is deprecated, please pass keywords."
+            warn(text, DeprecationWarning, stacklevel=4)
             return ready
         fields = self.signature.bind(None, *args, **keywords).arguments
         fields = {**_DEFAULTS.get(self.wire, {}), **{name: item for name, item in fields.items() if item is not None}}

@@ -129,8 +129,9 @@ async def _spawned(
     async with spawned as remote:
         process = remote.process
         assert process is not None
+        closed = asyncio.create_task(remote.wait_closed(), name="acp-closed")
         if stream is not None:
-            end_of_stderr = asyncio.create_task(stream.end_with(remote), name="acp-stderr-end")
+            closed.add_done_callback(lambda _: stream.end())
         try:
             yield StartedProcess(process, None if stream is None else stream.stream)
         finally:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 from warnings import warn
 
@@ -16,15 +15,15 @@ from acp.agent.router import build_agent_router
 from acp.client.router import build_client_router
 from acp.exceptions import RequestError
 from acp.telemetry import span_context
-from acp_runtime import ConnectionClosed, InvalidResponse, Options, errors
-from acp_runtime.connect import Connector
-from acp_runtime.plain_json import JsonRemote, make_handler
-from acp_runtime.transports import StreamTransport
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from acp_kit.official._calls import TO_AGENT, TO_CLIENT, add_calls
 from acp_kit.official._observers import Observers
 from acp_kit.official._sides import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime import ConnectionClosed, InvalidResponse, Options, errors
+from acp_runtime.connect import Connector
+from acp_runtime.plain_json import JsonRemote, make_handler
+from acp_runtime.transports import StreamTransport
 
 
 class _Streams(StreamTransport):
@@ -68,6 +67,7 @@ class Connection:
     _build_router: ClassVar[Any]
     connector: ClassVar[Connector[Any, Any, JsonRemote, JsonRemote]]
     options: Options
+    _streams: _Streams | None
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Connection:
             warn(f"acp_kit.official ignores what it doesn't have: {names}.", RuntimeWarning, stacklevel=4)
         # Official code sends what the peer doesn't advertise.
         self.options = Options(guards="off", on_frame=Observers(observers).on_frame if observers else None)
-        self._streams: _Streams | None = None
+        self._streams = None
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         self._remote: asyncio.Future[JsonRemote] = asyncio.get_running_loop().create_future()
@@ -154,7 +154,8 @@ class Connection:
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Call an extension method of the peer, given without its underscore."""
-        return await self.send_request(f"_{method}", params)
+        result: dict[str, Any] = await self.send_request(f"_{method}", params)
+        return result
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification of an extension method, given without its underscore."""
@@ -191,7 +192,8 @@ class Connection:
 
     async def _connected_remote(self) -> JsonRemote:
         if not self._remote.done() and self._task is not None:
-            await asyncio.wait({self._remote, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            either: set[asyncio.Future[Any]] = {self._remote, self._task}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if self._is_closed or not self._remote.done():
             raise ConnectionError("Connection closed")
         return self._remote.result()

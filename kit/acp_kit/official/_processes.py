@@ -1,4 +1,4 @@
-"""The process at the other end, as the official SDK shows it: an `asyncio.subprocess.Process` without stdin and stdout."""
+"""The process at the other end, with the interface of `asyncio.subprocess.Process`. Its stdin and stdout are None."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 
 from acp_runtime import ProcessInfo
 from acp_runtime.options import Stderr
-from acp_runtime.plain_json import JsonRemote
 
-# Half of what is kept of a stderr that nobody reads, in bytes. Later bytes are dropped, so that the process never waits.
+# Half of what is kept of a stderr that nobody reads, in bytes. The rest is dropped, so that the process never waits.
 _UNREAD = 512 * 1024
 
 
@@ -44,9 +43,8 @@ class StderrStream:
         if not self._is_full and not self._has_ended:
             self.stream.feed_data(data)
 
-    async def end_with(self, remote: JsonRemote) -> None:
-        """End the stream when the connection to the process has ended."""
-        await remote.wait_closed()
+    def end(self) -> None:
+        """End the stream. What the process still writes is dropped."""
         self._has_ended = True
         self.stream.feed_eof()
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from acp.meta import AGENT_METHODS, CLIENT_METHODS
-from acp_runtime.plain_json import plain_sides
 
 from acp_bindings.v1_unstable import connecting
+from acp_runtime.plain_json import plain_sides
 
 
 def _unknown(official: Mapping[str, str], *tables: Mapping[str, Any]) -> set[str]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import acp.connection
 import acp.core
-import acp.stdio
 import pytest
 
 from acp_kit.official import _connecting, _connections
