@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 from warnings import warn
 
-from acp_kit._extras import require
+from acp_kit.common.extras import require
 
 require("acp_kit.official", "official", "acp")
 
