@@ -11,7 +11,7 @@ import pytest
 
 from tests.kit.official.running import run_client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.test_all
 
 _STDERR = "Last output on stderr:\nfatal: no API key"
 # For each case, what is shown on the official connection, and on ours.

@@ -6,7 +6,7 @@ import pytest
 
 from tests.kit.official.running import Kind, run_client
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.test_all
 
 
 @pytest.mark.parametrize(("client", "agent"), [("ours", "official"), ("official", "ours"), ("ours", "ours")])
