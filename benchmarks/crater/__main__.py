@@ -23,6 +23,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from acp_migrate.context import MARK
+
 from tools.paths import ROOT
 
 BUILD = ROOT / "build" / "crater"

@@ -114,7 +114,7 @@ async def _spawned(
 ) -> AsyncGenerator[StartedProcess]:
     if transport_kwargs:
         names = ", ".join(sorted(transport_kwargs))
-        warn(f"acp_kit.official ignores what it doesn't have: {names}.", RuntimeWarning, stacklevel=5)
+        warn(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning, stacklevel=5)
     destination, stream = take_stderr(stderr)
     options = replace(
         connection.options,

@@ -101,7 +101,7 @@ class Connection:
     ) -> None:
         if connection_kwargs:
             names = ", ".join(sorted(connection_kwargs))
-            warn(f"acp_kit.official ignores what it doesn't have: {names}.", RuntimeWarning, stacklevel=4)
+            warn(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning, stacklevel=4)
         # Official code sends what the peer doesn't advertise.
         self.options = Options(guards="off", on_frame=Observers(observers).on_frame if observers else None)
         self._streams = None
