@@ -142,7 +142,7 @@ async def main() -> None:
         shown = ended(shown[0])
     if sys.argv[3] == "everything":
         shown += [opened.model_dump(mode="json"), session.model_dump(mode="json"), process.returncode]
-    print(json.dumps(shown))
+    sys.stdout.write(json.dumps(shown))
 
 
 def ended(connection: socket.socket) -> str:
