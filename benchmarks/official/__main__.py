@@ -16,8 +16,9 @@ UPDATES, TURNS = 5000, 1000
 ROWS = {
     "received": "received update, CPU of the client",
     "sent": "sent update, CPU of the agent",
-    "stream": "update, from agent to handler",
-    "round trip": "round trip of an empty prompt",
+    "called": "empty prompt, CPU of the client",
+    "stream": "update, from agent to handler (on a quiet machine)",
+    "turn": "empty prompt, until its response (on a quiet machine)",
 }
 
 

@@ -8,11 +8,11 @@ import time
 from importlib import import_module
 from typing import Any
 
-from acp import Agent, update_agent_message_text
+from acp import update_agent_message_text
 from acp.schema import InitializeResponse, NewSessionResponse, PromptResponse
 
 
-class Sender(Agent):
+class Sender:
     """Returns the CPU seconds that sending took, as `_meta` of its response."""
 
     def on_connect(self, conn: Any) -> None:

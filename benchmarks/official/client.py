@@ -10,12 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from acp import Client, text_block
+from acp import text_block
 
 AGENT = Path(__file__).with_name("agent.py")
 
 
-class Counter(Client):
+class Counter:
     """Counts the updates."""
 
     count = 0
@@ -39,11 +39,12 @@ async def main(package: str, updates: int, turns: int) -> None:
         sent = (await prompt(updates)).field_meta["cpu"]
         received, stream = time.process_time() - cpu, time.perf_counter() - start
         assert client.count == updates
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         for _ in range(turns):
             await prompt(0)
+        called, turn = (time.process_time() - cpu) / turns, (time.perf_counter() - start) / turns
         seconds = {"received": received / updates, "sent": sent / updates, "stream": stream / updates}
-        print(json.dumps({**seconds, "round trip": (time.perf_counter() - start) / turns}))
+        print(json.dumps({**seconds, "called": called, "turn": turn}))
 
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -43,7 +43,10 @@ class _Streams(StreamTransport):
         self.timed_out = False
 
     async def receive(self) -> bytes:
-        await self.is_listening.wait()
+        if not self.is_listening.is_set():
+            await self.is_listening.wait()
+        if self._timeout is None:
+            return await super().receive()
         try:
             async with asyncio.timeout(self._timeout):
                 return await super().receive()
