@@ -64,6 +64,7 @@ TO_AGENT = {
     "close_session": Call("session/close", "CloseSessionRequest"),
     "delete_session": Call("session/delete", "DeleteSessionRequest"),
     "set_session_mode": Call("session/set_mode", "SetSessionModeRequest"),
+    "set_session_model": Call("session/set_model", "SetSessionModelRequest"),  # of old releases
     "set_config_option": Call(
         "session/set_config_option", "SetSessionConfigOptionSelectRequest", "SetSessionConfigOptionBooleanRequest"
     ),
