@@ -27,7 +27,6 @@ extensions = [
     "markdown_docstrings",
     "short_signatures",
     "code_blocks",
-    "names_of_sdk",
     "for_readers",
     "check_site",
 ]

@@ -73,7 +73,7 @@ def test_tests_run_from_an_unpacked_sdist_without_git(sdist: dict[str, bytes], t
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    packages = os.pathsep.join(str(tmp_path / name) for name in ("generated", "kit", "migrate", "runtime"))
+    packages = os.pathsep.join(str(tmp_path / name) for name in ("generated", "kit", "runtime"))
     environment = {**kept, "PYTHONPATH": packages, "PATH": str(Path(sys.executable).parent)}
     command = [sys.executable, "-m", "pytest", "-q", "--numprocesses", "0", "-m", "not slow", *SOME_TESTS]
     done = subprocess.run(

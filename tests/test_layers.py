@@ -15,7 +15,6 @@ _PACKAGES = {
     "acp_runtime": _ROOT / "runtime" / "acp_runtime",
     "acp_bindings": _ROOT / "generated" / "acp_bindings",
     "acp_kit": _ROOT / "kit" / "acp_kit",
-    "acp_migrate": _ROOT / "migrate" / "acp_migrate",
     "codegen": _ROOT / "codegen",
     "tools": _ROOT / "tools",
     "benchmarks": _ROOT / "benchmarks",
@@ -34,7 +33,7 @@ _LAYERS = {
         {"options", "shielded_waits"},
         {"connection"},
         {"transports"},
-        {"connect", "versions"},
+        {"connect", "plain_json", "versions"},
     ),
     "acp_runtime.connection": (
         {"ids", "interfaces", "lifecycle", "limits", "on_frame"},
@@ -70,7 +69,7 @@ _LAYERS = {
     "acp_kit": (
         {"common", "recording"},
         {"frame_log", "telemetry", "threads"},
-        {"content", "registry", "updates"},
+        {"content", "official", "registry", "updates"},
         {"local"},
         {"agent"},
         {"client", "history"},
@@ -138,11 +137,10 @@ def _layer(place: str, module: str) -> int:
 @pytest.mark.parametrize(
     ("package", "above"),
     [
-        ("acp_runtime", {"acp_bindings", "acp_kit", "acp_migrate", "codegen", *_AROUND}),
-        ("acp_bindings", {"acp_kit", "acp_migrate", "codegen", *_AROUND}),
-        ("acp_kit", {"acp_migrate", "codegen", *_AROUND}),
-        ("acp_migrate", {"acp_runtime", "acp_bindings", "acp_kit", "codegen", *_AROUND}),
-        ("codegen", {"acp_bindings", "acp_kit", "acp_migrate", *_AROUND}),
+        ("acp_runtime", {"acp_bindings", "acp_kit", "codegen", *_AROUND}),
+        ("acp_bindings", {"acp_kit", "codegen", *_AROUND}),
+        ("acp_kit", {"codegen", *_AROUND}),
+        ("codegen", {"acp_bindings", "acp_kit", *_AROUND}),
         ("benchmarks", {"tests"}),
     ],
 )

@@ -20,7 +20,7 @@ PAGES = [
     *(page for page in (ROOT / "docs").rglob("*.md") if GENERATED not in page.parents),
     *(ROOT / ".github").rglob("*.md"),
 ]
-FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "kit", "migrate", "runtime", "schema", "tests")
+FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "kit", "runtime", "schema", "tests")
 FILES = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
@@ -97,7 +97,7 @@ def test_the_make_targets_that_pages_name_exist() -> None:
 
 def test_the_pages_that_code_and_configuration_cite_exist() -> None:
     code = [ROOT / "Makefile", ROOT / "pyproject.toml", ROOT / ".ci" / "run", *(ROOT / ".github").rglob("*.yml")]
-    for folder in ("benchmarks", "codegen", "examples", "kit", "migrate", "runtime"):
+    for folder in ("benchmarks", "codegen", "examples", "kit", "runtime"):
         code += (ROOT / folder).rglob("*.py")
     cited = {page for path in code for page in _PAGE.findall(path.read_text("utf-8"))}
     assert "docs/project/performance.md" in cited

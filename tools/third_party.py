@@ -11,6 +11,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -65,6 +66,17 @@ def python_sdk(requirement: str = PYTHON_SDK) -> Path:
     """
     name = requirement.replace("==", "@")
     return pypi_package(f"{name}-{ASGI_SERVER}", requirement.replace("==", "[http]=="), ASGI_SERVER)
+
+
+def python_sdk_suite(requirement: str) -> tuple[Path, Path]:
+    """Return the folder of the official Python SDK's tests, and an environment that runs them and has this project.
+
+    Raises:
+        UnavailableError: if there is no network.
+    """
+    packages = [requirement.replace("==", "[http]=="), ASGI_SERVER, "pytest-asyncio==1.5.0"]
+    environment = pypi_package(f"suite-{'-'.join(packages)}", *packages, borrow=True)
+    return sdist(requirement), environment
 
 
 def typescript_sdk(package: str = TYPESCRIPT_SDK) -> Path:
@@ -155,6 +167,29 @@ def pypi_package(name: str, *packages: str, borrow: bool = False) -> Path:
             _run([str(python_in(folder)), str(BORROW), sys.prefix], folder, {})
 
     return installed(name, install)
+
+
+def sdist(requirement: str) -> Path:
+    """Download the source distribution of a package, and return its folder, which has the tests of some packages.
+
+    Args:
+        requirement: the package with its version, and hashes if wanted.
+
+    Raises:
+        UnavailableError: if there is no network.
+    """
+    name = requirement.split("==", maxsplit=1)[0]
+
+    def download(folder: Path) -> None:
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--retries", "1"]
+        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", name, "--dest", str(folder)]
+        _run([*command, *quiet, requirement], folder, {})
+        archive = next(folder.iterdir())
+        with tarfile.open(archive) as members:
+            members.extractall(folder, filter="data")
+        archive.unlink()
+
+    return next(installed(f"sdist-{requirement.replace('==', '@')}", download).glob("*/"))
 
 
 def wheels(*packages: str) -> Path:

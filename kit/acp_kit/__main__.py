@@ -19,7 +19,6 @@ _COMMANDS = {
     "check-client": ("acp_kit.checking.command", "check whether a client follows the protocol"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
     "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
-    "migrate": ("acp_migrate.__main__", "rewrite programs that use agent-client-protocol"),
 }
 
 _EXAMPLES = """\
@@ -33,7 +32,6 @@ examples:
                                        lists protocol violations of a client
   acp-bindings serve my_agent:Agent    serves an agent to other machines
   acp-bindings connect wss://host/acp  an editor starts this to reach it
-  acp-bindings migrate src --write     rewrites programs from the official SDK
 
 See also: acp-bindings COMMAND --help
 """

@@ -20,7 +20,7 @@ CONF = """
 import sys
 sys.path[:0] = [{extensions!r}, "."]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "repository_links", "markdown_docstrings",
-              "short_signatures", "code_blocks", "names_of_sdk", "for_readers", "check_site", "sphinx_markdown_builder"]
+              "short_signatures", "code_blocks", "for_readers", "check_site", "sphinx_markdown_builder"]
 html_theme = "basic"
 html_copy_source = False
 repository_url = "https://example.org/project"
@@ -88,7 +88,6 @@ READERS = {
         :hidden:
 
         guides/one
-        moving-names
         project/inside
         ```
         """,
@@ -103,16 +102,6 @@ READERS = {
         - An item
 
           <!-- run: python one.py -->
-        """,
-    "moving-names.md": """\
-        # Names
-
-        | theirs | ours |
-        |---|---|
-        | `client.ClientSide(reader)` | `RemoteAgent` |
-        | `ask_user(question)` | `session_ask` |
-        | `session_update(session_id)` | `session_update` |
-        | `prompt(text)` | `session_prompt` |
         """,
     "project/inside.md": "# Zebras inside\n\nAbout giraffes.\n",
 }
@@ -219,13 +208,3 @@ def test_the_search_finds_no_page_for_maintainers(index: dict[str, Any]) -> None
     assert index["titles"][index["docnames"].index("project/inside")] == ""
     assert not {"giraff", "zebra"} & {*index["terms"], *index["titleterms"]}
     assert "one" in index["titleterms"]
-
-
-def test_the_search_finds_a_name_of_the_sdk_in_its_row(site: Path, index: dict[str, Any]) -> None:
-    entries = index["indexentries"]
-    # Not `prompt`, which is more than a name, and `session_update` only as it was once: here it is the same.
-    assert set(entries) == {"clientside", "ask_user", "askuser", "sessionupdate"}
-    ((page, anchor, is_main),) = entries["ask_user"]
-    assert (index["docnames"][page], is_main) == ("moving-names", True)
-    row = (site / "moving-names.html").read_text("utf-8").partition(f'id="{anchor}"')[2]
-    assert "ask_user" in row.partition("</tr>")[0]

@@ -12,7 +12,7 @@ import pytest
 from acp_kit import __main__ as command
 from tests.support.programs import output_of
 
-COMMANDS = ["agent", "replay", "check-client", "serve", "connect", "migrate"]
+COMMANDS = ["agent", "replay", "check-client", "serve", "connect"]
 
 
 def test_help_lists_the_commands_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,8 +39,10 @@ def test_without_a_command_the_choice_is_listed(arguments: list[str], capsys: py
 
 
 def test_arguments_and_exit_codes_are_those_of_the_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["migrate", str(tmp_path / "missing")]) == 2
-    assert "missing" in capsys.readouterr().err
+    recording = tmp_path / "recording.jsonl"
+    recording.touch()
+    assert command.main(["redact", str(recording), "--to", str(tmp_path)]) == 2
+    assert str(tmp_path) in capsys.readouterr().err
 
 
 def test_help_imports_neither_the_runtime_nor_asyncio() -> None:

@@ -13,7 +13,6 @@ DEADLINE = 250
 PACKAGES = {
     "acp_bindings": ROOT / "generated",
     "acp_kit": ROOT / "kit",
-    "acp_migrate": ROOT / "migrate",
     "acp_runtime": ROOT / "runtime",
 }
 

@@ -16,8 +16,8 @@ import pytest
 from tests.support.environments import DEADLINE, build_wheel, install
 
 # Their types are those of the extras' packages, which a bare environment lacks.
-OF_EXTRAS = ("acp_kit.history.tables.", "acp_kit.remote.")
-# How many types each exports at least. acp_migrate is only a command.
+OF_EXTRAS = ("acp_kit.history.tables.", "acp_kit.official.", "acp_kit.remote.")
+# How many types each exports at least.
 PACKAGES = {"acp_bindings": 5_000, "acp_kit": 400, "acp_runtime": 100}
 
 

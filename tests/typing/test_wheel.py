@@ -27,9 +27,9 @@ reveal_type(reason)
 reveal_type(Options().exit_deadline)
 """
 WHERE = """
-import acp_bindings.v1, acp_bindings.v2_draft_unstable, acp_kit, acp_migrate, acp_runtime
+import acp_bindings.v1, acp_bindings.v2_draft_unstable, acp_kit, acp_runtime
 print(acp_bindings.v1.ContentBlockText(text="a").model_dump_json())
-for package in (acp_bindings, acp_kit, acp_migrate, acp_runtime):
+for package in (acp_bindings, acp_kit, acp_runtime):
     print(package.__file__)
 """
 

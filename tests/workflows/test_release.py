@@ -24,7 +24,6 @@ PLACEHOLDER = "https://repository.invalid/acp-bindings"
 NEEDED = [
     "generated",
     "kit",
-    "migrate",
     "runtime",
     "Makefile",
     "README.md",

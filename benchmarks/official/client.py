@@ -1,0 +1,50 @@
+"""A client for the official SDK: `client.py acp|acp_kit.official UPDATES TURNS`. Prints seconds as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from acp import text_block
+
+AGENT = Path(__file__).with_name("agent.py")
+
+
+class Counter:
+    """Counts the updates."""
+
+    count = 0
+
+    async def session_update(self, **_: Any) -> None:
+        self.count += 1
+
+
+async def main(package: str, updates: int, turns: int) -> None:
+    client = Counter()
+    command = (sys.executable, str(AGENT), package)
+    async with import_module(package).spawn_agent_process(client, *command) as (agent, _):
+        await agent.initialize(protocol_version=1)
+        await agent.new_session(cwd="/")
+
+        async def prompt(count: int) -> Any:
+            return await agent.prompt(session_id="s", prompt=[text_block(str(count))])
+
+        await prompt(10)
+        start, cpu, client.count = time.perf_counter(), time.process_time(), 0
+        sent = (await prompt(updates)).field_meta["cpu"]
+        received, stream = time.process_time() - cpu, time.perf_counter() - start
+        assert client.count == updates
+        start, cpu = time.perf_counter(), time.process_time()
+        for _ in range(turns):
+            await prompt(0)
+        called, turn = (time.process_time() - cpu) / turns, (time.perf_counter() - start) / turns
+        seconds = {"received": received / updates, "sent": sent / updates, "stream": stream / updates}
+        print(json.dumps({**seconds, "called": called, "turn": turn}))
+
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

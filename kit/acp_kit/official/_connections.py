@@ -1,0 +1,260 @@
+"""The official connections, one class for each role, carried by the runtime."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar, Self
+from warnings import warn
+
+import acp.core
+import acp.schema
+from acp.agent.router import build_agent_router
+from acp.client.router import build_client_router
+from acp.exceptions import RequestError
+from acp.telemetry import span_context
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from acp_kit.official._calls import TO_AGENT, TO_CLIENT, add_calls
+from acp_kit.official._observers import Observers
+from acp_kit.official._sides import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime import ConnectionClosed, InvalidResponse, Options, errors
+from acp_runtime.connect import Connector
+from acp_runtime.plain_json import JsonRemote, make_handler
+from acp_runtime.transports import StreamTransport
+
+
+class _Streams(StreamTransport):
+    """A pair of asyncio streams, which whoever made them closes.
+
+    Args:
+        reader: the stream from the peer.
+        writer: the stream to the peer.
+        timeout: how many seconds the peer may send nothing.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, timeout: float | None) -> None:
+        super().__init__(reader, writer)
+        self._writer = writer
+        self._timeout = timeout
+        self.is_listening = asyncio.Event()
+        self.timed_out = False
+
+    async def receive(self) -> bytes:
+        if not self.is_listening.is_set():
+            await self.is_listening.wait()
+        if self._timeout is None:
+            return await super().receive()
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await super().receive()
+        except TimeoutError:
+            self.timed_out = True
+            raise
+
+    async def close(self) -> None:
+        await self._writer.drain()
+
+
+class Connection:
+    """The part of a connection that both roles have.
+
+    Attributes:
+        connector: connects the role over stdio, to a process, or over a transport.
+        options: the options of the runtime.
+    """
+
+    _side: ClassVar[Any]
+    _build_router: ClassVar[Any]
+    connector: ClassVar[Connector[Any, Any, JsonRemote, JsonRemote]]
+    options: Options
+    _streams: _Streams | None
+
+    def __init__(
+        self,
+        to_handler: Any,
+        input_stream: Any,
+        output_stream: Any = None,
+        listening: bool = True,
+        *,
+        use_unstable_protocol: bool = False,
+        receive_timeout: float | None = None,
+        **connection_kwargs: Any,
+    ) -> None:
+        if not isinstance(input_stream, asyncio.StreamWriter) or not isinstance(output_stream, asyncio.StreamReader):
+            advice = "Connections over HTTP and WebSockets stay with the official SDK."
+            raise TypeError(f"{type(self).__name__} requires asyncio StreamWriter/StreamReader. {advice}")
+        self._prepare(to_handler, use_unstable_protocol, **connection_kwargs)
+        streams = self._streams = _Streams(output_stream, input_stream, receive_timeout)
+        if listening:
+            streams.is_listening.set()
+        self.start(self.connector.serve(self.connected, streams, options=self.options))
+
+    @classmethod
+    def prepared(cls, to_handler: Any, *, use_unstable_protocol: bool = False, **connection_kwargs: Any) -> Self:
+        """Return a connection that is not connected yet. Pass `connected` to a method of `connector`."""
+        connection = cls.__new__(cls)
+        connection._prepare(to_handler, use_unstable_protocol, **connection_kwargs)
+        return connection
+
+    def _prepare(
+        self, to_handler: Any, use_unstable_protocol: bool, *, observers: Any = None, **connection_kwargs: Any
+    ) -> None:
+        if connection_kwargs:
+            names = ", ".join(sorted(connection_kwargs))
+            warn(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning, stacklevel=4)
+        # Official code sends what the peer doesn't advertise.
+        self.options = Options(guards="off", on_frame=Observers(observers).on_frame if observers else None)
+        self._streams = None
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self._remote: asyncio.Future[JsonRemote] = asyncio.get_running_loop().create_future()
+        handler = to_handler(self) if callable(to_handler) else to_handler
+        self._router = self._build_router(handler, use_unstable_protocol=use_unstable_protocol)
+        on_connect = getattr(handler, "on_connect", None)
+        if on_connect is not None:
+            on_connect(self)
+
+    def connected(self, remote: JsonRemote) -> Any:
+        """Keep the proxy for the peer, and return the handler for its messages."""
+        self._remote.set_result(remote)
+        return make_handler(self._side, self._serve)
+
+    def start(self, serving: Coroutine[Any, Any, None]) -> None:
+        """Serve in a task, which `close` ends."""
+        self._task = asyncio.create_task(serving, name=f"acp-{self._side.role}")
+
+    async def listen(self) -> None:
+        """Handle messages until the peer closes its side, or `close` is called."""
+        if self._streams is not None:
+            self._streams.is_listening.set()
+        if self._task is None:
+            return
+        await asyncio.wait({self._task})
+        if not self._task.cancelled():
+            self._task.result()
+        if self._streams is not None and self._streams.timed_out:
+            raise RequestError.internal_error({"details": "Agent timeout"})
+
+    async def close(self) -> None:
+        """End the connection. That to a process ends with its block."""
+        is_first, self._is_closed = not self._is_closed, True
+        if self._task is not None:
+            if is_first:
+                self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def on_connect(self, conn: Any) -> None:
+        """Do nothing, as in the official class, which is also an interface."""
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Call an extension method of the peer, given without its underscore."""
+        result: dict[str, Any] = await self.send_request(f"_{method}", params)
+        return result
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification of an extension method, given without its underscore."""
+        await self.send_notification(f"_{method}", params)
+
+    async def send_request(self, method: str, params: Any = None) -> Any:
+        """Send a request, and return its result as plain JSON.
+
+        Raises:
+            RequestError: if the peer answers with an error, or with something invalid.
+            ConnectionError: if the connection ends before.
+        """
+        remote = await self._connected_remote()
+        try:
+            return await remote.send_request(method, params)
+        except errors.RequestError as error:
+            raise RequestError(error.code, error.message, error.data) from None
+        except InvalidResponse as error:
+            raise RequestError.internal_error({"details": str(error)}) from None
+        except ConnectionClosed as error:
+            raise ConnectionError(f"Connection closed: {error}") from error
+
+    async def send_notification(self, method: str, params: Any = None) -> None:
+        """Send a notification.
+
+        Raises:
+            ConnectionError: if the connection has ended.
+        """
+        remote = await self._connected_remote()
+        try:
+            await remote.send_notification(method, params)
+        except ConnectionClosed as error:
+            raise ConnectionError(f"Connection closed: {error}") from error
+
+    async def _connected_remote(self) -> JsonRemote:
+        if not self._remote.done() and self._task is not None:
+            either: set[asyncio.Future[Any]] = {self._remote, self._task}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if self._is_closed or not self._remote.done():
+            raise ConnectionError("Connection closed")
+        return self._remote.result()
+
+    async def _serve(self, method: str, params: Any, is_notification: bool) -> Any:
+        """Handle a message with the official router, which validates params and calls the handler."""
+        kind = "notification" if is_notification else "request"
+        with span_context(f"acp.{kind}", attributes={"method": method}):
+            try:
+                result = await self._router(method, params, is_notification)
+            except RequestError as error:
+                raise errors.RequestError(error.code, str(error), error.data) from None
+            except ValidationError as error:
+                found = error.json(include_url=False, include_input=False)
+                raise errors.InvalidParams(data={"errors": json.loads(found)}) from None
+            except Exception as error:
+                logging.exception("Unhandled error while handling %s method=%s", kind, method)
+                raise errors.InternalError("Internal error", _details(error)) from None
+        if isinstance(result, BaseModel):
+            return result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+        return result
+
+
+def _details(error: Exception) -> Any:
+    """Return the text of an exception, or the JSON in it."""
+    try:
+        return json.loads(str(error))
+    except ValueError:
+        return {"details": str(error)}
+
+
+@add_calls(acp.core.AgentSideConnection, TO_CLIENT)
+class AgentSideConnection(Connection):
+    """The connection of an agent, which calls its client by the methods of `acp.Client`."""
+
+    _side = AGENT_SIDE
+    _build_router = staticmethod(build_agent_router)
+    connector = Connector(AGENT_SIDE, AGENT_SIDE)
+
+    async def create_elicitation(self, message: str, mode: Any, **kwargs: Any) -> Any:
+        """Ask the user for input, by a form or at a URL."""
+        fields = mode.model_dump(mode="json", by_alias=True, exclude_none=True)
+        params = {"message": message, "mode": "url" if "url" in fields else "form", **fields}
+        if kwargs:
+            params["_meta"] = kwargs
+        response: TypeAdapter[Any] = TypeAdapter(acp.schema.CreateElicitationResponse)
+        return response.validate_python(await self.send_request("elicitation/create", params))
+
+
+@add_calls(acp.core.ClientSideConnection, TO_AGENT)
+class ClientSideConnection(Connection):
+    """The connection of a client, which calls its agent by the methods of `acp.Agent`."""
+
+    _side = CLIENT_SIDE
+    _build_router = staticmethod(build_client_router)
+    connector = Connector(CLIENT_SIDE, CLIENT_SIDE)
+
+    def __init__(
+        self, to_client: Callable[[Any], Any] | Any, input_stream: Any, output_stream: Any = None, **options: Any
+    ) -> None:
+        super().__init__(to_client, input_stream, output_stream, **options)

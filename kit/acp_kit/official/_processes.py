@@ -1,0 +1,108 @@
+"""The process at the other end, with the interface of `asyncio.subprocess.Process`. Its stdin and stdout are None."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable
+from typing import Any
+
+from acp_runtime import ProcessInfo
+from acp_runtime.options import Stderr
+
+# Half of what is kept of a stderr that nobody reads, in bytes. The rest is dropped, so that the process never waits.
+_UNREAD = 512 * 1024
+
+
+class StderrStream:
+    """A stream of the stderr of a process. All of it is read; what nobody takes is dropped at some size."""
+
+    def __init__(self) -> None:
+        self.stream: asyncio.StreamReader = asyncio.StreamReader(_UNREAD)
+        self._loop = asyncio.get_running_loop()
+        self._is_full = False
+        self._has_ended = False
+        transport: Any = self
+        self.stream.set_transport(transport)  # which the stream pauses and resumes
+
+    def pause_reading(self) -> None:
+        """Drop what comes."""
+        self._is_full = True
+
+    def resume_reading(self) -> None:
+        """Keep what comes."""
+        self._is_full = False
+
+    def feed_from_thread(self, data: bytes) -> None:
+        """Take bytes of the process."""
+        self._loop.call_soon_threadsafe(self._feed, data)
+
+    def _feed(self, data: bytes) -> None:
+        if not self._is_full and not self._has_ended:
+            self.stream.feed_data(data)
+
+    def end(self) -> None:
+        """End the stream. What the process still writes is dropped."""
+        self._has_ended = True
+        self.stream.feed_eof()
+
+
+class StartedProcess:
+    """A process that a connection has started and will end.
+
+    Args:
+        process: the process.
+        stderr: its stderr, if it was asked for.
+    """
+
+    stdin: None = None
+    stdout: None = None
+
+    def __init__(self, process: ProcessInfo, stderr: asyncio.StreamReader | None) -> None:
+        self._process = process
+        self.pid: int = process.pid
+        self.stderr: asyncio.StreamReader | None = stderr
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, negative for a signal; None while the process runs."""
+        return self._process.returncode
+
+    async def wait(self) -> int:
+        """Wait until the process has exited. Return its exit code."""
+        return await self._process.wait()
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the process, if it still runs."""
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask the process to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kill the process and its descendants."""
+        self._process.kill()
+
+
+def take_stderr(wanted: Any) -> tuple[Stderr, StderrStream | None]:
+    """Return the option for what the official SDK takes as `stderr`, and the stream if that is a pipe."""
+    if wanted == PIPE:
+        stream = StderrStream()
+        return stream.feed_from_thread, stream
+    if wanted is None:
+        return "inherit", None
+    if wanted == DEVNULL:
+        return "capture", None
+    return _write_to(wanted if isinstance(wanted, int) else wanted.fileno()), None
+
+
+def _write_to(descriptor: int) -> Callable[[bytes], None]:
+    def write(data: bytes) -> None:
+        while data:
+            data = data[os.write(descriptor, data) :]
+
+    return write
