@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from acp_bindings.v1 import SessionNotification
 from acp_runtime import ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
 from acp_runtime.logs import ThrottledLogger
 from tests.support.runtime.odd_json import DAMAGE, message
-from tests.support.runtime.peer import Link, calling, serving, update
+from tests.support.runtime.peer import Link, PlainClient, calling, serving, update
 
 
 async def test_rule_30_garbage_is_escaped_and_truncated(link: Link, caplog: pytest.LogCaptureFixture) -> None:
@@ -137,3 +138,19 @@ def test_rule_30_warnings_of_many_kinds_are_rate_limited_together(caplog: pytest
         for _ in range(5):
             throttle.log(logging.WARNING, f"kind {number}", "something happened: %s", number)
     assert 100 <= len(caplog.records) <= 600
+
+
+async def test_a_handler_that_the_end_of_the_connection_stops_is_logged_once_and_without_a_traceback(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Asking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await self.agent.ext_request("_ask")
+
+    async with calling(link, Asking) as (_, peer):
+        await peer.send(update("s", "x"))
+        await peer.receive()
+        await peer.end()
+    (record,) = caplog.records
+    assert "The handler of session/update was stopped by the end of a connection" in record.getMessage()
+    assert (record.levelname, record.exc_info) == ("WARNING", None)

@@ -265,3 +265,15 @@ async def test_rule_21_cancelling_a_turn_answers_its_permission_requests(link: L
         cancelled = {"jsonrpc": "2.0", "id": "p1", "result": {"outcome": {"outcome": "cancelled"}}}
         assert await peer.receive() == cancelled
         assert await peer.until_quiet() == []
+
+
+async def test_rule_20_a_cancelled_request_that_the_schema_does_not_have_is_answered(link: Link) -> None:
+    class Slow(PlainAgent):
+        async def ext_request(self, method: str, params: Any, /) -> Any:
+            await asyncio.Event().wait()
+
+    async with serving(link, Slow) as peer:
+        await peer.send({"id": "x", "method": "_slow"})
+        await peer.send({"method": "$/cancel_request", "params": {"requestId": "x"}})
+        answer = await peer.receive()
+        assert (answer["id"], answer["error"]["code"]) == ("x", -32800)

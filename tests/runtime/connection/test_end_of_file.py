@@ -205,3 +205,21 @@ async def test_rule_22_a_call_whose_response_breaks_off_fails_with_the_end_of_th
         await peer.end()
         with pytest.raises(ConnectionClosed, match="The peer closed the connection"):
             await turn
+
+
+async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_handled(link: Link) -> None:
+    may_end = asyncio.Event()
+
+    class Waiting(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            if notification.session_id == "busy":
+                await may_end.wait()
+
+    async with calling(link, Waiting, handler_deadline=600) as (agent, peer):
+        turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        await peer.receive()
+        await peer.send(update("busy", "1"), update("s", "1"))
+        await peer.end()
+        with pytest.raises(ConnectionClosed):
+            await turn
+        may_end.set()

@@ -63,6 +63,8 @@ async def test_rule_13_params_of_the_wrong_type_raise_and_nothing_is_sent(
     async with calling(link) as (agent, peer):
         with pytest.raises(error, match=message):
             await agent.call(ECHO[kind], params)
+        with pytest.raises(error, match=message.replace("_acme/", "_acme/note_")):
+            await agent.notify(NOTE[kind], params)
         assert await peer.until_quiet() == []
 
 

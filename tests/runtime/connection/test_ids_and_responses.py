@@ -147,16 +147,20 @@ async def test_rule_9_a_malformed_response_fails_only_its_call(link: Link, answe
         assert (await other).session_id == "fine"
 
 
+@pytest.mark.parametrize("is_cancelled", [False, True])
 @pytest.mark.parametrize("id", ["0", 99, 2**70, -1, 1.5, True, None, [0], {}], ids=repr)
 async def test_rule_8_a_response_with_another_id_is_logged_and_answers_no_call(
-    link: Link, id: Any, caplog: pytest.LogCaptureFixture
+    link: Link, id: Any, is_cancelled: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.ext_request("_ping"))
-        await peer.receive()
+        assert (await peer.receive())["id"] == 1  # which True equals
+        if is_cancelled:
+            call.cancel()
+            await peer.receive()
         await peer.send({"id": id, "result": "wrong"})
         assert await peer.until_quiet() == []
-        assert not call.done()
+        assert call.done() == is_cancelled
         call.cancel()
     shown = id if isinstance(id, str | int) and not isinstance(id, bool) else None
     assert caplog.messages == [f"Ignored a response with an unknown id: {shown}"]

@@ -219,3 +219,18 @@ async def test_rule_19_ten_thousand_cancelled_calls_are_remembered(caplog: pytes
         await peer.send({"id": first + 1, "result": None}, {"id": first, "result": None})
         await peer.until_quiet()
     assert [record.getMessage() for record in caplog.records] == [f"Ignored a response with an unknown id: {first}"]
+
+
+async def test_rule_19_a_proxy_knows_whether_it_has_cancelled_the_newest_turn(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        for id in ("s1", "s2"):
+            assert not agent.has_cancelled_turn(id)
+        first = await cancelled_turn(agent, peer)
+        assert agent.has_cancelled_turn("s1")
+        assert not agent.has_cancelled_turn("s2")
+        await peer.send({"id": first, "result": {"stopReason": "cancelled"}})
+        newest = turn(agent)
+        request = await peer.receive()
+        assert not agent.has_cancelled_turn("s1")
+        await peer.send({"id": request["id"], "result": DONE})
+        await newest

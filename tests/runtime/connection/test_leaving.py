@@ -127,3 +127,24 @@ async def test_rule_22_a_hurried_closing_does_not_wait_for_a_peer_that_does_not_
         await iterations(3)  # it waits for the handler; leaving the block hurries it
     with pytest.raises(ConnectionClosed):
         await sending
+
+
+async def test_rule_22_leaving_does_not_wait_for_requests_of_a_peer_that_has_left(link: Link) -> None:
+    began = asyncio.Event()
+
+    class Stuck(PlainClient):
+        async def ext_request(self, method: str, params: Any, /) -> Any:
+            began.set()
+            await asyncio.Event().wait()
+
+    async with left(link, Stuck, eof_grace=600) as (connection, peer):
+        await peer.send({"id": 1, "method": "_stuck"})
+        await began.wait()
+        await peer.end()
+        await iterations(10)
+        assert not connection.lifecycle.closed.done()
+
+
+async def test_rule_22_leaving_does_not_wait_for_the_peer_to_close(link: Link) -> None:
+    async with left(link, PlainClient, eof_grace=600) as (_, peer):
+        await peer.until_quiet()

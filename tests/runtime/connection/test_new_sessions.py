@@ -109,3 +109,24 @@ async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_s
         created.set()
         await all_handled.wait()
         assert handled == texts
+
+
+async def test_rule_16_updates_of_unknown_sessions_are_held_only_while_one_is_created(link: Link) -> None:
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            handled.put_nowait(notification.session_id)
+
+    handled = asyncio.Queue[str]()
+    async with calling(link, Recording) as (agent, peer):
+        await peer.send(update("before", "x"))
+        assert await handled.get() == "before"
+        creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        await peer.send(update("other", "x"))
+        await peer.until_quiet()
+        assert handled.empty()
+        await peer.send({"id": id, "result": {"sessionId": "new"}})
+        await creating
+        assert await handled.get() == "other"
+        await peer.send(update("after", "x"))
+        assert await handled.get() == "after"

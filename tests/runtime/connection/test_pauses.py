@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import tracemalloc
+from collections.abc import Awaitable, Callable
 from io import FileIO
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.support.programs import run_program
 from tests.support.runtime.peer import (
     LINKS,
     Link,
+    Peer,
     PlainAgent,
     PlainClient,
     calling,
@@ -158,13 +160,29 @@ async def test_rule_18_a_flood_closes_the_connection_although_no_handler_ends(li
     assert "more than can be handled" in closed.reason
 
 
-async def test_rule_18_reading_pauses_again_when_a_handler_has_its_answer() -> None:
-    received, may_end, done = list[bytes](), asyncio.Event(), asyncio.Event()
+async def call(agent: RemoteAgent, peer: Peer) -> None:
+    answered = asyncio.ensure_future(agent.ext_request("_ask", None))
+    await peer.send({"id": (await peer.receive())["id"], "result": {}})
+    await answered
+
+
+async def send_much(agent: RemoteAgent, peer: Peer) -> None:
+    sent = asyncio.ensure_future(agent.ext_notification("_much", "x" * 200_000))
+    await peer.receive()
+    await sent
+
+
+@pytest.mark.parametrize("wait_for_peer", [call, send_much])
+async def test_rule_18_reading_pauses_again_when_a_handler_has_waited_for_the_peer(
+    wait_for_peer: Callable[[RemoteAgent, Peer], Awaitable[None]],
+) -> None:
+    received, has_waited, may_end, done = list[bytes](), asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     class Asking(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             if text_of(notification) == "ask":
-                await self.agent.ext_request("_ask", None)
+                await wait_for_peer(self.agent, peer)
+                has_waited.set()
             await may_end.wait()
             if text_of(notification) == "last":
                 done.set()
@@ -175,7 +193,7 @@ async def test_rule_18_reading_pauses_again_when_a_handler_has_its_answer() -> N
 
     async with calling(LINKS["memory"], Asking, high_water_messages=5, on_frame=count) as (_, peer):
         await peer.send(update("s", "ask"))
-        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await has_waited.wait()
         for text in [*map(str, range(100)), "last"]:
             await peer.send(update("s", text))
         await iterations(20)
