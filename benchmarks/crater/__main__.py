@@ -23,6 +23,7 @@ from tools.third_party import python_in
 BUILD = ROOT / "build" / "crater"
 PROJECTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("projects.toml").read_text("utf-8"))
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qqq")
+UV = shutil.which("uv")
 LIMIT = 1800  # seconds for the tests of one project
 PLUGIN = ("-p", "acp_kit.official.pytest_plugin")
 _CONNECTIONS = re.compile(rb"acp_kit\.official: (\d+) connections, official: (\d+)")
@@ -43,7 +44,11 @@ def prepare(name: str) -> Path:
     next((folder / "sdist").iterdir()).rename(folder / "code")
     _run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"])
     python = python_in(folder / "venv")
-    _run([*PIP, "--python", python, "install", *project["install"], "pydantic>=2.12"], folder / "code")
+    if UV:
+        install = [UV, "pip", "install", "--quiet", "--no-sources", "--python", python]
+    else:
+        install = [*PIP, "--python", python, "install"]
+    _run([*install, *project["install"], "pydantic>=2.12"], folder / "code")
     site = subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True)
     paths = "".join(f"{ROOT / package}\n" for package in ("generated", "kit", "runtime"))
     Path(site.strip(), "acp_bindings.pth").write_text(paths, "utf-8")
@@ -61,6 +66,7 @@ def run_tests(name: str, folder: Path, run: str, options: Sequence[str] = ()) ->
     shutil.rmtree(code, ignore_errors=True)
     shutil.copytree(folder / "code", code)
     command = [str(python_in(folder / "venv")), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short"]
+    command += ["-c", "pyproject.toml"]  # otherwise pytest looks for settings further up, and finds ours
     command += [f"--junitxml={report}", "--continue-on-collection-errors", *options, *PROJECTS[name]["tests"]]
     with (folder / f"{run}.log").open("w+b") as log:
         subprocess.run(command, cwd=code, stdout=log, stderr=log, timeout=LIMIT, check=False)
