@@ -169,8 +169,18 @@ def _has_members(group: int, job: Any) -> bool:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    # Not `Path.glob`, which raises if a process ends meanwhile.
-    return sys.platform != "linux" or any(_runs_in(group, pid) for pid in os.listdir("/proc") if pid.isdigit())
+    if sys.platform != "linux":
+        return True
+    pids = _listed_processes()
+    # Without /proc, or with the one of other processes, zombies can't be told apart.
+    return str(os.getpid()) not in pids or any(_runs_in(group, pid) for pid in pids)
+
+
+def _listed_processes() -> list[str]:
+    with suppress(OSError):
+        # Not `Path.glob`, which raises if a process ends meanwhile.
+        return [name for name in os.listdir("/proc") if name.isdigit()]
+    return []
 
 
 def _runs_in(group: int, pid: str) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +208,40 @@ async def test_rule_23_grandchildren_end_too_even_if_they_keep_the_pipes_open(ca
         while is_alive(pid):
             await asyncio.sleep(0.01)
     assert "left behind is still running; sending SIGTERM" in caplog.text
+
+
+def _without_proc(path: str) -> list[str]:
+    raise FileNotFoundError(path)
+
+
+def _with_nothing_mounted(path: str) -> list[str]:
+    return []
+
+
+def _with_a_process_that_has_just_ended(path: str) -> list[str]:
+    ended = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    ended.wait()
+    return [str(ended.pid), *_listdir(path)]
+
+
+_listdir = os.listdir
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+@pytest.mark.parametrize("listed", [_without_proc, _with_nothing_mounted, _with_a_process_that_has_just_ended])
+async def test_rule_23_grandchildren_end_whatever_proc_says(
+    listed: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listdir(path: str) -> list[str]:
+        return listed(path) if path == "/proc" else _listdir(path)
+
+    async with spawned("parent", **SHORT) as agent:
+        await opened(agent)
+        pid = await agent.ext_request("_child")
+        monkeypatch.setattr(os, "listdir", listdir)
+    async with asyncio.timeout(60):
+        while is_alive(pid):
+            await asyncio.sleep(0.01)
 
 
 async def test_rule_22_calls_to_an_agent_that_has_closed_its_stdin_fail() -> None:
