@@ -118,10 +118,11 @@ async def _end_handlers(connection: Connection, reason: ConnectionClosed) -> Non
     for task in set(connection.tasks.running) - set(connection.requests.running):
         task.cancel()
     await _wait(connection, _all(connection.tasks.running), connection.options.handler_deadline)
-    for task in tuple(connection.tasks.running):
+    abandoned = tuple(connection.tasks.running)
+    for task in abandoned:
         log(_logger, ERROR, "A handler did not end when it was cancelled, and is abandoned: %s", repr(task))
         connection.tasks.abandon(task)
-    await _wait(connection, _all(connection.tasks.running), _HURRIED)
+    await _wait(connection, _all(abandoned), _HURRIED)
 
 
 async def _wait(

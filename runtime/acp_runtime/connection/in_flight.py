@@ -87,7 +87,6 @@ class Tasks:
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
         self.running: dict[asyncio.Task[None], Ended] = {}
-        self._abandoned: set[asyncio.Task[None]] = set()
 
     def create(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
@@ -106,19 +105,27 @@ class Tasks:
     def abandon(self, task: asyncio.Task[None]) -> None:
         """End a task that ignores its cancellation, by closing its coroutine: the handler gets a `GeneratorExit`.
 
-        Otherwise `asyncio.run`, which cancels all tasks and waits for them, would wait for this one forever.
+        Otherwise `asyncio.run`, which cancels all tasks and waits for them, would wait for this one forever. Its
+        `ended` is called now, because the task may wait for another one that ignores its cancellation, too.
         """
-        self._abandoned.add(task)
         with suppress(RuntimeError):  # from a transport that waits for something in its clean-up
             task.get_coro().close()
+        self.running.pop(task)(task)
+        task.remove_done_callback(self._task_ended)
+        task.add_done_callback(_ignore_error)  # a closed coroutine can't be resumed
         task.cancel()
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
         self.running.pop(task)(task)
         # Looked at, so that asyncio doesn't log a KeyboardInterrupt as well, which has left the event loop.
-        error = None if task.cancelled() else task.exception()
-        if isinstance(error, Exception) and task not in self._abandoned:
+        if not task.cancelled() and (error := task.exception()) and isinstance(error, Exception):
             raise error
+
+
+def _ignore_error(task: asyncio.Task[None]) -> None:
+    """Look at the error of a task, so that asyncio doesn't log it."""
+    if not task.cancelled():
+        task.exception()
 
 
 # Only connections set it, so it holds their messages.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
@@ -105,6 +106,32 @@ async def test_rule_22_closing_ends_a_handler_that_ignores_its_cancellation(
         assert [message["result"] for message in await peer.rest()] == [{"stopReason": "cancelled"}]
     assert "did not end" in caplog.text
     assert [task is not None and task.done() for task in tasks] == [True]
+    assert "asyncio" not in [record.name for record in caplog.records]
+
+
+async def test_rule_22_a_handler_whose_own_task_ignores_its_cancellation_is_answered(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    may_end = asyncio.Event()
+
+    async def ignore_cancellation() -> None:
+        while not may_end.is_set():
+            with suppress(asyncio.CancelledError):
+                await may_end.wait()
+
+    class Waiting(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await asyncio.create_task(ignore_cancellation())
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Waiting, eof_grace=0.05, handler_deadline=0.05) as peer:
+        await peer.send(prompt(1))
+        await peer.end()
+        assert [message["result"] for message in await peer.rest()] == [{"stopReason": "cancelled"}]
+    may_end.set()
+    while len(asyncio.all_tasks()) > 1:
+        await asyncio.sleep(0)
+    gc.collect()
     assert "asyncio" not in [record.name for record in caplog.records]
 
 
