@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from logging import WARNING
 from typing import Any, TypeAlias, TypeVar, cast
@@ -80,20 +80,21 @@ class Tasks:
     """Creates the tasks of one connection.
 
     Attributes:
-        running: those that have not ended, each with the function that is called then.
+        running: those that have not ended, each with the function that is called then, and its context.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
-        self.running: dict[asyncio.Task[None], Ended] = {}
+        self.running: dict[asyncio.Task[None], tuple[Ended, Context]] = {}
 
     def create(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
         # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
         # not run them here (Python 3.12): their sessions and requests are not complete yet.
-        task = asyncio.Task(coroutine, loop=self._loop, context=self._context.copy())
-        self.running[task] = ended
+        context = self._context.copy()
+        task = asyncio.Task(coroutine, loop=self._loop, context=context)
+        self.running[task] = ended, context
         task.add_done_callback(self._task_ended)
         return task
 
@@ -108,15 +109,18 @@ class Tasks:
         Otherwise `asyncio.run`, which cancels all tasks and waits for them, would wait for this one forever. Its
         `ended` is called now, because the task may wait for another one that ignores its cancellation, too.
         """
+        ended, context = self.running[task]
         with suppress(RuntimeError):  # from a transport that waits for something in its clean-up
-            task.get_coro().close()
-        self.running.pop(task)(task)
+            context.run(task.get_coro().close)  # where the handler's clean-up may reset context variables
+        del self.running[task]
+        ended(task)
         task.remove_done_callback(self._task_ended)
         task.add_done_callback(_ignore_error)  # a closed coroutine can't be resumed
         task.cancel()
 
     def _task_ended(self, task: asyncio.Task[None]) -> None:
-        self.running.pop(task)(task)
+        ended, _ = self.running.pop(task)
+        ended(task)
         # Looked at, so that asyncio doesn't log a KeyboardInterrupt as well, which has left the event loop.
         if not task.cancelled() and (error := task.exception()) and isinstance(error, Exception):
             raise error

@@ -148,6 +148,31 @@ async def test_rule_22_closing_ends_a_notification_handler_that_ignores_its_canc
         assert await peer.rest() == []
 
 
+async def test_rule_22_the_clean_up_of_an_abandoned_handler_runs_in_its_own_context(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    variable = ContextVar[str]("variable")
+
+    class Stubborn(PlainAgent):
+        async def ext_request(self, method: str, params: Any, /) -> None:
+            await self.ext_notification(method, params)
+
+        async def ext_notification(self, method: str, params: Any, /) -> None:
+            token = variable.set(method)
+            try:
+                while True:
+                    with suppress(asyncio.CancelledError):
+                        await asyncio.Event().wait()
+            finally:
+                variable.reset(token)  # raises in another context
+
+    async with serving(link, Stubborn, eof_grace=0.05, handler_deadline=0.05) as peer:
+        await peer.send({"id": 1, "method": "_request"}, {"method": "_notification"})
+        await peer.end()
+        assert [message["error"]["code"] for message in await peer.rest()] == [-32800]
+    assert "failed" not in caplog.text
+
+
 async def test_rule_22_leaving_the_block_of_a_client_ends_both_sides() -> None:
     async with connect_in_process(PlainAgent, PlainClient) as agent:
         assert await agent.initialize(protocol_version=1) == InitializeResponse(protocol_version=1)
