@@ -33,7 +33,6 @@ async def run_agent(
     On stdin and stdout, SIGINT and SIGTERM make it return as well, and what else the process prints goes to stderr.
     """
     if input_stream is None and output_stream is None:
-        connection_kwargs.pop("receive_timeout", None)
         connection = AgentSideConnection.prepared(
             agent, use_unstable_protocol=use_unstable_protocol, **connection_kwargs
         )
