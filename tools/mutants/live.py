@@ -30,6 +30,17 @@ def live_functions(files: set[str]) -> Functions:
     return functions
 
 
+def needs_import(change: Change) -> bool:
+    """Return whether no function of a running process can get the change."""
+    path = str(ROOT / change.file)
+    old = compile(change.source(), path, "exec", dont_inherit=True)
+    new = compile(change.changed(), path, "exec", dont_inherit=True)
+    try:
+        return any(before.co_freevars != after.co_freevars for before, after in _changed_functions(old, new))
+    except ChangesImportError:
+        return True
+
+
 def changed_code(change: Change, functions: Functions) -> ChangedCode:
     """Return each changed function with its new `__code__`.
 

@@ -19,7 +19,7 @@ import pytest
 from tools.mutants.changes import Change, lines_of_statement
 from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
-from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions
+from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
 from tools.mutants.measuring import PYTEST_ARGUMENTS, ByLine, Measured
 from tools.mutants.results import Result
 from tools.paths import ROOT
@@ -308,7 +308,7 @@ class Runner:
     def _at_import(self, index: int) -> Failure | None:
         """Run tests in a process that imports the changed file."""
         change = self._changes[index]
-        if not self._lines(index) & self._measured.imported[change.file] and self._tests(self._measured.tests, index):
+        if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
         tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.start_programs
         with on_disk(change):
