@@ -239,3 +239,14 @@ async def test_rule_22_what_a_peer_sent_before_it_stopped_reading_is_handled() -
     await back.close()
     assert (await running).reason == "The peer closed the connection."
     assert [text_of(notification) for notification in connection.remote.handler.updates] == ["last"]
+
+
+async def test_rule_22_a_notification_after_a_failed_write_raises() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off"))
+    there.abort()
+    await connection.remote.session_cancel(session_id="lost")  # it is written when this returns, if it can be
+    for send in (connection.remote.session_cancel(session_id="s"), connection.remote.ext_notification("_note")):
+        with pytest.raises(ConnectionClosed, match="no longer reads"):
+            await send
+    await run(connection)
