@@ -112,6 +112,8 @@ def first_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: M
 
 def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
     """Collect and run tests in a fork of this process, which has imported none of our packages."""
+    if not tests:
+        return None
 
     def work(report: Report) -> None:
         sys.dont_write_bytecode = True
