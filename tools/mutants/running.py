@@ -130,7 +130,7 @@ def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Fa
     """Return the test that failed, hung or ended the process."""
 
     def patience(report: Any) -> float:
-        return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 1.0)
+        return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 0.0)
 
     def silent(report: Report) -> None:
         _silence()
@@ -300,8 +300,10 @@ class Runner:
         return self._in_fork(index, covering | self._tests_of_file(index) - self._measured.start_programs)
 
     def _in_programs(self, index: int) -> Failure | None:
-        """Run the tests that start a program that executes the changed line."""
-        tests = self._tests(self._measured.programs, index)
+        """Run tests that start a program: those that execute the changed line there, if that is known."""
+        tests = (
+            self._tests(self._measured.programs, index) or self._tests_of_file(index) & self._measured.start_programs
+        )
         if not tests:
             return None
         with on_disk(self._changes[index]):
