@@ -14,7 +14,7 @@ from tools.mutants.known import equivalent
 from tools.mutants.measuring import measured
 from tools.mutants.page import write_page
 from tools.mutants.replay import replay
-from tools.mutants.results import Folder, Result, commit, table
+from tools.mutants.results import Folder, Result, commit, read_folder, table
 from tools.mutants.running import Runner
 
 
@@ -28,14 +28,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="chooses the sample")
     parser.add_argument("--jobs", type=int, default=1, help="try so many changes at a time")
     parser.add_argument("--minutes", type=float, default=600, help="stop after so many minutes")
+    parser.add_argument("--again", action="store_true", help="try only what survived the last run")
     parser.add_argument("--page", action="store_true", help="write the numbers of docs/project/mutants.md")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # forks are ended, and files written back
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # forks are ended, and files written back
     deadline = time.time() + arguments.minutes * 60
     folders: list[Folder] = []
     for code in arguments.folders or FOLDERS:
         try:
-            folder = _tried(code.rstrip("/"), arguments.sample, arguments.seed, arguments.jobs, deadline)
+            folder = _tried(code.rstrip("/"), arguments, deadline)
         finally:
             restore()
         folder.write()
@@ -46,27 +47,28 @@ def main() -> int:
     return 0
 
 
-def _tried(code: str, sample: int | None, seed: int, jobs: int, deadline: float) -> Folder:
-    files = files_of(code)
-    changes = [change for file in files for change in changes_of(file)]
+def _tried(code: str, arguments: argparse.Namespace, deadline: float) -> Folder:
+    """Try the changes of a folder."""
+    changes = [change for file in files_of(code) for change in changes_of(file)]
+    before = read_folder(code) if arguments.again else None
+    sample, seed = (before.sample, before.seed) if before else (arguments.sample, arguments.seed)
     chosen = changes if sample is None else random.Random(seed).sample(changes, min(sample, len(changes)))
-    known = {entry.change: entry.reason for entry in equivalent()}
-    left = [change for change in chosen if change not in known]
+    results = {change: Result("equivalent", how=entry.reason) for entry in equivalent() for change in [entry.change]}
+    if before is not None:
+        results = {change: result for change, _, result in before.results if result.result == "killed"} | results
+    left = [change for change in chosen if change not in results]
     print(f"{code}: {len(changes)} changes, {len(left)} to try", flush=True)
-    runner = Runner(left, measured(tests_of(code), files_of(code.split("/", 1)[0])), jobs, deadline)
+    runner = Runner(left, measured(tests_of(code), files_of(code.split("/", 1)[0])), arguments.jobs, deadline)
     for index, result in runner.run():
         _print(left[index], result)
-    results = dict(zip(left, (runner.results[index] for index in range(len(left))), strict=True))
+    results |= {change: runner.results[index] for index, change in enumerate(left)}
     return Folder(
         code=code,
         commit=commit(),
         sample=sample,
         seed=seed,
         changes=len(changes),
-        results=[
-            (change, change.line(), results.get(change) or Result("equivalent", how=known.get(change, "")))
-            for change in chosen
-        ],
+        results=[(change, change.line(), results[change]) for change in chosen],
     )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from types import CodeType, FunctionType
 
 from tools.mutants.changes import Change
 from tools.paths import ROOT
 
 Functions = dict[tuple[str, str, int], list[FunctionType]]
+# Folders with packages; the others are packages.
+_IMPORT_ROOTS = ("generated", "kit", "migrate", "runtime")
 ChangedCode = list[tuple[FunctionType, CodeType]]
 _IS_FUNCTION = 0x1 | 0x2  # inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 
@@ -19,7 +23,10 @@ class ChangesImportError(Exception):
 
 
 def live_functions(files: set[str]) -> Functions:
-    """Return the functions of some files by file, qualified name and first line."""
+    """Import some files, and return their functions by file, qualified name and first line."""
+    for file in sorted(files):
+        root, *parts = Path(file).with_suffix("").parts
+        import_module(".".join(parts if root in _IMPORT_ROOTS else [root, *parts]).removesuffix(".__init__"))
     paths = {str(ROOT / file) for file in files}
     functions: Functions = {}
     gc.unfreeze()  # what is frozen isn't listed
@@ -28,6 +35,17 @@ def live_functions(files: set[str]) -> Functions:
             functions.setdefault(_key(value.__code__), []).append(value)
     gc.freeze()
     return functions
+
+
+def needs_import(change: Change) -> bool:
+    """Return whether no function of a running process can get the change."""
+    path = str(ROOT / change.file)
+    old = compile(change.source(), path, "exec", dont_inherit=True)
+    new = compile(change.changed(), path, "exec", dont_inherit=True)
+    try:
+        return any(before.co_freevars != after.co_freevars for before, after in _changed_functions(old, new))
+    except ChangesImportError:
+        return True
 
 
 def changed_code(change: Change, functions: Functions) -> ChangedCode:

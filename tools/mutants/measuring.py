@@ -109,7 +109,7 @@ def _measure(paths: Sequence[str], files: Sequence[str], kept: Path) -> None:
         lines.stop()
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             return
-        of_programs = coverage.Coverage(data_file=str(folder / "combined"), config_file=False)
+        of_programs = coverage.Coverage(data_file=str(folder / "data"), config_file=False)
         of_programs.combine([str(folder)])
         kept.write_text(json.dumps(_result(recorder, files, lines.get_data(), of_programs.get_data())))
     finally:

@@ -19,7 +19,7 @@ import pytest
 from tools.mutants.changes import Change, lines_of_statement
 from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
-from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions
+from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
 from tools.mutants.measuring import PYTEST_ARGUMENTS, ByLine, Measured
 from tools.mutants.results import Result
 from tools.paths import ROOT
@@ -112,6 +112,8 @@ def first_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: M
 
 def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
     """Collect and run tests in a fork of this process, which has imported none of our packages."""
+    if not tests:
+        return None
 
     def work(report: Report) -> None:
         sys.dont_write_bytecode = True
@@ -128,7 +130,7 @@ def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Fa
     """Return the test that failed, hung or ended the process."""
 
     def patience(report: Any) -> float:
-        return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 1.0)
+        return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 0.0)
 
     def silent(report: Report) -> None:
         _silence()
@@ -298,8 +300,10 @@ class Runner:
         return self._in_fork(index, covering | self._tests_of_file(index) - self._measured.start_programs)
 
     def _in_programs(self, index: int) -> Failure | None:
-        """Run the tests that start a program that executes the changed line."""
-        tests = self._tests(self._measured.programs, index)
+        """Run tests that start a program: those that execute the changed line there, if that is known."""
+        tests = (
+            self._tests(self._measured.programs, index) or self._tests_of_file(index) & self._measured.start_programs
+        )
         if not tests:
             return None
         with on_disk(self._changes[index]):
@@ -308,7 +312,7 @@ class Runner:
     def _at_import(self, index: int) -> Failure | None:
         """Run tests in a process that imports the changed file."""
         change = self._changes[index]
-        if not self._lines(index) & self._measured.imported[change.file] and self._tests(self._measured.tests, index):
+        if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
         tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.start_programs
         with on_disk(change):

@@ -277,3 +277,30 @@ async def test_rule_20_a_cancelled_request_that_the_schema_does_not_have_is_answ
         await peer.send({"method": "$/cancel_request", "params": {"requestId": "x"}})
         answer = await peer.receive()
         assert (answer["id"], answer["error"]["code"]) == ("x", -32800)
+
+
+async def test_rule_21_a_handler_of_an_extension_notification_may_cancel_the_turns_of_a_session(link: Link) -> None:
+    class Stopping(Waiting):
+        async def ext_notification(self, method: str, params: Any, /) -> None:
+            await self.session_cancel(CancelNotification(session_id=params["sessionId"]))
+
+    async with serving(link, Stopping) as peer:
+        await peer.send(prompt(1), {"method": "_stop", "params": {"sessionId": "s1"}})
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+
+
+async def test_rule_21_an_agent_that_overrides_session_cancel_decides_about_its_turns(link: Link) -> None:
+    may_end = asyncio.Event()
+
+    class Deciding(Deaf):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await may_end.wait()
+            return PromptResponse(stop_reason="end_turn")
+
+    async with serving(link, Deciding) as peer:
+        await peer.send(prompt(1))
+        assert await peer.until_quiet() == []
+        await peer.send(CANCEL)
+        assert await peer.until_quiet() == []
+        may_end.set()
+        assert (await peer.receive())["result"] == {"stopReason": "end_turn"}

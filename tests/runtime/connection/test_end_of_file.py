@@ -11,7 +11,10 @@ import pytest
 
 from acp_bindings import v2_draft
 from acp_bindings.v1 import SessionNotification, spawn_agent
+from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
+from acp_runtime.connection import Connection, run
+from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
 from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
@@ -223,3 +226,27 @@ async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_ha
         with pytest.raises(ConnectionClosed):
             await turn
         may_end.set()
+
+
+async def test_rule_22_what_a_peer_sent_before_it_stopped_reading_is_handled() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off", eof_grace=600))
+    running = asyncio.create_task(run(connection))
+    there.abort()
+    await connection.remote.ext_notification("_lost")
+    await ten_turns()
+    back.write(line(update("s", "last")))
+    await back.close()
+    assert (await running).reason == "The peer closed the connection."
+    assert [text_of(notification) for notification in connection.remote.handler.updates] == ["last"]
+
+
+async def test_rule_22_a_notification_after_a_failed_write_raises() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off"))
+    there.abort()
+    await connection.remote.session_cancel(session_id="lost")  # it is written when this returns, if it can be
+    for send in (connection.remote.session_cancel(session_id="s"), connection.remote.ext_notification("_note")):
+        with pytest.raises(ConnectionClosed, match="no longer reads"):
+            await send
+    await run(connection)

@@ -279,3 +279,24 @@ async def test_rule_17_a_created_session_without_an_id_is_an_error_and_holds_not
         assert (await peer.receive())["error"]["code"] == -32603
         await peer.send({"id": "s", "method": "_say"})
         assert await sent(peer, 2) == ["unheard 1", "s"]
+
+
+async def test_rule_17_updates_of_a_created_session_are_not_held_while_another_is_created(link: Link) -> None:
+    may_end = asyncio.Event()
+
+    class Counting(PlainAgent):
+        created = 0
+
+        async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+            self.created += 1
+            if self.created == 2:
+                await self.client.session_update(session_id="1", update=chunk("x"))
+                await may_end.wait()
+            return NewSessionResponse(session_id=str(self.created))
+
+    async with serving(link, Counting) as peer:
+        await peer.call("session/new", NEW)
+        await peer.send(CREATE)
+        assert (await peer.receive())["method"] == "session/update"
+        may_end.set()
+        assert (await peer.receive())["id"] == "n"

@@ -252,3 +252,11 @@ async def test_rule_25_calls_before_initialize_on_a_closed_connection_raise_conn
         for call in (agent.session_new(cwd="/", mcp_servers=[]), agent.session_cancel(session_id="s")):
             with pytest.raises(ConnectionClosed):
                 await call
+
+
+async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_client_leaves(link: Link) -> None:
+    async with serving(link, Gated, ready=False, eof_grace=0.02) as peer:
+        await peer.send(BEGIN, CREATE)
+        await peer.end()
+        answers = {message["id"]: message["error"]["code"] for message in await peer.rest()}
+    assert answers == {"i": -32800, "n": -32800}

@@ -148,3 +148,18 @@ async def test_rule_22_leaving_does_not_wait_for_requests_of_a_peer_that_has_lef
 async def test_rule_22_leaving_does_not_wait_for_the_peer_to_close(link: Link) -> None:
     async with left(link, PlainClient, eof_grace=600) as (_, peer):
         await peer.until_quiet()
+
+
+async def test_rule_22_handlers_may_end_when_this_side_leaves(caplog: pytest.LogCaptureFixture) -> None:
+    ended: list[str] = []
+
+    class Ending(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await asyncio.sleep(0.2)  # longer than a hurried closing waits
+            ended.append(text_of(notification))
+
+    async with left(LINKS["memory"], Ending, eof_grace=600) as (_, peer):
+        await peer.send(update("s", "1"))
+        await peer.until_quiet()
+    assert ended == ["1"]
+    assert caplog.records == []

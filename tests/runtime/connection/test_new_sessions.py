@@ -111,13 +111,21 @@ async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_s
         assert handled == texts
 
 
-async def test_rule_16_updates_of_unknown_sessions_are_held_only_while_one_is_created(link: Link) -> None:
-    class Recording(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            handled.put_nowait(notification.session_id)
+class Recording(PlainClient):
+    """Puts the sessions of the updates that it handles into a queue."""
 
-    handled = asyncio.Queue[str]()
+    def __init__(self, agent: RemoteAgent) -> None:
+        super().__init__(agent)
+        self.handled = asyncio.Queue[str]()
+
+    async def session_update(self, notification: SessionNotification, /) -> None:
+        self.handled.put_nowait(notification.session_id)
+
+
+async def test_rule_16_updates_of_unknown_sessions_are_held_only_while_one_is_created(link: Link) -> None:
     async with calling(link, Recording) as (agent, peer):
+        handler: Any = agent.handler
+        handled: asyncio.Queue[str] = handler.handled
         await peer.send(update("before", "x"))
         assert await handled.get() == "before"
         creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
@@ -130,3 +138,32 @@ async def test_rule_16_updates_of_unknown_sessions_are_held_only_while_one_is_cr
         assert await handled.get() == "other"
         await peer.send(update("after", "x"))
         assert await handled.get() == "after"
+
+
+async def test_rule_16_updates_of_a_session_in_use_are_not_held_while_another_is_created(link: Link) -> None:
+    async with calling(link, Recording) as (agent, peer):
+        handler: Any = agent.handler
+        turn = asyncio.ensure_future(agent.session_prompt(session_id="used", prompt=[]))
+        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await turn
+        creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        await peer.send(update("used", "x"))
+        assert await handler.handled.get() == "used"
+        await peer.send({"id": id, "result": {"sessionId": "new"}})
+        await creating
+
+
+async def test_rule_16_updates_beyond_the_mark_are_handled_before_the_session_is_created(link: Link) -> None:
+    async with calling(link, Recording, high_water_messages=5) as (agent, peer):
+        handler: Any = agent.handler
+        creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        await peer.send(*(update("new", "x") for _ in range(4)))
+        await peer.until_quiet()
+        assert handler.handled.empty()
+        await peer.send(update("new", "x"))
+        for _ in range(5):
+            assert await handler.handled.get() == "new"
+        await peer.send({"id": id, "result": {"sessionId": "new"}})
+        await creating

@@ -97,3 +97,14 @@ def test_recent_ids_are_bounded_in_number() -> None:
     assert "4999" in ids
     assert "used again and again" in ids
     assert "0" not in ids
+
+
+async def test_an_error_of_a_task_is_reported_to_the_event_loop() -> None:
+    reported = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.set_result(context["exception"]))
+
+    async def fail() -> None:
+        raise LookupError("unexpected")
+
+    Tasks().create(fail())
+    assert repr(await reported) == "LookupError('unexpected')"

@@ -16,6 +16,7 @@ import pytest
 from acp_bindings.v1 import PromptResponse, RemoteAgent, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection.interfaces import ByteSource
+from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.programs import run_program
@@ -234,6 +235,29 @@ async def test_rule_18_the_mark_is_as_before_when_a_queue_that_stalled_was_handl
         await peer.send(updates)
         await iterations(20)
         assert received < 201
+        may_end.set()
+
+
+SIZE = len(line(update("s", "x"))) - 1 + MODEL_BYTES
+
+
+@pytest.mark.parametrize("marks", [{"high_water_messages": 5}, {"high_water_bytes": 5 * SIZE}], ids=str)
+async def test_rule_18_reading_pauses_when_as_much_as_the_mark_is_queued(marks: dict[str, Any]) -> None:
+    received, may_end = list[bytes](), asyncio.Event()
+
+    class Waiting(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await may_end.wait()
+
+    def count(direction: str, line: bytes, time: float) -> None:
+        if b"session/update" in line:
+            received.append(line)
+
+    async with calling(LINKS["memory"], Waiting, **marks, on_frame=count) as (_, peer):
+        for _ in range(20):
+            await peer.send(update("s", "x"))
+            await iterations(3)
+        assert len(received) == 6  # one is being handled
         may_end.set()
 
 

@@ -95,3 +95,12 @@ async def test_rule_13_an_exception_is_disclosed_only_with_disclose_errors(link:
             error = (await peer.call("session/prompt", prompt(1)["params"]))["error"]
             assert error["code"] == -32603
             assert error.get("data") == ({"exception": "ValueError", "text": "a secret"} if disclosed else None)
+
+
+async def test_rule_13_only_an_agent_with_a_process_has_a_stderr_that_may_say_why(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_ping"))
+        await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32603, "message": "Internal error"}})
+        with pytest.raises(RemoteError) as caught:
+            await call
+    assert caught.value.hint == ""

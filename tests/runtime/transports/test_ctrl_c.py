@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from acp_runtime.transports.signals import interrupts_between_callbacks
 from tests.support.programs import run_program
 from tests.support.scale import count
 
@@ -128,3 +129,25 @@ def test_rule_23_one_ctrl_c_while_closing_shortens_it_and_ends_the_program() -> 
     code, out, err = run_program("-c", ONCE)
     assert (code, out) == (-signal.SIGINT, b"-15\n"), err.decode()
     assert b"KeyboardInterrupt" in err
+
+
+@pytest.mark.parametrize("nested", [False, True])
+async def test_rule_23_the_handler_of_ctrl_c_is_put_back_after_closing(nested: bool) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interrupts_between_callbacks():
+        assert signal.getsignal(signal.SIGINT) is not before
+        if nested:
+            with interrupts_between_callbacks():
+                pass
+            assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+async def test_rule_23_a_handler_that_the_application_sets_meanwhile_is_kept() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with interrupts_between_callbacks():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -13,7 +13,7 @@ pytest.importorskip("fcntl", reason="needs POSIX")
 
 import fcntl
 
-from acp_runtime.transports.descriptors import FdReader
+from acp_runtime.transports.descriptors import FdReader, FdWriter
 
 
 class _Received:
@@ -65,3 +65,15 @@ async def test_the_end_of_a_reader_takes_everything_that_a_large_pipe_holds() ->
     reader.end()  # although the pipe is open for writing
     assert len(b"".join(received.data)) == size
     os.close(write)
+
+
+async def test_a_write_that_fails_when_the_peer_has_left_is_reported() -> None:
+    read, write = os.pipe()
+    writer, reported = FdWriter(FileIO(write, "wb"), shared=False), asyncio.get_running_loop().create_future()
+    writer.on_failure(reported.set_result)
+    writer.write(b"x" * 1_000_000)  # more than fits into the pipe
+    os.close(read)
+    assert isinstance(await reported, BrokenPipeError)
+    with pytest.raises(BrokenPipeError):
+        await writer.drain()
+    writer.abort()
