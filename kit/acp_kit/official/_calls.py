@@ -146,11 +146,11 @@ class _Bound:
         return TypeAdapter(get_type_hints(self.function)["return"])
 
     def read(self, result: Any) -> Any:
-        """Validate a result. Some agents answer with null where no field is required."""
+        """Validate a result. Some peers answer with something else than an object where no field is required."""
         try:
             return self.result.validate_python(result)
         except ValueError:
-            if result is not None:
+            if isinstance(result, dict):
                 raise
             return self.result.validate_python({})
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from acp_runtime import ProcessInfo
@@ -44,7 +44,15 @@ class StderrStream:
             self.stream.feed_data(data)
 
     def end(self) -> None:
-        """End the stream. What the process still writes is dropped."""
+        """End the stream after the bytes that were taken so far. What the process still writes is dropped."""
+        self._loop.call_soon(self._end)
+
+    async def end_after(self, wait_closed: Callable[[], Awaitable[object]]) -> None:
+        """End the stream when the connection has ended by itself, because the process has exited."""
+        await wait_closed()
+        self.end()
+
+    def _end(self) -> None:
         self._has_ended = True
         self.stream.feed_eof()
 
