@@ -24,7 +24,7 @@ MethodT = TypeVar("MethodT", bound=Method)
 _Requests: TypeAlias = dict[str, Request[Any, Any]]
 _Notifications: TypeAlias = dict[str, Notification[Any]]
 
-# What the tables say of methods, without what is for guards and for models.
+# The facts of a method that are copied: all but those for guards and for models.
 _FACTS = ("profile", "wire", "name", "side", "opens", "creates", "cancelled", "ends")
 # The connection reads a few attributes of every message.
 _wire_name = cache(wire_name)

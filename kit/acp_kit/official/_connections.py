@@ -27,12 +27,12 @@ from acp_runtime.transports import StreamTransport
 
 
 class _Streams(StreamTransport):
-    """A pair of asyncio streams, which whoever made them closes.
+    """A pair of asyncio streams, which stay open when the connection ends.
 
     Args:
         reader: the stream from the peer.
         writer: the stream to the peer.
-        timeout: how many seconds the peer may send nothing.
+        timeout: the longest silence of the peer, in seconds.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, timeout: float | None) -> None:

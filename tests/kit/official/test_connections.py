@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import reload
 from typing import Any
 
 import acp
@@ -151,7 +152,7 @@ async def test_the_value_of_a_config_option_decides_its_model() -> None:
 
 
 @pytest.mark.parametrize("result", [None, True])
-async def test_what_is_no_object_is_an_empty_result_where_no_field_is_required(result: Any) -> None:
+async def test_null_and_true_read_as_an_empty_result_where_no_field_is_required(result: Any) -> None:
     class Loading(Echo):
         async def load_session(self, **_: Any) -> Any:
             return result
@@ -315,7 +316,7 @@ async def test_a_silent_peer_times_out() -> None:
     assert caught.value.data == {"details": "Agent timeout"}
 
 
-async def test_what_is_no_pair_of_streams_is_refused() -> None:
+async def test_other_objects_than_streams_are_refused() -> None:
     for kind in (official.AgentSideConnection, official.ClientSideConnection):
         with pytest.raises(TypeError, match="Connections over HTTP and WebSockets stay"):
             kind(Echo(), object())
@@ -427,6 +428,14 @@ async def test_official_models_and_ours_live_in_one_process() -> None:
     async with connected(screen, Outer()) as connection:
         await ask(connection, "hi")
     assert screen.texts == ["outer inner"]
+
+
+def test_a_release_that_is_not_tested_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("importlib.metadata.version", lambda _: "0.10.0")
+        with pytest.warns(RuntimeWarning, match=r"tested with .*, not with 0\.10\.0"):
+            reload(official)
+    reload(official)
 
 
 def test_the_names_are_those_of_the_official_package() -> None:
