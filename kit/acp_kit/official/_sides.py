@@ -12,7 +12,7 @@ from acp_runtime.plain_json import plain_sides
 
 
 def _missing(official: Mapping[str, str], *tables: Mapping[str, Any]) -> set[str]:
-    """Return the methods of the official SDK that no table has, and `mcp/message`, which it also sends as a notification."""
+    """Return the official methods that no table has, and `mcp/message`, which is a notification as well."""
     return {wire for wire in official.values() if wire == "mcp/message" or all(wire not in table for table in tables)}
 
 
