@@ -49,19 +49,21 @@ def counterparts() -> dict[str, str]:
     """Return our class for each official one with another name; "" if there is none."""
     ours = _models(v1_unstable)
     our_constants = {name: _our_constants(model) for name, model in ours.items()}
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name, model in _models(acp.schema).items():
         if name in ours or model.__module__ != acp.schema.__name__ or "root" in model.model_fields:
             continue
         constants, properties = _official_constants(model), _properties(model)
-        same = [other for other, theirs in our_constants.items() if theirs == constants]
+        candidates = [other for other, theirs in our_constants.items() if theirs == constants]
         if not constants:
-            same = [
-                other for other in same if _properties(ours[other]) == properties and len(properties - {"_meta"}) > 1
+            candidates = [
+                other
+                for other in candidates
+                if _properties(ours[other]) == properties and len(properties - {"_meta"}) > 1
             ]
-        same = [other for other in same if len(properties & _properties(ours[other])) * 2 > len(properties)]
-        found[name] = max(same, key=lambda other: len(properties & _properties(ours[other])), default="")
-    return found
+        candidates = [other for other in candidates if len(properties & _properties(ours[other])) * 2 > len(properties)]
+        names[name] = max(candidates, key=lambda other: len(properties & _properties(ours[other])), default="")
+    return names
 
 
 def table() -> str:

@@ -88,8 +88,8 @@ def check(name: str) -> bool:
     folder = prepare(name)
     before, _ = run_tests(name, folder, "official")
     after, printed = run_tests(name, folder, "ours", PLUGIN)
-    found = _CONNECTIONS.search(printed)
-    ours, official = (int(found[1]), int(found[2])) if found else (0, 0)
+    counts = _CONNECTIONS.search(printed)
+    ours, official = (int(counts[1]), int(counts[2])) if counts else (0, 0)
     lost = sorted(test for test, is_passed in before.items() if is_passed and not after.get(test))
     row = (
         f"{name} {PROJECTS[name]['version']}",
@@ -100,6 +100,8 @@ def check(name: str) -> bool:
         official,
     )
     print(f"| {' | '.join(map(str, row))} |", flush=True)
+    if not ours:
+        print("  Not counted: its tests open no connection of ours.", flush=True)
     differs = PROJECTS[name].get("differs")
     if lost and differs:
         print(f"  {len(lost)} tests pass only on the official connection: {differs}.", flush=True)

@@ -24,7 +24,7 @@ MethodT = TypeVar("MethodT", bound=Method)
 _Requests: TypeAlias = dict[str, Request[Any, Any]]
 _Notifications: TypeAlias = dict[str, Notification[Any]]
 
-# What the tables say of methods, without what is for guards and for models.
+# The facts of a method that are copied: all but those for guards and for models.
 _FACTS = ("profile", "wire", "name", "side", "opens", "creates", "cancelled", "ends")
 # The connection reads a few attributes of every message.
 _wire_name = cache(wire_name)
@@ -85,9 +85,7 @@ class JsonRemote(Remote):
 
 def make_handler(side: Side[JsonRemote], serve: Serve) -> Handler:
     """Return a handler for one of the sides that `plain_sides` returns."""
-    base: Any = side.base
-    handler: Handler = base(serve)
-    return handler
+    return _handler_class(side)(serve)
 
 
 def plain_sides(
@@ -111,10 +109,15 @@ def plain_sides(
 def _side(
     side: Side[Any], own: tuple[_Requests, _Notifications], peer: tuple[_Requests, _Notifications]
 ) -> Side[JsonRemote]:
-    handlers = {method.name: _pass_on(method) for table in own for method in table.values()}
-    handler = type("JsonHandler", (JsonHandler,), handlers)
     remote = type("JsonRemote", (JsonRemote,), {"requests": peer[0], "notifications": peer[1]})
-    return Side(side.role, side.profile, *own, remote, handler)
+    return Side(side.role, side.profile, *own, remote, JsonHandler)
+
+
+@cache
+def _handler_class(side: Side[JsonRemote]) -> type[JsonHandler]:
+    """Return a class that overrides all methods of a side, so that the connection leaves every decision to it."""
+    methods: tuple[AnyMethod, ...] = (*side.requests.values(), *side.notifications.values())
+    return type("JsonHandler", (JsonHandler,), {method.name: _pass_on(method) for method in methods})
 
 
 def _tables(side: Side[Any], others: Iterable[str]) -> tuple[_Requests, _Notifications]:

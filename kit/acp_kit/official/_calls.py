@@ -108,7 +108,7 @@ def add_calls(official: type, calls: Mapping[str, Call]) -> Callable[[ClassT], C
         for name, call in calls.items():
             function = getattr(official, name, None)
             if function is not None:
-                method = _method(_Bound(function, call))
+                method = _method(_OfficialMethod(function, call))
                 setattr(cls, name, method)
                 setattr(cls, to_camel_case(name), method)
         return cls
@@ -116,8 +116,8 @@ def add_calls(official: type, calls: Mapping[str, Call]) -> Callable[[ClassT], C
     return add
 
 
-class _Bound:
-    """A call with the signature and the models of the installed official SDK, which are looked up on first use."""
+class _OfficialMethod:
+    """A method of an official connection, with its signature and models, which are looked up on first use."""
 
     def __init__(self, function: Callable[..., Any], call: Call) -> None:
         self.function = function
@@ -146,22 +146,22 @@ class _Bound:
         return TypeAdapter(get_type_hints(self.function)["return"])
 
     def read(self, result: Any) -> Any:
-        """Validate a result. Some agents answer with null where no field is required."""
+        """Validate a result. Some peers answer with something else than an object where no field is required."""
         try:
             return self.result.validate_python(result)
         except ValueError:
-            if result is not None:
+            if isinstance(result, dict):
                 raise
             return self.result.validate_python({})
 
     def build(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Return the params. Keywords that are not in the signature are `_meta`."""
-        ready = args[0] if len(args) == 1 and not keywords else keywords.get("params")
-        if isinstance(ready, (self.params, self.flag_params)):
+        model = args[0] if len(args) == 1 and not keywords else keywords.get("params")
+        if isinstance(model, (self.params, self.flag_params)):
             models = " | ".join(filter(None, (self._call.flag_params, self._call.params)))
             text = f"Calling {self.function.__name__} with {models} parameter is deprecated, please pass keywords."
             warn(text, DeprecationWarning, stacklevel=4)
-            return ready
+            return model
         fields = self.signature.bind(None, *args, **keywords).arguments
         fields = {**_DEFAULTS.get(self.wire, {}), **{name: item for name, item in fields.items() if item is not None}}
         meta = fields.pop("kwargs", None)
@@ -170,7 +170,7 @@ class _Bound:
         return self.params(**fields, field_meta=meta)
 
 
-def _method(call: _Bound) -> Callable[..., Awaitable[Any]]:
+def _method(call: _OfficialMethod) -> Callable[..., Awaitable[Any]]:
     async def request(self: Sender, *args: Any, **keywords: Any) -> Any:
         return call.read(await self.send_request(call.wire, serialize_params(call.build(args, keywords))))
 

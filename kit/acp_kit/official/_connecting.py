@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -125,13 +125,18 @@ async def _spawned(
     spawned = connection.connector.spawn_agent(
         connection.connected, command, *args, cwd=cwd, env=environment, inherit_env=(), options=options
     )
-    async with spawned as remote:
+    async with AsyncExitStack() as stack:
+        if stream is not None:
+            stack.callback(stream.end)
+        remote = await stack.enter_async_context(spawned)
+        connection.end_process = stack.aclose
         process = remote.process
         assert process is not None
-        closed = asyncio.create_task(remote.wait_closed(), name="acp-closed")
         if stream is not None:
-            closed.add_done_callback(lambda _: stream.end())
+            dying = asyncio.create_task(stream.end_after(remote.wait_closed), name="acp-stderr")
+            stack.callback(dying.cancel)
         try:
             yield StartedProcess(process, None if stream is None else stream.stream)
         finally:
-            await connection.close()
+            if connection.is_closed:
+                await connection.close()

@@ -20,19 +20,19 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from acp_kit.official._calls import TO_AGENT, TO_CLIENT, add_calls
 from acp_kit.official._observers import Observers
 from acp_kit.official._sides import AGENT_SIDE, CLIENT_SIDE
-from acp_runtime import ConnectionClosed, InvalidResponse, Options, errors
+from acp_runtime import ConnectionClosed, InvalidResponse, Options, current_request, errors
 from acp_runtime.connect import Connector
 from acp_runtime.plain_json import JsonRemote, make_handler
 from acp_runtime.transports import StreamTransport
 
 
 class _Streams(StreamTransport):
-    """A pair of asyncio streams, which whoever made them closes.
+    """A pair of asyncio streams, which stay open when the connection ends.
 
     Args:
         reader: the stream from the peer.
         writer: the stream to the peer.
-        timeout: how many seconds the peer may send nothing.
+        timeout: the longest silence of the peer, in seconds.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, timeout: float | None) -> None:
@@ -64,12 +64,16 @@ class Connection:
     Attributes:
         connector: connects the role over stdio, to a process, or over a transport.
         options: the options of the runtime.
+        is_closed: whether `close` was called.
+        end_process: ends the process at the other end; None if this side started none.
     """
 
     _side: ClassVar[Any]
     _build_router: ClassVar[Any]
     connector: ClassVar[Connector[Any, Any, JsonRemote, JsonRemote]]
     options: Options
+    is_closed: bool
+    end_process: Callable[[], Coroutine[Any, Any, None]] | None
     _streams: _Streams | None
 
     def __init__(
@@ -107,9 +111,10 @@ class Connection:
             warn(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning, stacklevel=4)
         # Official code sends what the peer doesn't advertise.
         self.options = Options(guards="off", on_frame=Observers(observers).on_frame if observers else None)
+        self.end_process = None
         self._streams = None
         self._task: asyncio.Task[None] | None = None
-        self._is_closed = False
+        self.is_closed = False
         self._remote: asyncio.Future[JsonRemote] = asyncio.get_running_loop().create_future()
         handler = to_handler(self) if callable(to_handler) else to_handler
         self._router = self._build_router(handler, use_unstable_protocol=use_unstable_protocol)
@@ -139,11 +144,14 @@ class Connection:
             raise RequestError.internal_error({"details": "Agent timeout"})
 
     async def close(self) -> None:
-        """End the connection. That to a process ends with its block."""
-        is_first, self._is_closed = not self._is_closed, True
+        """End the connection, and the process at the other end if this side started it."""
+        is_first, self.is_closed = not self.is_closed, True
+        if is_first and self.end_process is not None:
+            # In a task, because a handler that calls this is cancelled.
+            self._task = asyncio.create_task(self.end_process(), name="acp-closing")
+        elif is_first and self._task is not None:
+            self._task.cancel()
         if self._task is not None:
-            if is_first:
-                self._task.cancel()
             await asyncio.wait({self._task})
 
     async def __aenter__(self) -> Self:
@@ -197,7 +205,7 @@ class Connection:
         if not self._remote.done() and self._task is not None:
             either: set[asyncio.Future[Any]] = {self._remote, self._task}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if self._is_closed or not self._remote.done():
+        if self.is_closed or not self._remote.done():
             raise ConnectionError("Connection closed")
         return self._remote.result()
 
@@ -207,17 +215,28 @@ class Connection:
         with span_context(f"acp.{kind}", attributes={"method": method}):
             try:
                 result = await self._router(method, params, is_notification)
-            except RequestError as error:
-                raise errors.RequestError(error.code, str(error), error.data) from None
-            except ValidationError as error:
-                found = error.json(include_url=False, include_input=False)
-                raise errors.InvalidParams(data={"errors": json.loads(found)}) from None
             except Exception as error:
-                logging.exception("Unhandled error while handling %s method=%s", kind, method)
-                raise errors.InternalError("Internal error", _details(error)) from None
+                if is_notification:
+                    logging.exception("Unhandled error while handling notification method=%s", method)
+                    return None
+                request = current_request()
+                if request is not None and request.turn_cancelled:
+                    raise  # the connection answers that the turn is cancelled
+                raise _error_answer(method, error) from None
         if isinstance(result, BaseModel):
             return result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
         return result
+
+
+def _error_answer(method: str, error: Exception) -> errors.RequestError:
+    """Return the error that answers a request whose handler has raised an exception."""
+    if isinstance(error, RequestError):
+        return errors.RequestError(error.code, str(error), error.data)
+    if isinstance(error, ValidationError):
+        faults = error.json(include_url=False, include_input=False)
+        return errors.InvalidParams(data={"errors": json.loads(faults)})
+    logging.error("Unhandled error while handling request method=%s", method, exc_info=error)
+    return errors.InternalError("Internal error", _details(error))
 
 
 def _details(error: Exception) -> Any:

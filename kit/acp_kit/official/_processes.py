@@ -6,21 +6,21 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from acp_runtime import ProcessInfo
 from acp_runtime.options import Stderr
 
-# Half of what is kept of a stderr that nobody reads, in bytes. The rest is dropped, so that the process never waits.
-_UNREAD = 512 * 1024
+# The stream holds at most about twice as many bytes. Further ones are dropped, so that the process never waits.
+_STDERR_LIMIT = 512 * 1024
 
 
 class StderrStream:
-    """A stream of the stderr of a process. All of it is read; what nobody takes is dropped at some size."""
+    """A stream of the stderr of a process, which drops bytes while it is full."""
 
     def __init__(self) -> None:
-        self.stream: asyncio.StreamReader = asyncio.StreamReader(_UNREAD)
+        self.stream: asyncio.StreamReader = asyncio.StreamReader(_STDERR_LIMIT)
         self._loop = asyncio.get_running_loop()
         self._is_full = False
         self._has_ended = False
@@ -28,15 +28,15 @@ class StderrStream:
         self.stream.set_transport(transport)  # which the stream pauses and resumes
 
     def pause_reading(self) -> None:
-        """Drop what comes."""
+        """Drop new bytes."""
         self._is_full = True
 
     def resume_reading(self) -> None:
-        """Keep what comes."""
+        """Keep new bytes."""
         self._is_full = False
 
     def feed_from_thread(self, data: bytes) -> None:
-        """Take bytes of the process."""
+        """Add bytes of the process, from another thread."""
         self._loop.call_soon_threadsafe(self._feed, data)
 
     def _feed(self, data: bytes) -> None:
@@ -44,7 +44,15 @@ class StderrStream:
             self.stream.feed_data(data)
 
     def end(self) -> None:
-        """End the stream. What the process still writes is dropped."""
+        """End the stream after the bytes that were added so far. Later ones are dropped."""
+        self._loop.call_soon(self._end)
+
+    async def end_after(self, wait_closed: Callable[[], Awaitable[object]]) -> None:
+        """End the stream when the connection has ended by itself, because the process has exited."""
+        await wait_closed()
+        self.end()
+
+    def _end(self) -> None:
         self._has_ended = True
         self.stream.feed_eof()
 
@@ -89,7 +97,7 @@ class StartedProcess:
 
 
 def take_stderr(wanted: Any) -> tuple[Stderr, StderrStream | None]:
-    """Return the option for what the official SDK takes as `stderr`, and the stream if that is a pipe."""
+    """Return the runtime's option for an official `stderr` argument, and the stream if it is a pipe."""
     if wanted == PIPE:
         stream = StderrStream()
         return stream.feed_from_thread, stream

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import reload
 from typing import Any
 
 import acp
@@ -46,9 +47,6 @@ class Echo(Agent):
     async def new_session(self, cwd: str, mcp_servers: Any = None, **meta: Any) -> NewSessionResponse:
         self.got.append((cwd, mcp_servers, meta.get("trace")))
         return NewSessionResponse(session_id="s")
-
-    async def load_session(self, **_: Any) -> LoadSessionResponse | None:
-        return None
 
     async def set_config_option(self, config_id: str, session_id: str, value: Any, **_: Any) -> Any:
         self.got.append(value)
@@ -153,8 +151,13 @@ async def test_the_value_of_a_config_option_decides_its_model() -> None:
     assert echo.got == [True, "fast"]
 
 
-async def test_null_is_an_empty_result_where_no_field_is_required() -> None:
-    async with connected(Screen(), Echo()) as connection:
+@pytest.mark.parametrize("result", [None, True])
+async def test_null_and_true_read_as_an_empty_result_where_no_field_is_required(result: Any) -> None:
+    class Loading(Echo):
+        async def load_session(self, **_: Any) -> Any:
+            return result
+
+    async with connected(Screen(), Loading()) as connection:
         loaded = await connection.load_session(cwd="/tmp", session_id="s")
     assert loaded == LoadSessionResponse()
 
@@ -173,6 +176,53 @@ async def test_an_exception_is_an_internal_error_with_the_json_in_its_text(caplo
             await ask(connection, "fail")
     assert (caught.value.code, caught.value.data) == (-32603, {"reason": [1]})
     assert "Unhandled error while handling request method=session/prompt" in caplog.text
+
+
+class Stopping(Echo):
+    """Its turns wait until they are cancelled, then say so."""
+
+    async def prompt(self, prompt: Any, session_id: str, **_: Any) -> PromptResponse:
+        await self.client.ext_notification("waiting", {})
+        await self.block.wait()
+        if prompt[0].text == "fail":
+            raise ValueError
+        await self.client.session_update(session_id, update_agent_message_text("stopped"))
+        return PromptResponse(stop_reason="cancelled")
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        self.block.set()
+
+
+class Canceller(Screen):
+    """Cancels each turn that waits."""
+
+    def on_connect(self, conn: Any) -> None:
+        self.agent = conn
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        await self.agent.cancel("s")
+
+
+async def test_the_cancel_handler_of_the_agent_decides_how_its_turn_ends() -> None:
+    screen = Canceller()
+    async with connected(screen, Stopping()) as connection:
+        assert (await ask(connection, "hi")).stop_reason == "cancelled"
+    assert screen.texts == ["stopped"]
+
+
+async def test_a_cancelled_turn_that_fails_is_answered_as_cancelled() -> None:
+    async with connected(Canceller(), Stopping()) as connection:
+        assert (await ask(connection, "fail")).stop_reason == "cancelled"
+
+
+async def test_a_notification_handler_that_fails_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Failing(Screen):
+        async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+            raise ValueError
+
+    async with connected(Failing(), Echo()) as connection:
+        await ask(connection, "hi")
+    assert caplog.messages == ["Unhandled error while handling notification method=session/update"]
 
 
 async def test_invalid_params_are_refused_without_their_values() -> None:
@@ -266,7 +316,7 @@ async def test_a_silent_peer_times_out() -> None:
     assert caught.value.data == {"details": "Agent timeout"}
 
 
-async def test_what_is_no_pair_of_streams_is_refused() -> None:
+async def test_other_objects_than_streams_are_refused() -> None:
     for kind in (official.AgentSideConnection, official.ClientSideConnection):
         with pytest.raises(TypeError, match="Connections over HTTP and WebSockets stay"):
             kind(Echo(), object())
@@ -295,6 +345,43 @@ async def test_a_process_is_shown_as_the_official_sdk_does() -> None:
         assert await process.wait() != 0
         assert await process.stderr.read() == b""
     assert process.returncode is not None
+
+
+async def test_the_stderr_of_a_process_has_what_it_writes_at_its_end() -> None:
+    program = "import sys; sys.stdin.read(); sys.stderr.write('bye')"
+    async with official.spawn_agent_process(Screen(), sys.executable, "-c", program) as (_, process):
+        assert process.stderr is not None
+    assert await process.stderr.read() == b"bye"
+
+
+async def test_closing_a_connection_to_a_process_fails_pending_calls_and_ends_the_process() -> None:
+    program = "import sys; sys.stdin.read()"
+    async with official.spawn_agent_process(Screen(), sys.executable, "-c", program) as (connection, process):
+        waiting = asyncio.create_task(connection.initialize(protocol_version=1))
+        await asyncio.sleep(0)
+        await connection.close()
+        with pytest.raises(ConnectionError, match="Connection closed"):
+            await waiting
+        assert process.returncode == 0
+
+
+async def test_a_handler_can_close_a_connection_to_a_process() -> None:
+    class Leaver(Screen):
+        def on_connect(self, conn: Any) -> None:
+            self.agent = conn
+
+        async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+            await self.agent.close()
+
+    program = """if True:
+        import sys
+        print('{"jsonrpc": "2.0", "method": "_leave"}', flush=True)
+        sys.stdin.read()
+    """
+    async with official.spawn_agent_process(Leaver(), sys.executable, "-c", program) as (connection, process):
+        with pytest.raises(ConnectionError, match="Connection closed"):
+            await connection.initialize(protocol_version=1)
+    assert process.returncode == 0
 
 
 async def test_official_models_and_ours_live_in_one_process() -> None:
@@ -341,6 +428,14 @@ async def test_official_models_and_ours_live_in_one_process() -> None:
     async with connected(screen, Outer()) as connection:
         await ask(connection, "hi")
     assert screen.texts == ["outer inner"]
+
+
+def test_a_release_that_is_not_tested_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("importlib.metadata.version", lambda _: "0.10.0")
+        with pytest.warns(RuntimeWarning, match=r"tested with .*, not with 0\.10\.0"):
+            reload(official)
+    reload(official)
 
 
 def test_the_names_are_those_of_the_official_package() -> None:
