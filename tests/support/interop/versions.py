@@ -11,6 +11,7 @@ from acp_kit.remote import open_transport
 from acp_runtime import ProtocolVersionMismatch, RequestError
 from tests.support.interop.driver import Command, PeerError
 from tests.support.interop.sdks import OURS, STDIO, agent, connected
+from tests.support.runtime.any_profile import opening
 
 SERVED = ("1", "2", "1,2")
 _NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
@@ -50,16 +51,8 @@ class Two(Texts, v2_draft.Client):
     models = v2_draft
 
 
-async def _initialize_one(agent: v1.RemoteAgent) -> None:
-    await agent.initialize(protocol_version=1)
-
-
-async def _initialize_two(agent: v2_draft.RemoteAgent) -> None:
-    await agent.initialize(protocol_version=2, info=v2_draft.Implementation(name="ours", version="1"))
-
-
-_ONE: dict[str, Any] = {"v1": (One, _initialize_one)}
-_TWO: dict[str, Any] = {"v2_draft": (Two, _initialize_two)}
+_ONE: dict[str, Any] = {"v1": (One, lambda agent: agent.initialize(**opening(v1)))}
+_TWO: dict[str, Any] = {"v2_draft": (Two, lambda agent: agent.initialize(**opening(v2_draft)))}
 _CLIENTS = {"1": _ONE, "2": _TWO, "1,2": _ONE | _TWO}
 
 
@@ -97,25 +90,19 @@ def _judged(told: Any, version: str, served: str) -> str:
 
 
 async def _ours(offers: dict[str, Any], target: Command | str) -> Any:
+    connection: Any
     if isinstance(target, str):
         connection = acp_bindings.connect(lambda: open_transport(target), **offers)
     else:
         connection = acp_bindings.spawn_agent(*target, **offers)
     try:
         async with asyncio.timeout(_SECONDS), connection as agent:
-            match agent:
-                case v1.RemoteAgent():
-                    version, one = 1, await agent.session_new(cwd="/", mcp_servers=[])
-                    hello = v1.ContentBlockText(text="hello")
-                    await agent.session_prompt(session_id=one.session_id, prompt=[hello])
-                case v2_draft.RemoteAgent():
-                    version, two = 2, await agent.session_new(cwd="/")
-                    text = v2_draft.ContentBlockText(text="hello")
-                    await agent.session_prompt(session_id=two.session_id, prompt=[text])
             client = agent.handler
-            assert isinstance(client, One | Two)
+            session = await agent.session_new(cwd="/", mcp_servers=[])
+            hello = client.models.ContentBlockText(text="hello")
+            await agent.session_prompt(session_id=session.session_id, prompt=[hello])
             await client.updated.wait()
-            return {"initialized": {"protocolVersion": version}, "texts": client.texts}
+            return {"initialized": {"protocolVersion": client.models.PROTOCOL_VERSION}, "texts": client.texts}
     except (RequestError, ProtocolVersionMismatch) as error:
         return {"error": {"message": str(error)}}
 
