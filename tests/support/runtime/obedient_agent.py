@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import subprocess
 import sys
 from contextlib import suppress
@@ -74,10 +75,17 @@ class ObedientAgent(PlainAgent):
         match method:
             case "_left":
                 return [len(asyncio.all_tasks()), sorted(os.listdir("/dev/fd"))]
+            case "_peak_memory":
+                return peak_memory()
             case "_large":
                 return "x" * int(params)
             case _:
                 return params
+
+
+def peak_memory() -> int:
+    """Return the peak memory of this process, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 if __name__ == "__main__":
