@@ -23,7 +23,7 @@ pytestmark = [
 
 
 def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> None:
-    process = start()
+    process = start("before it serves")
     say(process, OPENING)
     assert hear(process.stdout)["id"] == 0
     say(process, prompt(1, text="print"))
@@ -88,7 +88,8 @@ def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
 @pytest.mark.parametrize("closed", ["2", *sample(["0,1,2", "0", "1", "0,1", "0,2", "1,2"], 1)])
 def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) -> None:
     command = "exec " + " ".join(f"{fd}>&-" for fd in closed.split(",")) + ' "$@"'
-    arguments = ["/bin/sh", "-c", command, "sh", sys.executable, "-m", "tests.support.runtime.obedient_agent"]
+    agent = [sys.executable, "-m", "tests.support.runtime.obedient_agent", "before it serves"]
+    arguments = ["/bin/sh", "-c", command, "sh", *agent]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     # Text printed before serving has to stay in Python's buffer, otherwise it is on the wire.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -1,6 +1,7 @@
-"""An agent for tests that need a process of their own: `python -m tests.support.runtime.obedient_agent`.
+"""An agent for tests that need a process of their own: `python -m tests.support.runtime.obedient_agent [<text>]`.
 
-The text of a prompt names the method of `ObedientAgent` to call, and its argument.
+The text of a prompt names the method of `ObedientAgent` to call, and its argument. The text on the command line is
+printed before the agent serves.
 """
 
 from __future__ import annotations
@@ -89,5 +90,5 @@ def peak_memory() -> int:
 
 
 if __name__ == "__main__":
-    print("before it serves")
+    print(*sys.argv[1:], end="")
     asyncio.run(serve_stdio(ObedientAgent, options=OPTIONS))
