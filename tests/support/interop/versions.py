@@ -74,19 +74,19 @@ async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
     result: dict[str, str] = {}
     for operation, (offer, served) in tried(client, transport).items():
         target = await agent(server, transport, served)
-        told = await (_ours(_CLIENTS[offer], target) if client == OURS else _theirs(client, offer, target))
-        result[operation] = _judged(told, served[-1] if offer == "1,2" else offer, served)
+        answer = await (_ours(_CLIENTS[offer], target) if client == OURS else _theirs(client, offer, target))
+        result[operation] = _verdict(answer, served[-1] if offer == "1,2" else offer, served)
     return result
 
 
-def _judged(told: Any, version: str, served: str) -> str:
+def _verdict(answer: Any, version: str, served: str) -> str:
     if version not in served:
-        return "works" if "error" in told else "no error"
-    if "error" in told:
-        return str(told["error"]["message"])
-    if told["initialized"]["protocolVersion"] != int(version):
+        return "works" if "error" in answer else "no error"
+    if "error" in answer:
+        return str(answer["error"]["message"])
+    if answer["initialized"]["protocolVersion"] != int(version):
         return "another version"
-    return "works" if told["texts"] == ["hello"] else "updates missing"
+    return "works" if answer["texts"] == ["hello"] else "updates missing"
 
 
 async def _ours(offers: dict[str, Any], target: Command | str) -> Any:
@@ -109,11 +109,11 @@ async def _ours(offers: dict[str, Any], target: Command | str) -> Any:
 
 async def _theirs(client: str, offer: str, target: Command | str) -> Any:
     info = {"name": "theirs", "version": "1"}
-    about = {"1": {"clientInfo": info, "clientCapabilities": {}}, "2": {"info": info, "capabilities": {}}}
+    params = {"1": {"clientInfo": info, "clientCapabilities": {}}, "2": {"info": info, "capabilities": {}}}
     try:
         async with asyncio.timeout(_SECONDS), connected(client, target, offer) as driver:
             await driver.set_responses({})
-            initialized = await driver.call("initialize", {"protocolVersion": int(offer), **about[offer]})
+            initialized = await driver.call("initialize", {"protocolVersion": int(offer), **params[offer]})
             await driver.call("session/new", {"cwd": "/", "mcpServers": []})
             await driver.prompt("hello")
             return {"initialized": initialized, "texts": await driver.said()}
