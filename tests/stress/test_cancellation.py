@@ -18,7 +18,7 @@ AT_ONCE = 100
 @pytest.mark.stress
 async def test_cancelled_prompts_leave_no_tasks_or_descriptors_in_the_process_of_the_agent() -> None:
     chance = random.Random(SEED)
-    command = (sys.executable, "-m", "tests.support.stress.our_agent")
+    command = (sys.executable, "-m", "tests.support.runtime.obedient_agent")
     async with spawn_agent(PlainClient, *command) as agent:
         await agent.initialize(protocol_version=1)
         before = await agent.ext_request("_left")

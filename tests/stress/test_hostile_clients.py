@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.async_tests import no_leaks
 from tests.support.programs import Program
-from tests.support.runtime.peer import line
-from tests.support.runtime.stdio import OPENING, hear, say
+from tests.support.runtime.peer import line, prompt
+from tests.support.runtime.stdio import OPENING, hear, say, start
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
@@ -23,16 +23,11 @@ pytestmark = [
 DEADLINE = 100
 
 
-def prompt(id: Any, text: str, session: str = "s1") -> bytes:
-    params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
-    return line({"id": id, "method": "session/prompt", "params": params})
-
-
 @contextmanager
 def agent() -> Iterator[Program]:
     """Run the agent with an open connection. Kill it and close the pipes after the block."""
     with no_leaks():
-        process = Program("-m", "tests.support.stress.our_agent")
+        process = start()
         try:
             say(process, OPENING)
             assert "result" in hear(process.stdout)
@@ -52,7 +47,7 @@ def talk(process: Program, *lines: bytes) -> tuple[list[Any], bytes]:
 
 
 def start_turn(process: Program, text: str) -> None:
-    say(process, prompt(1, text))
+    say(process, prompt(1, text=text))
     assert hear(process.stdout)["method"] == "session/update"
 
 
@@ -87,6 +82,6 @@ def test_the_agent_ends_when_a_pipe_is_closed_during_a_stream_that_nobody_reads(
 
 def test_a_child_that_outlives_the_agent_does_not_keep_stdout_open() -> None:
     with agent() as process:
-        messages, err = talk(process, prompt(1, "leave_a_child"))
+        messages, err = talk(process, line(prompt(1, text="leave_a_child")))
         assert [message["id"] for message in messages] == [1]
         assert b"late" in err

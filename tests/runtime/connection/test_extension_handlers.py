@@ -14,6 +14,7 @@ from tests.support.runtime.extensions import (
     DRAIN,
     EXAMPLES,
     KINDS,
+    NOTE,
     Deep,
     Nothing,
     Ours,
@@ -141,3 +142,25 @@ async def test_rule_3_deep_nesting_and_cut_text_in_any_container_survive(link: L
         )
         await peer.until_quiet()
     assert received == [Deep(tree=tree, pair=("\ud83d", 1), names=frozenset({"\udead", "b"}))]
+
+
+@pytest.mark.parametrize("kind", NOTE)
+async def test_rule_15_typed_notifications_of_a_session_are_handled_in_order(link: Link, kind: str) -> None:
+    handled: list[str] = []
+    release = asyncio.Event()
+
+    class Slow(PlainAgent):
+        @handles(NOTE[kind])
+        async def note(self, params: Any) -> None:
+            if params.text == "first of a":
+                await release.wait()
+            handled.append(params.text)
+            if params.text == "first of b":
+                release.set()
+
+    async with serving(link, Slow) as peer:
+        for session, text in (("a", "first of a"), ("a", "second of a"), ("b", "first of b")):
+            await peer.send({"method": f"_acme/note_{kind}", "params": {"sessionId": session, "text": text}})
+        await peer.until_quiet()
+        await asyncio.wait_for(release.wait(), 10)
+    assert handled == ["first of b", "first of a", "second of a"]

@@ -23,10 +23,10 @@ pytestmark = [
 
 
 def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> None:
-    process = start("printing")
+    process = start("before it serves")
     say(process, OPENING)
     assert hear(process.stdout)["id"] == 0
-    say(process, prompt(1))
+    say(process, prompt(1, text="print"))
     assert hear(process.stdout)["method"] == "session/update"
     assert hear(process.stdout)["id"] == 1
     out, err = close(process)
@@ -38,7 +38,7 @@ def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the flags of descriptors in /proc")
 def test_rule_6_no_pipe_of_a_running_agent_is_non_blocking() -> None:
-    process = start("echo")
+    process = start()
     say(process, OPENING)
     hear(process.stdout)
     folder = Path(f"/proc/{process.pid}")
@@ -54,7 +54,7 @@ def test_rule_6_no_pipe_of_a_running_agent_is_non_blocking() -> None:
 
 def test_rule_6_stdin_and_stdout_may_be_one_socket() -> None:
     ours, theirs = socket.socketpair()
-    process = start("echo", stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
+    process = start(stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
     theirs.close()
     ours.settimeout(100)
     with ours, ours.makefile("rwb") as stream:
@@ -69,9 +69,9 @@ def test_rule_6_stdin_and_stdout_may_be_one_socket() -> None:
 
 
 def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
-    (tmp_path / "in").write_bytes(OPENING + line({"id": 1, "method": "_pid"}).strip())
+    (tmp_path / "in").write_bytes(OPENING + line({"id": 1, "method": "_echo"}).strip())
     with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
-        process = start("echo", stdin=stdin, stdout=stdout)
+        process = start(stdin=stdin, stdout=stdout)
         _, err = close(process)
     responses = [json.loads(written) for written in (tmp_path / "out").read_bytes().splitlines()]
     assert [response["id"] for response in responses] == [0, 1], err
@@ -79,7 +79,7 @@ def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
 
 
 def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
-    process = start("echo", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = start(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     close(process)
     assert process.returncode == 0
 
@@ -88,13 +88,14 @@ def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
 @pytest.mark.parametrize("closed", ["2", *sample(["0,1,2", "0", "1", "0,1", "0,2", "1,2"], 1)])
 def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) -> None:
     command = "exec " + " ".join(f"{fd}>&-" for fd in closed.split(",")) + ' "$@"'
-    arguments = ["/bin/sh", "-c", command, "sh", sys.executable, "-m", "tests.support.runtime.agents", "printing"]
+    agent = [sys.executable, "-m", "tests.support.runtime.obedient_agent", "before it serves"]
+    arguments = ["/bin/sh", "-c", command, "sh", *agent]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     # Text printed before serving has to stay in Python's buffer, otherwise it is on the wire.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(arguments, cwd=ROOT, env=env, **pipes)
     try:
-        out, _ = process.communicate(OPENING + line(prompt(1)), timeout=100)
+        out, _ = process.communicate(OPENING + line(prompt(1, text="print")), timeout=100)
     except BrokenPipeError:
         out = b""
     if closed == "2":
@@ -104,13 +105,13 @@ def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) ->
 
 
 def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
-    process = start("echo")
+    process = start()
     assert process.stdin is not None
     assert process.stdout is not None
     say(process, OPENING)
     hear(process.stdout)
     process.stdout.close()
-    say(process, prompt(1))
+    say(process, prompt(1, text="update hello"))
     assert process.wait(100) == 0
     assert process.stderr is not None
     process.stderr.close()
@@ -118,10 +119,10 @@ def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
 
 
 def test_rule_24_a_handler_that_ignores_its_cancellation_does_not_keep_the_process_alive() -> None:
-    process = start("stubborn")
+    process = start()
     say(process, OPENING)
     hear(process.stdout)
-    say(process, prompt(1))
+    say(process, prompt(1, text="ignore_cancellations"))
     hear(process.stdout)
     _, err = close(process)
     assert process.returncode == 0

@@ -26,7 +26,7 @@ pytestmark = [
 IMPORTS = """
 import asyncio, os, signal, sys, time
 from acp_bindings.v1 import serve_stdio
-from tests.support.runtime.agents import Echo
+from tests.support.runtime.obedient_agent import ObedientAgent
 """
 
 
@@ -36,7 +36,7 @@ def scripted(code: str, *arguments: str, **streams: Any) -> Program:
 
 @pytest.mark.parametrize("size", [300_000, 3_000_000])
 def test_rule_24_the_agent_exits_with_0_when_stdout_breaks_while_bytes_are_buffered(size: int) -> None:
-    process = start("echo")
+    process = start()
     assert process.stdin is not None
     assert process.stdout is not None
     say(process, OPENING)
@@ -67,7 +67,7 @@ def assert_ended_by_its_output(process: Program, reason: bytes) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
 def test_rule_24_the_agent_exits_with_1_if_stdout_is_a_full_device() -> None:
     with Path("/dev/full").open("wb") as full:
-        process = start("echo", stdout=full)
+        process = start(stdout=full)
     say(process, OPENING)
     assert_ended_by_its_output(process, b"No space left on device")
 
@@ -75,7 +75,7 @@ def test_rule_24_the_agent_exits_with_1_if_stdout_is_a_full_device() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists only on Linux")
 def test_rule_24_the_agent_exits_with_1_even_if_stdin_has_ended() -> None:
     with Path("/dev/full").open("wb") as full:
-        process = start("echo", stdout=full)
+        process = start(stdout=full)
     _, err = process.communicate(OPENING, timeout=100)
     assert (process.returncode, b"No space left" in err) == (1, True)
 
@@ -84,7 +84,7 @@ def test_rule_24_signal_handlers_are_restored_after_a_signal_has_ended_the_agent
     process = scripted(
         """
         signal.signal(signal.SIGTERM, lambda *_: print("own handler", file=sys.stderr))
-        asyncio.run(serve_stdio(Echo))
+        asyncio.run(serve_stdio(ObedientAgent))
         os.kill(os.getpid(), signal.SIGTERM)
         """
     )
@@ -99,7 +99,7 @@ def test_rule_24_a_second_signal_abandons_a_handler_that_does_not_end() -> None:
     process = scripted(
         """
         from acp_runtime import Options
-        class Slow(Echo):
+        class Slow(ObedientAgent):
             async def session_prompt(self, request):
                 await super().session_prompt(request)
                 while True:
@@ -113,7 +113,7 @@ def test_rule_24_a_second_signal_abandons_a_handler_that_does_not_end() -> None:
     assert process.stderr is not None
     say(process, OPENING)
     hear(process.stdout)
-    say(process, prompt(1))
+    say(process, prompt(1, text="update hello"))
     hear(process.stdout)
     process.send_signal(signal.SIGINT)
     assert process.stderr.readline() == b"cancelled\n"
@@ -125,7 +125,7 @@ def test_rule_24_a_second_signal_abandons_a_handler_that_does_not_end() -> None:
 def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> None:
     process = scripted(
         """
-        class Blocking(Echo):
+        class Blocking(ObedientAgent):
             async def session_prompt(self, request):
                 os.write(2, b"blocked\\n")
                 while True:
@@ -137,7 +137,7 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
     assert process.stderr is not None
     say(process, OPENING)
     hear(process.stdout)
-    say(process, prompt(1))
+    say(process, prompt(1, text="update hello"))
     assert process.stderr.readline() == b"blocked\n"
     while process.poll() is None:
         process.send_signal(signal.SIGINT)
@@ -151,7 +151,7 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
 def test_rule_30_stdin_and_stdout_may_be_a_terminal_which_is_said_on_stderr() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
-    process = start("echo", stdin=theirs, stdout=theirs)
+    process = start(stdin=theirs, stdout=theirs)
     os.close(theirs)
     try:
         os.write(ours, OPENING)

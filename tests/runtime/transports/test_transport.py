@@ -13,6 +13,7 @@ from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.transport import TransportEnd
 from tests.support.runtime.peer import PlainAgent, PlainClient
 from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
+from tests.support.runtime.random_peer import iterations
 
 OPTIONS = Options(guards="off", eof_grace=0.05, flush_deadline=0.2)
 
@@ -61,11 +62,6 @@ class SlowTransport(QueueTransport):
 
 def slow() -> SlowTransport:
     return SlowTransport(ByteQueue(), ByteQueue())
-
-
-async def iterations(count: int) -> None:
-    for _ in range(count):
-        await asyncio.sleep(0)
 
 
 async def test_a_sender_waits_while_the_transport_sends_and_what_waits_is_bounded() -> None:

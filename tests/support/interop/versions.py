@@ -11,6 +11,7 @@ from acp_kit.remote import open_transport
 from acp_runtime import ProtocolVersionMismatch, RequestError
 from tests.support.interop.driver import Command, PeerError
 from tests.support.interop.sdks import OURS, STDIO, agent, connected
+from tests.support.runtime.any_profile import opening
 
 SERVED = ("1", "2", "1,2")
 _NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
@@ -50,16 +51,8 @@ class Two(Texts, v2_draft.Client):
     models = v2_draft
 
 
-async def _initialize_one(agent: v1.RemoteAgent) -> None:
-    await agent.initialize(protocol_version=1)
-
-
-async def _initialize_two(agent: v2_draft.RemoteAgent) -> None:
-    await agent.initialize(protocol_version=2, info=v2_draft.Implementation(name="ours", version="1"))
-
-
-_ONE: dict[str, Any] = {"v1": (One, _initialize_one)}
-_TWO: dict[str, Any] = {"v2_draft": (Two, _initialize_two)}
+_ONE: dict[str, Any] = {"v1": (One, lambda agent: agent.initialize(**opening(v1)))}
+_TWO: dict[str, Any] = {"v2_draft": (Two, lambda agent: agent.initialize(**opening(v2_draft)))}
 _CLIENTS = {"1": _ONE, "2": _TWO, "1,2": _ONE | _TWO}
 
 
@@ -81,52 +74,46 @@ async def outcomes(client: str, server: str, transport: str) -> dict[str, str]:
     result: dict[str, str] = {}
     for operation, (offer, served) in tried(client, transport).items():
         target = await agent(server, transport, served)
-        told = await (_ours(_CLIENTS[offer], target) if client == OURS else _theirs(client, offer, target))
-        result[operation] = _judged(told, served[-1] if offer == "1,2" else offer, served)
+        answer = await (_ours(_CLIENTS[offer], target) if client == OURS else _theirs(client, offer, target))
+        result[operation] = _verdict(answer, served[-1] if offer == "1,2" else offer, served)
     return result
 
 
-def _judged(told: Any, version: str, served: str) -> str:
+def _verdict(answer: Any, version: str, served: str) -> str:
     if version not in served:
-        return "works" if "error" in told else "no error"
-    if "error" in told:
-        return str(told["error"]["message"])
-    if told["initialized"]["protocolVersion"] != int(version):
+        return "works" if "error" in answer else "no error"
+    if "error" in answer:
+        return str(answer["error"]["message"])
+    if answer["initialized"]["protocolVersion"] != int(version):
         return "another version"
-    return "works" if told["texts"] == ["hello"] else "updates missing"
+    return "works" if answer["texts"] == ["hello"] else "updates missing"
 
 
 async def _ours(offers: dict[str, Any], target: Command | str) -> Any:
+    connection: Any
     if isinstance(target, str):
         connection = acp_bindings.connect(lambda: open_transport(target), **offers)
     else:
         connection = acp_bindings.spawn_agent(*target, **offers)
     try:
         async with asyncio.timeout(_SECONDS), connection as agent:
-            match agent:
-                case v1.RemoteAgent():
-                    version, one = 1, await agent.session_new(cwd="/", mcp_servers=[])
-                    hello = v1.ContentBlockText(text="hello")
-                    await agent.session_prompt(session_id=one.session_id, prompt=[hello])
-                case v2_draft.RemoteAgent():
-                    version, two = 2, await agent.session_new(cwd="/")
-                    text = v2_draft.ContentBlockText(text="hello")
-                    await agent.session_prompt(session_id=two.session_id, prompt=[text])
             client = agent.handler
-            assert isinstance(client, One | Two)
+            session = await agent.session_new(cwd="/", mcp_servers=[])
+            hello = client.models.ContentBlockText(text="hello")
+            await agent.session_prompt(session_id=session.session_id, prompt=[hello])
             await client.updated.wait()
-            return {"initialized": {"protocolVersion": version}, "texts": client.texts}
+            return {"initialized": {"protocolVersion": client.models.PROTOCOL_VERSION}, "texts": client.texts}
     except (RequestError, ProtocolVersionMismatch) as error:
         return {"error": {"message": str(error)}}
 
 
 async def _theirs(client: str, offer: str, target: Command | str) -> Any:
     info = {"name": "theirs", "version": "1"}
-    about = {"1": {"clientInfo": info, "clientCapabilities": {}}, "2": {"info": info, "capabilities": {}}}
+    params = {"1": {"clientInfo": info, "clientCapabilities": {}}, "2": {"info": info, "capabilities": {}}}
     try:
         async with asyncio.timeout(_SECONDS), connected(client, target, offer) as driver:
             await driver.set_responses({})
-            initialized = await driver.call("initialize", {"protocolVersion": int(offer), **about[offer]})
+            initialized = await driver.call("initialize", {"protocolVersion": int(offer), **params[offer]})
             await driver.call("session/new", {"cwd": "/", "mcpServers": []})
             await driver.prompt("hello")
             return {"initialized": initialized, "texts": await driver.said()}

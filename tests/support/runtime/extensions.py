@@ -1,10 +1,10 @@
-"""Extension methods of a vendor, with params and results of every kind of model, and an agent that handles them."""
+"""Extension methods of a vendor, with models of ours and of pydantic, and an agent that handles them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 from pydantic.alias_generators import to_camel
@@ -28,7 +28,7 @@ class Theirs(BaseModel):
     session: str | None = Field(default=None, alias="sessionId")
 
 
-class Camel(BaseModel, alias_generator=to_camel, defer_build=True):
+class Camel(BaseModel, alias_generator=to_camel):
     """A model of pydantic that generates its aliases."""
 
     text: str
@@ -36,21 +36,10 @@ class Camel(BaseModel, alias_generator=to_camel, defer_build=True):
 
 
 class Choices(BaseModel):
-    """A model that is parsed from any of several names, and contains itself."""
+    """A model of pydantic that is parsed from any of several names."""
 
     text: str
     session: str = Field(validation_alias=AliasChoices("session", "sessionId"))
-    children: list[Choices] = []
-
-
-TextT = TypeVar("TextT")
-
-
-class Parametrised(BaseModel, Generic[TextT]):
-    """A generic model."""
-
-    text: TextT
-    session: str = Field(alias="sessionId")
 
 
 class Checked(BaseModel):
@@ -76,12 +65,6 @@ class Deep(BaseModel):
     names: frozenset[str] = frozenset()
 
 
-class Measured(BaseModel):
-    """A number that JSON may not have."""
-
-    number: float
-
-
 ECHO: dict[str, ExtRequest[Any, Any]] = {
     "ours": ExtRequest("_acme/ours", Ours, Ours),
     "theirs": ExtRequest("_acme/theirs", Theirs, Theirs),
@@ -97,7 +80,6 @@ NOTE: dict[str, ExtNotification[Any]] = {
     "theirs": ExtNotification("_acme/note_theirs", Theirs),
     "camel": ExtNotification("_acme/note_camel", Camel),
     "choices": ExtNotification("_acme/note_choices", Choices),
-    "generic": ExtNotification("_acme/note_generic", Parametrised[str]),
 }
 """Notifications by the kind of their models."""
 
@@ -106,10 +88,9 @@ WAIT = ExtRequest("_acme/wait", Ours, Ours)
 CHECKED = ExtRequest("_acme/checked", Checked, Checked)
 CHECKED_NOTE = ExtNotification("_acme/note_checked", Checked)
 
-# A result that can be empty, a name without underscore, and numbers that JSON may not have.
+# A result that can be empty, and a name without underscore.
 CLEAR: ExtRequest[Ours, Nothing] = ExtRequest("_acme/clear", Ours, Nothing)
 DRAIN = ExtRequest("craft/drain", Ours, Ours, unprefixed=True)
-MEASURE = ExtRequest("_acme/measure", Measured, Measured)
 
 # Methods that need a capability.
 PATH = ("_meta", "acme.dev", "ping")

@@ -40,7 +40,7 @@ class AgentInterleaving(Interleaving):
         super().__init__(seed)
 
     def connect(self, source: Any, writer: Any) -> Connection:
-        return Connection(AGENT_SIDE, lambda client: RandomAgent(client, self), source, writer, self.marks)
+        return Connection(AGENT_SIDE, lambda client: RandomAgent(client, self), source, writer, self.options)
 
     def actors(self) -> list[Coroutine[Any, Any, None]]:
         return [self._act(self.chance.randrange(1, 4 + 8 * self.busy)) for _ in range(2)]

@@ -43,7 +43,7 @@ class ClientInterleaving(Interleaving):
         self.agent: RemoteAgent = self.wire.connection.remote
 
     def connect(self, source: Any, writer: Any) -> Connection:
-        return Connection(CLIENT_SIDE, lambda agent: RandomClient(agent, self), source, writer, self.marks)
+        return Connection(CLIENT_SIDE, lambda agent: RandomClient(agent, self), source, writer, self.options)
 
     def actors(self) -> list[Coroutine[Any, Any, None]]:
         callers = [self._act(self.chance.randrange(1, 2 + self.busy)) for _ in range(1 + self.busy)]
@@ -94,28 +94,25 @@ class ClientInterleaving(Interleaving):
                 creation = self.agent.session_new(cwd=f"/{number}", mcp_servers=[])
                 result = await (asyncio.wait_for(creation, 60) if self.chance.random() < 0.5 else creation)
         except RemoteError as error:
-            assert (self._reply(number)[0], error.code) == ("error", 1)  # noqa: PT017 - only some calls raise
+            assert (self.replies[number][0], error.code) == ("error", 1)  # noqa: PT017 - only some calls raise
         except InvalidResponse as error:
             if self.end == "eof" and "not JSON" in str(error):
                 # The last line was cut off. It may even be a request of the peer with the same id.
                 return
-            assert self._reply(number)[0] == "invalid"
+            assert self.replies[number][0] == "invalid"
         except ConnectionClosed:
             return
         else:
-            assert self._reply(number)[0] == "result"
+            assert self.replies[number][0] == "result"
             if kind == "new":
                 self._created(result.session_id)
             else:
                 assert (result["_meta"] if kind == "ext" else result.meta) == {"n": number}
         if not inside and kind != "new" and number in self.replies:
-            assert self.finished[session] >= self._reply(number)[1], (session, number)
-
-    def _reply(self, number: int) -> tuple[str, int]:
-        return self.replies[number]
+            assert self.finished[session] >= self.replies[number][1], (session, number)
 
     def _created(self, session: str) -> None:
-        is_kept = self.marks.high_water_messages > 100 and self.marks.max_held_bytes > 1000
+        is_kept = self.options.high_water_messages > 100 and self.options.max_held_bytes > 1000
         if session not in self.used and is_kept and not self.wire.connection.lifecycle.peer_left.done():
             assert not self.handled[session], session
         self.used.add(session)

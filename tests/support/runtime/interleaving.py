@@ -32,7 +32,7 @@ class Interleaving(ABC):
         self.chance = chance = Random(seed)
         self.end = chance.choice(["eof", "idle", "leave"])
         self.busy = chance.choice([1, 1, 2, 4])
-        self.marks = Options(
+        self.options = Options(
             guards="off",
             high_water_messages=chance.choice([1, 2, 5, 4096]),
             high_water_bytes=chance.choice([1000, 100_000, 2**24]),

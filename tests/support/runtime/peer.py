@@ -318,7 +318,7 @@ def update(session: str, text: str) -> dict[str, Any]:
     }
 
 
-def prompt(id: Any, session: str = "s1") -> dict[str, Any]:
+def prompt(id: Any, session: str = "s1", text: str = "hi") -> dict[str, Any]:
     """Return a `session/prompt`."""
-    params = {"sessionId": session, "prompt": [{"type": "text", "text": "hi"}]}
+    params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
     return {"id": id, "method": "session/prompt", "params": params}

@@ -46,7 +46,7 @@ class RandomPeer:
         self.failures: list[Any] = []
         self._queued = b""
         self._written = b""
-        self._has_news = asyncio.Event()
+        self._has_queued = asyncio.Event()
         self._ends_after: int | None = None
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self.failures.append(context))
 
@@ -54,14 +54,14 @@ class RandomPeer:
         """Queue messages to be sent in this order."""
         for message in messages:
             self._queued += message if isinstance(message, bytes) else line(message)
-        self._has_news.set()
+        self._has_queued.set()
 
     async def pump(self, ends_after: int | None) -> None:
         """Send the queued messages in pieces. Send EOF after `ends_after` bytes, unless it is None."""
         while ends_after is None or len(self._written) < ends_after:
             while not self._queued:
-                self._has_news.clear()
-                await self._has_news.wait()
+                self._has_queued.clear()
+                await self._has_queued.wait()
             size = self._chance.choice([1, 20, 200, 2000, 20_000])
             if ends_after is not None:
                 size = min(size, ends_after - len(self._written))
@@ -147,13 +147,13 @@ async def iterations(number: int) -> None:
         await asyncio.sleep(0)
 
 
-async def settled(condition: Callable[[], bool], about: Callable[[], Any]) -> None:
+async def settled(condition: Callable[[], bool], describe: Callable[[], Any]) -> None:
     """Wait until a condition holds, for at most 20,000 iterations of the event loop."""
     for _ in range(20_000):
         if condition():
             return
         await asyncio.sleep(0)
-    raise AssertionError(about())
+    raise AssertionError(describe())
 
 
 def _refuse(name: str) -> Any:

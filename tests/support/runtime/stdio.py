@@ -11,9 +11,9 @@ from tests.support.runtime.peer import INITIALIZE, line
 OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
 
 
-def start(name: str, **streams: Any) -> Program:
-    """Start one of the agents of `tests.support.runtime.agents`, with pipes unless `streams` says otherwise."""
-    return Program("-m", "tests.support.runtime.agents", name, **streams)
+def start(*arguments: str, **streams: Any) -> Program:
+    """Start the agent of `obedient_agent.py`, with pipes unless `streams` says otherwise."""
+    return Program("-m", "tests.support.runtime.obedient_agent", *arguments, **streams)
 
 
 def say(process: Program, message: Any) -> None:

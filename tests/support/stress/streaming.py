@@ -1,6 +1,6 @@
-"""Streams thousands of updates between two processes.
+"""A client to which an agent in another process streams thousands of updates.
 
-`python -m tests.support.stress.streaming <n> <m>` is the client. The handler of every n-th update of a session sleeps,
+`python -m tests.support.stress.streaming <n> <m>`: the handler of every n-th update of a session sleeps,
 that of every m-th one calls the agent; 0 for none. It prints the measurements as JSON.
 """
 
@@ -8,45 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import sys
 from collections import defaultdict
 from typing import Any
 
-from acp_bindings.v1 import (
-    ContentBlockText,
-    PromptRequest,
-    PromptResponse,
-    RemoteAgent,
-    SessionNotification,
-    serve_stdio,
-    spawn_agent,
-)
+from acp_bindings.v1 import ContentBlockText, RemoteAgent, SessionNotification, spawn_agent
 from acp_runtime import Options
-from tests.support.runtime.peer import PlainAgent, PlainClient, chunk, text_of
+from tests.support.runtime.obedient_agent import peak_memory
+from tests.support.runtime.peer import PlainClient, text_of
 from tests.support.scale import count
 
 # The number of updates before memory is measured for the first time.
 WARM_UP = count(500, 2000)
 SESSIONS, UPDATES = 20, count(100, 5000)
-
-
-def peak_memory() -> int:
-    """Return the peak memory of this process, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-class StreamingAgent(PlainAgent):
-    """Sends as many numbered updates as the prompt says, as fast as the client reads them."""
-
-    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-        block: Any = request.prompt[0]
-        for number in range(int(block.text)):
-            await self.client.session_update(session_id=request.session_id, update=chunk(str(number)))
-        return PromptResponse(stop_reason="end_turn")
-
-    async def ext_request(self, method: str, params: Any) -> Any:
-        return peak_memory() if method == "_peak_memory" else params
 
 
 class CountingClient(PlainClient):
@@ -79,11 +53,11 @@ async def run_client(*every: int) -> dict[str, Any]:
     """Start the agent, stream in all sessions at the same time, and return the measurements."""
 
     async def turn(agent: RemoteAgent, session: str, updates: int) -> None:
-        await agent.session_prompt(session_id=session, prompt=[ContentBlockText(text=str(updates))])
+        await agent.session_prompt(session_id=session, prompt=[ContentBlockText(text=f"stream {updates}")])
         # Rule 16: the prompt returns after the last of its updates.
         assert agent.handler.counts[session] == updates
 
-    command = (sys.executable, "-m", "tests.support.stress.streaming")
+    command = (sys.executable, "-m", "tests.support.runtime.obedient_agent")
     options = Options(high_water_messages=1000)
     async with spawn_agent(lambda agent: CountingClient(agent, *every), *command, options=options) as agent:
         await agent.initialize(protocol_version=1)
@@ -96,7 +70,4 @@ async def run_client(*every: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        sys.stdout.write(json.dumps(asyncio.run(run_client(*map(int, sys.argv[1:])))))
-    else:
-        asyncio.run(serve_stdio(StreamingAgent))
+    sys.stdout.write(json.dumps(asyncio.run(run_client(*map(int, sys.argv[1:])))))
