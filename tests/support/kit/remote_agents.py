@@ -9,6 +9,7 @@ from typing import Any
 
 from acp_bindings import v1
 from acp_runtime.transports import Transport
+from tests.support.runtime.peer import line
 
 
 class EchoAgent(v1.Agent):
@@ -62,7 +63,7 @@ class RawAgent:
         """Send messages. Remember what that raises."""
         try:
             for message in messages:
-                await self.transport.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+                await self.transport.send(line(message))
         except Exception as error:
             self.error = repr(error)  # the error itself would keep the transport
 
