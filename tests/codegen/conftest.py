@@ -54,8 +54,8 @@ def shared_copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
 
     A test may leave its package out of date, and nothing else.
     """
-    with codegen_copy(tmp_path_factory.mktemp("shared") / "copy", BASE) as found:
-        yield found
+    with codegen_copy(tmp_path_factory.mktemp("shared") / "copy", BASE) as copy:
+        yield copy
 
 
 @pytest.fixture

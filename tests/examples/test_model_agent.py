@@ -103,13 +103,13 @@ async def test_a_cancelled_turn_leaves_a_conversation_that_can_continue(folder: 
         running(model, folder) as (agent, editor),
         open_session(agent, cwd=folder) as session,
     ):
-        model.held.clear()
+        model.may_end.clear()
         async with session.prompt("first") as turn:
             async for update in turn:
                 if update.session_update == "agent_message_chunk":
                     break
         assert turn.stop_reason == "cancelled"
-        model.held.set()
+        model.may_end.set()
         editor.choices = ["allow_once"]
         async with session.prompt("second") as turn:
             async for update in turn:

@@ -17,7 +17,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.content import to_text
 from acp_kit.history import SqlHistory
-from tests.support.kit.deployment import FOLDER, Deployment
+from tests.support.kit.deployment import FOLDER, Deployment, deployed
 from tests.support.postgresql import PostgreSQL
 from tests.support.scale import SEED, count
 
@@ -136,7 +136,7 @@ def test_the_client_goes_on_with_the_whole_conversation_whatever_process_is_kill
     scheme: str, postgresql: PostgreSQL
 ) -> None:
     history, conversation = postgresql.create_database(), Conversation()
-    with tempfile.TemporaryDirectory(prefix="acp") as folder, Deployment(Path(folder), history) as deployment:
+    with tempfile.TemporaryDirectory(prefix="acp") as folder, deployed(Path(folder), history) as deployment:
         shown = asyncio.run(talk_and_kill(deployment, scheme))
     for line in shown:
         conversation.take(line)

@@ -18,7 +18,6 @@ from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
 from tests.support.kit.traced import Traced, parent, say, session, span_id
-from tests.support.kit.traced_agent import described
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
 
@@ -40,9 +39,9 @@ async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Pa
         await agent.session_new(cwd="/work", mcp_servers=[])
         with traced.tracer.start_as_current_span("user"):
             await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="hi")])
-    theirs = json.loads(file.read_text())
-    both = [*map(described, traced.spans), *theirs]
-    by_key = {(name["name"], name["kind"]): name for name in both}
+    theirs = [json.loads(line) for line in file.read_text().splitlines()]
+    ours = [json.loads(span.to_json()) for span in traced.spans]
+    spans = {(span["name"], span["kind"].removeprefix("SpanKind.")): span for span in [*ours, *theirs]}
     chain = [
         ("user", "INTERNAL"),
         ("session/prompt", "CLIENT"),
@@ -50,20 +49,20 @@ async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Pa
         ("session/request_permission", "CLIENT"),
         ("session/request_permission", "SERVER"),
     ]
-    assert by_key[chain[0]]["parent"] is None
+    assert spans[chain[0]]["parent_id"] is None
     for outer, inner in pairwise(chain):
-        assert by_key[inner]["parent"] == by_key[outer]["id"], (outer, inner)
-        assert by_key[inner]["session"] == "s1"
-        assert by_key[inner]["trace"] == by_key[outer]["trace"]
+        assert spans[inner]["parent_id"] == spans[outer]["context"]["span_id"], (outer, inner)
+        assert spans[inner]["attributes"]["acp.session.id"] == "s1"
+        assert spans[inner]["context"]["trace_id"] == spans[outer]["context"]["trace_id"]
     # The handler of an update has no span of its own.
-    assert by_key["show", "INTERNAL"]["parent"] == by_key["session/prompt", "SERVER"]["id"]
+    assert spans["show", "INTERNAL"]["parent_id"] == spans["session/prompt", "SERVER"]["context"]["span_id"]
     assert {(span["name"], span["kind"]) for span in theirs} == {
-        ("initialize", "SERVER"),
-        ("session/new", "SERVER"),
-        ("session/prompt", "SERVER"),
-        ("session/request_permission", "CLIENT"),
+        ("initialize", "SpanKind.SERVER"),
+        ("session/new", "SpanKind.SERVER"),
+        ("session/prompt", "SpanKind.SERVER"),
+        ("session/request_permission", "SpanKind.CLIENT"),
     }
-    assert by_key["initialize", "SERVER"]["parent"] == by_key["initialize", "CLIENT"]["id"]
+    assert spans["initialize", "SERVER"]["parent_id"] == spans["initialize", "CLIENT"]["context"]["span_id"]
 
 
 async def test_without_a_provider_what_is_sent_is_the_same(link: Link) -> None:

@@ -120,7 +120,9 @@ def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
     """Create a copy in a folder, and generate the bindings of a schema there."""
     shutil.copytree(ROOT / "codegen", root / "codegen", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", root)
-    use_own_data(root / "codegen")
+    # Instead of the entries about the methods and old names of the pinned schemas.
+    (root / "codegen/methods.toml").write_text(_METHODS, "utf-8")
+    (root / "codegen/renames.toml").write_text("", "utf-8")
     pin(write_schema(root / "schema", schema, FILE))
     with subprocess.Popen(
         [sys.executable, "-c", _SERVER], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -128,9 +130,3 @@ def codegen_copy(root: Path, schema: Schema) -> Generator[Copy]:
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"
         yield Copy(root, server)
-
-
-def use_own_data(codegen: Path) -> None:
-    """Replace a codegen's entries about the methods and old names of the pinned schemas."""
-    (codegen / "methods.toml").write_text(_METHODS, "utf-8")
-    (codegen / "renames.toml").write_text("", "utf-8")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
+import runpy
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,8 @@ from codegen.files import read_files
 from codegen.ir import Schema
 from codegen.regen import read_schema, regenerate
 from tests.support.codegen.build import acp_schema, model, write_schema
+from tests.support.codegen.generating import bindings_in
 from tests.support.codegen.old_names import DEFINITIONS, PROGRAM, RENAMES, UNTIL, generate_with, write_renames
-from tests.support.paths import ROOT
-
-_RECORD = ROOT / "tests/support/codegen/record_warnings.py"
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +42,13 @@ def definition(old: str, new: str) -> Rename:
 
 
 def test_code_with_old_names_works_and_each_of_its_lines_warns_once(generated: Path) -> None:
-    done = run(generated, str(_RECORD), str(PROGRAM))
-    assert not done.returncode, done.stderr
-    data = json.loads(done.stdout)
+    with bindings_in(generated), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        runpy.run_path(str(PROGRAM), run_name="__main__")
     lines = PROGRAM.read_text("utf-8").splitlines()
     expected = [number for number, line in enumerate(lines, 1) if line.endswith("# W")]
-    assert sorted(line for _, line, _, _ in data) == expected
-    assert {(file, category) for file, _, _, category in data} == {(str(PROGRAM), "DeprecationWarning")}
+    assert sorted(warning.lineno for warning in caught) == expected
+    assert {(warning.filename, warning.category) for warning in caught} == {(str(PROGRAM), DeprecationWarning)}
 
 
 def test_a_warning_that_is_an_error_stops_on_the_line_of_the_user(generated: Path, tmp_path: Path) -> None:

@@ -25,11 +25,11 @@ def run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_text_is_streamed_and_the_conversation_continues(run: Run) -> None:
     async def scenario(talk: Talk) -> None:
-        talk.model.held.clear()
+        talk.model.may_end.clear()
         async with talk.session.prompt("first") as turn:
             async for update in turn:
                 if update.session_update == "agent_message_chunk":
-                    talk.model.held.set()  # not before something has come
+                    talk.model.may_end.set()  # not before something has come
         assert turn.stop_reason == "end_turn"
         assert talk.session.state.text == "Hello there."
         assert await talk.prompt("second") == "end_turn"

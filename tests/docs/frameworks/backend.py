@@ -18,7 +18,7 @@ import pytest
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.paths import ROOT
 
-AGENT = ROOT / "tests" / "support" / "docs" / "backend_agent.py"
+AGENT = f"{sys.executable} -S -m tests.support.kit.mortal_agent load"
 
 
 class Browser:
@@ -58,7 +58,7 @@ def backend(folder: Path) -> Iterator[httpx2.Client]:
     )
     with socket.create_server(("127.0.0.1", 0)) as listener:
         command = [sys.executable, "-m", "uvicorn", "backend:app", "--fd", str(listener.fileno())]
-        environment = {**os.environ, "AGENT": f"{sys.executable} {AGENT}"}
+        environment = {**os.environ, "AGENT": AGENT, "PYTHONPATH": str(ROOT)}
         process = subprocess.Popen(
             [*command, "--timeout-graceful-shutdown", "1"], cwd=folder, env=environment, pass_fds=[listener.fileno()]
         )
@@ -92,7 +92,7 @@ def test_a_turn_is_seen_as_events(http: httpx2.Client, chat: str) -> None:
     with browser(http, chat) as page:
         assert page.until("history") == {"messages": [], "questions": [], "busy": False}
         page.send("Hello")
-        assert page.until("update")["content"]["text"] == "Hello"
+        assert page.until("update")["content"]["text"].startswith("prompt 1 ")
         assert page.until("end") == "end_turn"
 
 
@@ -109,7 +109,7 @@ def test_a_browser_that_connects_again_finds_the_open_question(http: httpx2.Clie
         assert page.until("end") == "end_turn"
         assert page.post(f"questions/{asked['id']}", option_id=asked["options"][0]["optionId"]) == 404
     with browser(http, chat) as page:
-        assert page.until("history")["messages"][-1] == {"role": "agent", "text": "allowed"}
+        assert page.until("history")["messages"][-1] == {"role": "agent", "text": "yes"}
 
 
 def test_a_turn_can_be_cancelled(http: httpx2.Client, chat: str) -> None:
@@ -129,8 +129,8 @@ def test_an_agent_that_dies_is_started_again_with_its_sessions(http: httpx2.Clie
         page.send("second")
         assert page.until("end") == "end_turn"
     with browser(http, chat) as page:
-        texts = [message["text"] for message in page.until("history")["messages"]]
-        assert texts == ["first", "first", "die", "second", "second"]
+        texts = [message["text"].partition(" of process")[0] for message in page.until("history")["messages"]]
+        assert texts == ["first", "prompt 1", "die", "second", "prompt 3"]
 
 
 def test_a_chat_is_found_after_the_backend_was_started_again(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_chat_is_found_after_the_backend_was_started_again(tmp_path: Path) -> 
             page.send("Hello")
             page.until("end")
     with backend(tmp_path) as http, browser(http, chat) as page:
-        assert [message["text"] for message in page.until("history")["messages"]] == ["Hello", "Hello"]
+        assert [message["text"] for message in page.until("history")["messages"]] == ["Hello"]
 
 
 def test_an_unknown_chat_is_not_found(http: httpx2.Client) -> None:

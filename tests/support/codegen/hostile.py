@@ -139,21 +139,21 @@ def _describe(schema: Any, supply: Iterator[str]) -> None:
 
 def hostile_definitions(secret: Path, half: int = 0) -> Schema:
     """Return definitions with hostile values: constants, enums, tags, defaults, patterns. The halves have others."""
-    found, supply = values(secret, half), texts(secret)
-    constants = [{"type": "string", "const": text, "title": next(supply)} for text in found]
-    tags = [f"m{number} {text[:60]}" for number, text in enumerate(found)]
+    hostile, supply = values(secret, half), texts(secret)
+    constants = [{"type": "string", "const": text, "title": next(supply)} for text in hostile]
+    tags = [f"m{number} {text[:60]}" for number, text in enumerate(hostile)]
     members = [model(["type"], type={"type": "string", "const": tag}) for tag in tags]
-    named = list(zip(ascii_lowercase, found, strict=False))
+    named = list(zip(ascii_lowercase, hostile, strict=False))
     properties = {
         "closed": ref("HostileEnum"),
         "open": ref("HostileOpenEnum"),
         "union": ref("HostileUnion"),
-        "literal": {"type": "string", "enum": list(found)},
+        "literal": {"type": "string", "enum": list(hostile)},
         **{f"text{name}": {**STRING, "default": value} for name, value in named},
         **{f"like{name}": {**STRING, "pattern": re.escape(value)} for name, value in named},
     }
     return {
-        "HostileEnum": {"type": "string", "enum": list(found)},
+        "HostileEnum": {"type": "string", "enum": list(hostile)},
         "HostileOpenEnum": {"anyOf": [*constants, {"type": "string", "title": next(supply)}]},
         "HostileUnion": {"oneOf": members, "discriminator": {"propertyName": "type"}},
         "Hostile": model(**properties),

@@ -7,7 +7,7 @@ place of a schema; `sample` picks one of each kind, always the same ones.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -241,19 +241,20 @@ def _without(items: Schema, key: str) -> Schema:
     return {name: value for name, value in items.items() if name != key}
 
 
-def at(node: Any, path: Path) -> Any:
+def at(node: Any, path: Sequence[str | int]) -> Any:
     """Return the value at a path."""
     for key in path:
         node = node[key]
     return node
 
 
-def replaced(node: Any, path: Path, changed: Any) -> Any:
+def replaced(node: Any, path: Sequence[str | int], changed: Any) -> Any:
     """Return a copy with another value at a path. Values beside the path are shared."""
     if not path:
         return changed
+    key, *rest = path
     copy = node.copy()
-    copy[path[0]] = replaced(node[path[0]], path[1:], changed)
+    copy[key] = replaced(node[key], rest, changed) if rest else changed
     return copy
 
 

@@ -24,13 +24,11 @@ class Block:
     Attributes:
         page: the name of the page's file.
         heading: the nearest heading above it.
-        language: its language.
         text: its content.
     """
 
     page: str
     heading: str
-    language: str
     text: str
 
 
@@ -67,7 +65,7 @@ def blocks(language: str) -> list[Block]:
             if token.type == "heading_open":
                 heading = tokens[index + 1].content
             elif token.type == "fence" and token.info == language:
-                results.append(Block(page, heading, language, token.content))
+                results.append(Block(page, heading, token.content))
     return results
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, request, tagged
+from tests.support.codegen.mutations import at as value_at, replaced
 
 Case = tuple[Schema, str, str]
 PAIR = {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]}
@@ -33,33 +33,24 @@ def changed(**definitions: Any) -> Schema:
 
 def at(pointer: str, **keywords: Any) -> Schema:
     """Return the base schema with keywords added or replaced in one place."""
-    schema = json.loads(json.dumps(BASE))
-    _find(schema, pointer).update(keywords)
-    return schema
+    path = _path(pointer)
+    return replaced(BASE, path, {**value_at(BASE, path), **keywords})
 
 
 def put(pointer: str, value: Any) -> Schema:
     """Return the base schema with another value in one place."""
-    schema = json.loads(json.dumps(BASE))
-    parent, _, key = pointer.rpartition("/")
-    node = _find(schema, parent)
-    node[int(key) if isinstance(node, list) else key] = value
-    return schema
+    return replaced(BASE, _path(pointer), value)
 
 
 def without(pointer: str) -> Schema:
     """Return the base schema without one place."""
-    schema = json.loads(json.dumps(BASE))
-    parent, _, key = pointer.rpartition("/")
-    del _find(schema, parent)[key]
-    return schema
+    *parent, last = _path(pointer)
+    node = value_at(BASE, parent)
+    return replaced(BASE, parent, {key: value for key, value in node.items() if key != last})
 
 
-def _find(schema: Schema, pointer: str) -> Any:
-    node: Any = schema
-    for key in pointer.split("/")[1:]:
-        node = node[int(key) if isinstance(node, list) else key]
-    return node
+def _path(pointer: str) -> list[str | int]:
+    return [int(key) if key.isdecimal() else key for key in pointer.split("/")[1:]]
 
 
 def _definitions() -> Schema:

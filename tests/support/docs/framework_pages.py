@@ -43,12 +43,12 @@ class Talk:
 
     async def cancelled_at_the_first_word(self, text: str) -> str | None:
         """Cancel a prompt when the first word of the answer has come, while the rest is held back."""
-        self.model.held.clear()
+        self.model.may_end.clear()
         async with self.session.prompt(text) as turn:
             async for update in turn:
                 if update.session_update == "agent_message_chunk":
                     break
-        self.model.held.set()
+        self.model.may_end.set()
         return turn.stop_reason
 
     @property

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.support.kit.model_server import ModelServer, Said, halves, words
+from tests.support.kit.model_server import ModelOutput, ModelServer, halves, words
 
 
 class AnthropicServer(ModelServer):
     """Streams the next of `answers` for each request, in Anthropic's events."""
 
-    def _first_events(self, answer: Said) -> list[bytes]:
+    def _first_events(self, answer: ModelOutput) -> list[bytes]:
         message = {"id": f"msg_{len(self.requests)}", "type": "message", "role": "assistant", "model": "m"}
         usage = {"input_tokens": 1, "output_tokens": 1}
         empty = {"content": [], "stop_reason": None, "stop_sequence": None}
@@ -25,7 +25,7 @@ class AnthropicServer(ModelServer):
             events += _block(index, block, deltas)
         return events
 
-    def _last_events(self, answer: Said) -> list[bytes]:
+    def _last_events(self, answer: ModelOutput) -> list[bytes]:
         reason = "end_turn" if isinstance(answer, str) else "tool_use"
         delta = {"stop_reason": reason, "stop_sequence": None}
         return [_event("message_delta", delta=delta, usage={"output_tokens": 1}), _event("message_stop")]

@@ -7,78 +7,81 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL
-from types import TracebackType
 
 from tests.support.paths import ROOT
 from tests.support.programs import Program
 from tests.support.skipping import skip_or_fail
 
 FOLDER = ROOT / "examples" / "remote"
-NAMES = ("one", "two")
 
 
+class Agent(Program):
+    """A process of the agent, which listens on a Unix socket."""
+
+    def __init__(self, path: Path, history: str) -> None:
+        arguments = ("-m", "examples.remote.agent", str(path))
+        super().__init__(*arguments, env={"HISTORY": history}, stdin=DEVNULL, stdout=DEVNULL)
+
+    def wait_until_running(self) -> None:
+        log = b""
+        while b"running on" not in log:
+            line = self.stderr.readline()
+            assert line, log.decode()
+            log += line
+
+    def check_log(self) -> None:
+        """Check what a killed process has logged."""
+        log = self.communicate()[1].decode()
+        assert "Traceback" not in log, log
+
+
+@dataclass
 class Deployment:
-    """Runs as long as the block. The processes of the agent listen on sockets in a folder.
+    """A running deployment.
+
+    Attributes:
+        address: the host and the port of HAProxy.
+        history: the URL of the database.
+        agents: the processes of the agent, by the paths of their sockets.
+    """
+
+    address: str
+    history: str
+    agents: dict[Path, Agent]
+
+    def kill(self, pid: int) -> None:
+        """Kill a process of the agent, and return when another one has taken its place."""
+        [(path, killed)] = [(path, agent) for path, agent in self.agents.items() if agent.pid == pid]
+        killed.kill()
+        killed.check_log()
+        self.agents[path] = Agent(path, self.history)
+        self.agents[path].wait_until_running()
+
+
+@contextmanager
+def deployed(folder: Path, history: str) -> Generator[Deployment]:
+    """Run the deployment during the block.
 
     Args:
         folder: for the sockets. The path has to be short.
         history: the URL of the database.
-
-    Attributes:
-        address: the host and the port of HAProxy.
     """
-
-    def __init__(self, folder: Path, history: str) -> None:
-        self._folder = folder
-        self._history = history
-        self._agents: dict[str, Program] = {}
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Deployment:
-        # First, so that nothing runs yet if there is no HAProxy.
-        one, two = (f"unix@{self._folder / name}" for name in NAMES)
-        self.address = self._stack.enter_context(balancer(FOLDER / "haproxy.cfg", one, two))
-        for name in NAMES:
-            self._start(name)
-            self._stack.callback(self._kill, name)
-        for name in NAMES:
-            self._wait_until_running(name)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._stack.close()
-
-    def kill(self, pid: int) -> None:
-        """Kill a process of the agent, and return when another one has taken its place."""
-        (name,) = [name for name, agent in self._agents.items() if agent.pid == pid]
-        self._kill(name)
-        self._start(name)
-        self._wait_until_running(name)
-
-    def _start(self, name: str) -> None:
-        arguments = ("-m", "examples.remote.agent", str(self._folder / name))
-        self._agents[name] = Program(*arguments, env={"HISTORY": self._history}, stdin=DEVNULL, stdout=DEVNULL)
-
-    def _kill(self, name: str) -> None:
-        agent = self._agents[name]
-        agent.kill()
-        agent.wait()
-        with agent.stderr:
-            log = agent.stderr.read().decode()
-        assert "Traceback" not in log, log
-
-    def _wait_until_running(self, name: str) -> None:
-        stderr = self._agents[name].stderr
-        log = b""
-        while b"running on" not in log:
-            line = stderr.readline()
-            assert line, log.decode()
-            log += line
+    one, two = folder / "one", folder / "two"
+    with balancer(FOLDER / "haproxy.cfg", f"unix@{one}", f"unix@{two}") as address:
+        deployment = Deployment(address, history, {path: Agent(path, history) for path in (one, two)})
+        try:
+            for agent in deployment.agents.values():
+                agent.wait_until_running()
+            yield deployment
+        finally:
+            for agent in deployment.agents.values():
+                agent.kill()
+            for agent in deployment.agents.values():
+                agent.check_log()
 
 
 @contextmanager

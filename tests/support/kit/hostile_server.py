@@ -30,7 +30,7 @@ from tests.support.kit.remote_servers import Site
 _PING, _PONG = 9, 10
 
 
-class HostilesAgent(EchoAgent):
+class FloodingAgent(EchoAgent):
     """Holds the requests `_hold`, and floods as many sessions as `_flood` says with updates of so many bytes each."""
 
     async def ext_request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -50,7 +50,7 @@ async def _authenticate(request: HTTPConnection) -> None:
 
 
 async def _serve(transport: Transport, _: None) -> None:
-    await v1.serve(HostilesAgent, transport)
+    await v1.serve(FloodingAgent, transport)
 
 
 class Victim(Site):

@@ -12,6 +12,7 @@ from typing import Any
 from acp_kit.remote import open_transport
 from acp_runtime.transports import Transport
 from tests.support.kit.http_heads import read_head
+from tests.support.runtime.peer import line
 
 NEVER = 0  # the status of an answer that doesn't come
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
@@ -159,14 +160,9 @@ async def connected(agent: HttpAgent, **options: Any) -> AsyncGenerator[tuple[Cl
         await transport.close()
 
 
-def line(message: Any) -> bytes:
-    """Return a message as a line."""
-    return json.dumps(message).encode() + b"\n"
-
-
 def call(id: int | str, method: str, **params: Any) -> bytes:
     """Return a request as a line."""
-    return line({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    return line({"id": id, "method": method, "params": params})
 
 
 def result(id: int | str, **members: Any) -> dict[str, Any]:

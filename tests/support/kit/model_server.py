@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from tests.support.kit.http_heads import read_head
 
-Said: TypeAlias = str | list[tuple[str, dict[str, Any] | str]]
-Answer: TypeAlias = Said | int
+ModelOutput: TypeAlias = str | list[tuple[str, dict[str, Any] | str]]
+Answer: TypeAlias = ModelOutput | int
 
 
 class ModelServer:
@@ -24,15 +24,15 @@ class ModelServer:
         answers: what the model says: a text, or a list of tool calls as name and arguments. Arguments that are text are
             sent as they are. A number is the status of an error; 200 ends the connection in mid-answer.
         requests: the bodies of all requests.
-        held: a request waits until this is set before its answer ends.
+        may_end: an answer does not end before this is set.
     """
 
     def __init__(self, answers: list[Answer]) -> None:
         self.url = ""
         self.answers = answers
         self.requests: list[dict[str, Any]] = []
-        self.held = asyncio.Event()
-        self.held.set()
+        self.may_end = asyncio.Event()
+        self.may_end.set()
         self.streaming = asyncio.Event()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -62,13 +62,13 @@ class ModelServer:
         if isinstance(answer, int):
             return
         self.streaming.set()
-        await self.held.wait()
+        await self.may_end.wait()
         for event in self._last_events(answer):
             writer.write(_chunk(event))
         writer.write(b"0\r\n\r\n")
         await writer.drain()
 
-    def _first_events(self, answer: Said) -> list[bytes]:
+    def _first_events(self, answer: ModelOutput) -> list[bytes]:
         """Return the events of an answer but those that end it."""
         deltas = _deltas(answer, self.tool_call_id)
         return [_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in deltas]
@@ -77,7 +77,7 @@ class ModelServer:
         """Return the id of a tool call by its place in the answer to the last request."""
         return f"call_{len(self.requests)}_{index}"
 
-    def _last_events(self, answer: Said) -> list[bytes]:
+    def _last_events(self, answer: ModelOutput) -> list[bytes]:
         reason = "stop" if isinstance(answer, str) else "tool_calls"
         return [_event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}), b"data: [DONE]\n\n"]
 
@@ -92,11 +92,11 @@ async def model_server(
     try:
         yield model
     finally:
-        model.held.set()
+        model.may_end.set()
         server.close()
 
 
-def _deltas(answer: Said, id_of: Callable[[int], str]) -> list[dict[str, Any]]:
+def _deltas(answer: ModelOutput, id_of: Callable[[int], str]) -> list[dict[str, Any]]:
     """Return the parts of an answer: words of a text; a tool call with its arguments in two halves."""
     if isinstance(answer, str):
         return [{"role": "assistant", "content": word} for word in words(answer)]

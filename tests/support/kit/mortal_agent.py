@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support.kit.acting_agent import answer, end, say, send, waiting
+from tests.support.kit.acting_agent import answer, ask, decide, end, say, send, waiting
 
 COMMAND = (sys.executable, "-S", "-m", "tests.support.kit.mortal_agent")
 
@@ -35,6 +35,8 @@ def receive(message: Any) -> None:
             act(session, block["text"])
         case {"method": "session/cancel", "params": {"sessionId": session}}:
             end(session, "cancelled")
+        case {"id": number, "result": {"outcome": outcome}}:
+            decide(number, outcome)
 
 
 def initialize(number: int) -> None:
@@ -60,6 +62,9 @@ def act(session: str, prompt: str) -> None:
         file.write(f"{prompt}\n")
     if prompt == "die":
         os._exit(3)
+    if prompt == "ask":
+        ask(session)
+        return
     count = len(Path(session).read_text().splitlines())
     say(session, f"prompt {count} of process {os.getpid()}")
     if prompt != "hang":

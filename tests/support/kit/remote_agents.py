@@ -9,13 +9,14 @@ from typing import Any
 
 from acp_bindings import v1
 from acp_runtime.transports import Transport
+from tests.support.runtime.peer import PlainAgent, chunk, line
 
 
-class EchoAgent(v1.Agent):
+class EchoAgent(PlainAgent):
     """Names sessions `s1`, `s2`, …, and repeats what it is told. A load replays ten updates."""
 
     def __init__(self, client: v1.RemoteClient) -> None:
-        self.client = client
+        super().__init__(client)
         self.sessions = 0
 
     async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
@@ -37,8 +38,7 @@ class EchoAgent(v1.Agent):
         return v1.PromptResponse(stop_reason="end_turn")
 
     async def say(self, session: str, text: str) -> None:
-        chunk = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text=text))
-        await self.client.session_update(session_id=session, update=chunk)
+        await self.client.session_update(session_id=session, update=chunk(text))
 
 
 async def echo(transport: Transport, _: Any) -> None:
@@ -62,7 +62,7 @@ class RawAgent:
         """Send messages. Remember what that raises."""
         try:
             for message in messages:
-                await self.transport.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+                await self.transport.send(line(message))
         except Exception as error:
             self.error = repr(error)  # the error itself would keep the transport
 

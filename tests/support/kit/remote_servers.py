@@ -28,7 +28,7 @@ SERVERS = ("uvicorn", pytest.param("hypercorn", marks=pytest.mark.test_all))
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 JSON = {"Content-Type": "application/json"}
 EVENTS = {"Accept": "text/event-stream"}
-_KEPT = (HTTPTransport, Stream, WebSocketTransport)
+_FREED_AT_THE_END = (HTTPTransport, Stream, WebSocketTransport)
 
 
 @dataclass
@@ -165,25 +165,25 @@ async def serving(
         errors: how many errors are logged; None if the server may log some of its own.
         options: of uvicorn.
     """
-    gc.freeze()  # what exists is left out of `kept()`, for which it would take most of the time of a test
+    gc.freeze()  # what exists is left out of `left_in_memory()`, for which it would take most of the time of a test
     listener = socket.create_server(("127.0.0.1", 0))
     log = _Errors(logging.ERROR)
     logging.getLogger().addHandler(log)
     try:
-        yielded = Site(listener.getsockname()[1])
+        site = Site(listener.getsockname()[1])
         running = run_hypercorn(app, listener) if server == "hypercorn" else _uvicorn(app, listener, options or {})
         async with running:
-            yield yielded
+            yield site
     finally:
         logging.getLogger().removeHandler(log)
     assert errors is None or len(log.messages) == errors, log.messages
-    assert not kept()
+    assert not left_in_memory()
 
 
-def kept() -> list[object]:
+def left_in_memory() -> list[object]:
     """Return the transports and streams that `serving` has made and that are still in memory."""
     gc.collect()
-    return [object_ for object_ in gc.get_objects() if isinstance(object_, _KEPT)]
+    return [object_ for object_ in gc.get_objects() if isinstance(object_, _FREED_AT_THE_END)]
 
 
 class _Errors(logging.Handler):

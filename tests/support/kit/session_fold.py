@@ -19,7 +19,7 @@ LATEST = {
 def fold(updates: Iterable[Json]) -> Json:
     """Return what a session shows after these updates, as JSON."""
     shown: Json = {"timeline": [], "plan": [], "mode": None, "options": [], "commands": [], "usage": None}
-    shown |= {"title": None, "updated_at": None, "notices": [], "unknown": 0}
+    shown |= {"title": None, "updated_at": None, "notices": []}
     for update in updates:
         _fold(shown, update)
     return shown
@@ -49,8 +49,6 @@ def _fold(shown: Json, update: Json) -> None:
         shown["updated_at"] = update.get("updatedAt", shown["updated_at"])
     elif tag == "notice":
         shown["notices"].append(fields)
-    else:
-        shown["unknown"] += 1
 
 
 def _fold_chunk(timeline: list[Json], update: Json) -> None:

@@ -34,8 +34,8 @@ class Traced:
 
     def span(self, name: str, kind: SpanKind) -> ReadableSpan:
         """Return the only span with this name and kind."""
-        (found,) = [span for span in self.spans if span.name == name and span.kind is kind]
-        return found
+        (only,) = [span for span in self.spans if span.name == name and span.kind is kind]
+        return only
 
 
 @asynccontextmanager

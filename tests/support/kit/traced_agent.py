@@ -1,37 +1,22 @@
 """An agent in a process of its own that traces: `python -m tests.support.kit.traced_agent <file>`.
 
-It asks for permission and sends an update in each turn. At the end it writes its spans to the file, as JSON.
+It asks for permission and sends an update in each turn. It writes each span that ends to the file, as JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.trace import format_span_id, set_tracer_provider
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
+from opentelemetry.trace import set_tracer_provider
 
 from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import Options
-from tests.support.kit.traced import Traced
 from tests.support.runtime.peer import PlainAgent, chunk
-
-
-def described(span: ReadableSpan) -> dict[str, Any]:
-    """Return what tests compare of a span."""
-    context: Any = span.context
-    return {
-        "id": format_span_id(context.span_id),
-        "parent": span.parent and format_span_id(span.parent.span_id),
-        "name": span.name,
-        "kind": span.kind.name,
-        "session": (span.attributes or {}).get("acp.session.id"),
-        "trace": context.trace_id,
-    }
 
 
 class AskingAgent(PlainAgent):
@@ -42,11 +27,13 @@ class AskingAgent(PlainAgent):
         return v1.PromptResponse(stop_reason="end_turn")
 
 
-def main(file: str) -> None:
-    traced = Traced()
-    set_tracer_provider(traced.provider)
-    asyncio.run(v1.serve_stdio(AskingAgent, options=Options(instrument=Tracing())))
-    Path(file).write_text(json.dumps([described(span) for span in traced.spans]))
+def main(path: str) -> None:
+    with Path(path).open("w") as file:
+        exporter = ConsoleSpanExporter(out=file, formatter=lambda span: span.to_json(indent=None) + "\n")
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        set_tracer_provider(provider)
+        asyncio.run(v1.serve_stdio(AskingAgent, options=Options(instrument=Tracing())))
 
 
 if __name__ == "__main__":

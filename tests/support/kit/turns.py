@@ -11,24 +11,22 @@ from acp_bindings import v1
 from acp_kit.agent import Sessions, Settings, Turn, select, toggle
 from acp_kit.client import PermissionHandlers, PermissionPolicy, TerminalHandlers, Terminals, UpdateHandlers
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect
+from tests.support.runtime.peer import PlainAgent
 
 Act: TypeAlias = Callable[[Turn], Awaitable[None]]
 
 
-class ActingAgent(v1.Agent):
+class ActingAgent(PlainAgent):
     """Runs the next of `acts` in each turn."""
 
     def __init__(self, client: v1.RemoteClient, acts: list[Act], recorded: list[tuple[str, Any]]) -> None:
         async def record(session_id: str, update: Any) -> None:
             recorded.append((session_id, update))
 
-        self.client = client
+        super().__init__(client)
         self.acts = acts
         self.recorded = recorded
         self.sessions = Sessions(record=record)
-
-    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
-        return v1.InitializeResponse(protocol_version=1)
 
     async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
         return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.kit.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, line, result
+from tests.support.kit.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, result
 from tests.support.programs import Program
+from tests.support.runtime.peer import line
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
 pytestmark = [

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.kit.http_agent import NEVER, HttpAgent, call, connected, http_agent, line, result
+from tests.support.kit.http_agent import NEVER, HttpAgent, call, connected, http_agent, result
+from tests.support.runtime.peer import line
 from tests.support.turns_of_loop import counting_turns
 
 NEXT = call(3, "_next")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from acp_kit.remote import open_transport
-from tests.support.kit.http_agent import INITIALIZE, Client, call, connected, http_agent, line, result
+from tests.support.kit.http_agent import INITIALIZE, Client, call, connected, http_agent, result
+from tests.support.runtime.peer import line
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
 NEXT = call(3, "_next")

@@ -10,8 +10,8 @@ import pytest
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
-from tests.support.kit.http_agent import INITIALIZE, http_agent, line
-from tests.support.runtime.peer import PlainClient
+from tests.support.kit.http_agent import INITIALIZE, http_agent
+from tests.support.runtime.peer import PlainClient, line
 
 SCHEMES = ("http", "ws")
 

@@ -11,7 +11,16 @@ import pytest
 
 from acp_kit.remote import Bounds, agent_app
 from tests.support.kit.remote_agents import RawAgent, echo, raw_agents
-from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON, SERVERS, Site, kept, read_response, serving
+from tests.support.kit.remote_servers import (
+    EVENTS,
+    INITIALIZE,
+    JSON,
+    SERVERS,
+    Site,
+    left_in_memory,
+    read_response,
+    serving,
+)
 from tests.support.scale import count
 
 _SOON = 0.05  # seconds
@@ -173,7 +182,7 @@ async def test_many_ids_of_sessions_leave_nothing() -> None:
             await site.post(id, {"jsonrpc": "2.0", "id": number, "method": "session/load", "params": params})
             while (await connection.next()).get("id") != number:
                 pass
-        assert len(kept()) == 2  # the transport, and the stream of the connection
+        assert len(left_in_memory()) == 2  # the transport, and the stream of the connection
         await connection.close()
 
 
