@@ -21,8 +21,8 @@ MYPY = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".my
 @pytest.fixture(scope="session")
 def checked(programs: Path) -> Path:
     """A folder with the programs of the pages and the blocks of the protocol reference."""
-    for number, block in enumerate(blocks("python")):
-        (programs / f"reference_{Path(block.page).stem}_{number}.py").write_text(block.text, "utf-8")
+    for number, (page, block) in enumerate(blocks("python")):
+        (programs / f"reference_{Path(page).stem}_{number}.py").write_text(block.text, "utf-8")
     return programs
 
 

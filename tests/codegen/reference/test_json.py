@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 import acp_bindings.v1
 from codegen.diff.compare.pointers import resolve
 from codegen.ir import Method
-from tests.support.codegen.reference import blocks, raw_schema, schema
+from tests.support.codegen.reference import blocks, messages, raw_schema, schema
 from tests.support.models.validity import Validity
 
 # The group shares the pages.
@@ -24,11 +24,10 @@ def validity() -> Validity:
 
 
 def test_the_messages_of_a_method_are_valid(validity: Validity) -> None:
-    messages = [block for block in blocks("json") if block.heading == "Messages"]
     pages = {f"{method.constant.lower()}.md": method for method in schema().methods}
-    assert {message.page for message in messages} == set(pages)
+    assert {page for page, _ in messages()} == set(pages)
     for page, method in pages.items():
-        _check_messages(method, [json.loads(message.text) for message in messages if message.page == page], validity)
+        _check_messages(method, [json.loads(block.text) for place, block in messages() if place == page], validity)
 
 
 def _check_messages(method: Method, found: list[Any], validity: Validity) -> None:
@@ -43,7 +42,7 @@ def _check_messages(method: Method, found: list[Any], validity: Validity) -> Non
 
 
 def test_the_example_of_a_type_is_valid(validity: Validity) -> None:
-    types = {block.heading: block.text for block in blocks("json") if block.heading != "Messages"}
+    types = {block.heading: block.text for _, block in blocks("json") if block.heading != "Messages"}
     assert len(types) > 100
     for name, text in types.items():
         _check(name, json.loads(text), validity)

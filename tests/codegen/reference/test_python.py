@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import pytest
@@ -16,20 +15,11 @@ import pytest
 from acp_bindings.v1 import connect_in_process
 from acp_runtime import Options
 from codegen.ir import Method
-from tests.support.codegen.reference import Block, blocks, pages, schema
+from tests.support.codegen.reference import blocks, messages, pages, schema
+from tests.support.docs.blocks import Block
 
 # The group shares the pages.
 pytestmark = pytest.mark.xdist_group("reference")
-
-
-@cache
-def python() -> list[Block]:
-    return blocks("python")
-
-
-@cache
-def messages() -> list[Block]:
-    return [block for block in blocks("json") if block.heading == "Messages"]
 
 
 def test_a_paragraph_about_a_value_belongs_to_it() -> None:
@@ -73,7 +63,7 @@ def _check_capability(method: Method, proxies: dict[str, Any]) -> None:
 def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:
     """Yield the calls, in an order in which a connection allows them."""
     for method in sorted(schema().methods, key=_rank):
-        results = [_names(block) for block in _on_page_of(method, python())]
+        results = [_names(block) for block in _on_page_of(method, blocks("python"))]
         calls = [names["call"] for names in results if "call" in names]
         assert len(calls) == len(method.handled_by)
         for call, role in zip(calls, method.handled_by, strict=True):
@@ -87,18 +77,18 @@ def _rank(method: Method) -> int:
 
 def _handler(name: str) -> type[Any]:
     """Return a class with the handlers of all pages."""
-    classes = [value for block in python() if (value := _names(block).get(name))]
+    classes = [value for _, block in blocks("python") if (value := _names(block).get(name))]
     assert classes
     return type(name, tuple(classes), {})
 
 
-def _on_page_of(method: Method, blocks: list[Block]) -> list[Block]:
-    return [block for block in blocks if block.page == f"{method.constant.lower()}.md"]
+def _on_page_of(method: Method, blocks: list[tuple[str, Block]]) -> list[Block]:
+    return [block for page, block in blocks if page == f"{method.constant.lower()}.md"]
 
 
 def _names(block: Block) -> dict[str, Any]:
-    names: dict[str, Any] = {"__name__": block.page}
-    exec(compile(block.text, block.page, "exec"), names)
+    names: dict[str, Any] = {"__name__": block.heading}
+    exec(compile(block.text, block.heading, "exec"), names)
     return names
 
 

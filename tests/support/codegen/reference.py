@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from codegen.ir import Schema
 from codegen.reference.pages import reference
 from codegen.regen import read_schema
+from tests.support.docs.blocks import Block, blocks_of
 from tests.support.paths import ROOT
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block.
-
-    Attributes:
-        page: the name of the page's file.
-        heading: the nearest heading above it.
-        text: its content.
-    """
-
-    page: str
-    heading: str
-    text: str
 
 
 @cache
@@ -51,24 +35,15 @@ def schema() -> Schema:
 
 def headings(text: str) -> list[str]:
     """Return the headings of a page."""
-    tokens = _tokens(text)
+    tokens = MarkdownIt("commonmark").parse(text)
     return [content.content for token, content in pairwise(tokens) if token.type == "heading_open"]
 
 
-def blocks(language: str) -> list[Block]:
-    """Return the blocks of all pages in a language."""
-    results: list[Block] = []
-    for page, text in pages().items():
-        heading = ""
-        tokens = _tokens(text)
-        for index, token in enumerate(tokens):
-            if token.type == "heading_open":
-                heading = tokens[index + 1].content
-            elif token.type == "fence" and token.info == language:
-                results.append(Block(page, heading, token.content))
-    return results
+def blocks(language: str) -> list[tuple[str, Block]]:
+    """Return the blocks of all pages in a language, each with the name of its page."""
+    return [(page, block) for page, text in pages().items() for block in blocks_of(text) if block.language == language]
 
 
-@cache
-def _tokens(text: str) -> list[Token]:
-    return MarkdownIt("commonmark").parse(text)
+def messages() -> list[tuple[str, Block]]:
+    """Return the blocks with the messages of methods, each with the name of its page."""
+    return [(page, block) for page, block in blocks("json") if block.heading == "Messages"]

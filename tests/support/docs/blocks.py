@@ -33,6 +33,8 @@ SHOWN = {"text", "toml"}
 class Block:
     """One fenced block of a page."""
 
+    heading: str
+    """The nearest heading above it."""
     language: str
     text: str
     line: int
@@ -70,25 +72,30 @@ def pages_before(page: Path) -> list[Path]:
 
 def blocks(page: Path) -> list[Block]:
     """Return the blocks of a page, without directives of MyST. The language of code without a fence is `indented`."""
-    return _blocks(page.read_text("utf-8"))
+    return blocks_of(page.read_text("utf-8"))
 
 
 @cache  # several modules of tests have a test for each block
-def _blocks(text: str) -> list[Block]:
+def blocks_of(text: str) -> list[Block]:
+    """Return the blocks of the text of a page."""
+    tokens = MarkdownIt("commonmark").parse(text)
+    heading = ""
     blocks: list[Block] = []
     remark: tuple[str, str] | None = None
     adjacent = False
-    for token in MarkdownIt("commonmark").parse(text):
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open":
+            heading = tokens[index + 1].content
         if token.type == "code_block":
-            blocks.append(Block("indented", token.content, (token.map or [0])[0] + 1, None, None))
+            blocks.append(Block(heading, "indented", token.content, (token.map or [0])[0] + 1, None, None))
         elif token.type == "html_block" and (match := _RUN.match(token.content)):
-            blocks.append(Block("sh", f"{match[1]}\n", (token.map or [0])[0] + 1, None, None))
+            blocks.append(Block(heading, "sh", f"{match[1]}\n", (token.map or [0])[0] + 1, None, None))
         elif token.type == "html_block" and (match := _COMMENT.match(token.content)):
             remark = (match[1], match[2])
         elif token.type == "fence" and not token.info.startswith("{"):
             language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
             before = len(blocks) - 1 if adjacent and blocks else None
-            blocks.append(Block(language, token.content, (token.map or [0])[0] + 1, remark, before))
+            blocks.append(Block(heading, language, token.content, (token.map or [0])[0] + 1, remark, before))
             remark, adjacent = None, True
         else:
             remark, adjacent = None, False
