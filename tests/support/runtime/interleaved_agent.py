@@ -20,11 +20,9 @@ from acp_bindings.v1 import (
 from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, GuardError, InvalidResponse, RemoteError, RequestError
 from acp_runtime.connection import Connection
-from tests.support.runtime.interleaving import Interleaving
+from tests.support.runtime.interleaving import SESSIONS, Interleaving
 from tests.support.runtime.peer import PlainAgent, chunk
 from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, iterations
-
-SESSIONS = ("a", "b")
 
 
 class AgentInterleaving(Interleaving):
@@ -44,10 +42,6 @@ class AgentInterleaving(Interleaving):
 
     def actors(self) -> list[Coroutine[Any, Any, None]]:
         return [self._act(self.chance.randrange(1, 4 + 8 * self.busy)) for _ in range(2)]
-
-    def received(self, message: Any) -> None:
-        if "method" in message and "id" in message:
-            self.start(self._answer(message["id"]))
 
     def check(self) -> None:
         arrived: dict[str, list[str]] = defaultdict(list)
@@ -168,7 +162,8 @@ class AgentInterleaving(Interleaving):
 
     # Actions of the peer.
 
-    async def _answer(self, id: int) -> None:
+    async def answer(self, request: Any) -> None:
+        id = request["id"]
         await iterations(self.chance.choice([0, 3, 30]))
         result = {"id": id, "result": {"outcome": {"outcome": "cancelled"}}}
         answers = [result, result, {"id": id, "error": {"code": 1, "message": "no"}}, {"id": id, "error": "x"}]

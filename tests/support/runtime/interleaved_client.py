@@ -19,11 +19,10 @@ from acp_bindings.v1 import (
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, InvalidResponse, RemoteError
 from acp_runtime.connection import Connection
-from tests.support.runtime.interleaving import Interleaving
+from tests.support.runtime.interleaving import SESSIONS, Interleaving
 from tests.support.runtime.peer import PlainClient, text_of, update
 from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, iterations
 
-SESSIONS = ("a", "b")
 RESULTS: dict[str, Any] = {"session/prompt": {"stopReason": "end_turn"}, "session/set_mode": {}, "_x": {}}
 
 
@@ -48,10 +47,6 @@ class ClientInterleaving(Interleaving):
     def actors(self) -> list[Coroutine[Any, Any, None]]:
         callers = [self._act(self.chance.randrange(1, 2 + self.busy)) for _ in range(1 + self.busy)]
         return [self._act_as_peer(self.chance.randrange(8 * self.busy)), *callers]
-
-    def received(self, message: Any) -> None:
-        if "method" in message and "id" in message:
-            self.start(self._answer(message["id"], message["method"], message["params"]))
 
     def check(self) -> None:
         sent: dict[str, list[str]] = defaultdict(list)
@@ -129,7 +124,8 @@ class ClientInterleaving(Interleaving):
 
     # Actions of the peer.
 
-    async def _answer(self, id: int, method: str, params: Any) -> None:
+    async def answer(self, request: Any) -> None:
+        id, method, params = request["id"], request["method"], request["params"]
         await iterations(self.chance.choice([0, 0, 2, 30]))
         number = _number(params)
         session = params.get("sessionId", f"new{number}")

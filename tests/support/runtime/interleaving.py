@@ -14,6 +14,8 @@ from acp_runtime.options import Options
 from tests.support.runtime.idle import is_idle
 from tests.support.runtime.random_peer import RandomPeer, iterations, settled
 
+SESSIONS = ("a", "b")
+
 
 class Mishap(BaseException):
     """An exception that `except Exception` doesn't catch."""
@@ -52,8 +54,8 @@ class Interleaving(ABC):
         """Return the actions of both sides that don't react to messages."""
 
     @abstractmethod
-    def received(self, message: Any) -> None:
-        """Let the peer react to a message."""
+    async def answer(self, request: Any) -> None:
+        """Answer a request as the peer."""
 
     @abstractmethod
     def check(self) -> None:
@@ -62,7 +64,7 @@ class Interleaving(ABC):
     async def run(self) -> None:
         wire, connection = self.wire, self.wire.connection
         running = asyncio.create_task(run(connection))
-        receiving = asyncio.create_task(wire.receive(self.received))
+        receiving = asyncio.create_task(wire.receive(self._received))
         wire.send({"method": "_begin"})
         pump = asyncio.create_task(wire.pump(self.chance.randrange(2500 * self.busy) if self.end == "eof" else None))
         actors = {self.start(actor) for actor in self.actors()}
@@ -109,6 +111,10 @@ class Interleaving(ABC):
                     await iterations(20)
             case _:
                 pass
+
+    def _received(self, message: Any) -> None:
+        if "method" in message and "id" in message:
+            self.start(self.answer(message))
 
     def _has_ended(self, task: asyncio.Task[Any]) -> None:
         self.tasks.discard(task)

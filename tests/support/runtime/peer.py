@@ -234,17 +234,10 @@ async def serving(
     **options: Any,
 ) -> AsyncIterator[Peer]:
     """Connect our agent with a raw client. Yield the raw client."""
-    chosen = Options(**options)
-    source, writer, peer_source, peer_writer, close = await link("agent", chosen.flush_deadline)
-    connection = Connection(side, factory, source, writer, chosen)
-    running = asyncio.create_task(run_over(source, connection))
-    peer = Peer(peer_source, peer_writer)
-    try:
+    async with _connected(link, "agent", side, factory, options) as (_, peer):
         if ready:
             await peer.call("initialize", INITIALIZE)
         yield peer
-    finally:
-        await _close(peer, running, close)
 
 
 @asynccontextmanager
@@ -258,17 +251,35 @@ async def calling(
     **options: Any,
 ) -> AsyncIterator[tuple[RemoteAgent, Peer]]:
     """Connect our client with a raw agent. Yield the proxy and the raw agent."""
+    async with _connected(link, "client", side, factory, options) as (connection, peer):
+        if ready:
+            await _initialize(connection.remote, peer, capabilities or {})
+        yield connection.remote, peer
+
+
+@asynccontextmanager
+async def _connected(
+    link: Link, role: Role, side: Any, factory: Callable[[Any], Any], options: dict[str, Any]
+) -> AsyncIterator[tuple[Connection, Peer]]:
     chosen = Options(**options)
-    source, writer, peer_source, peer_writer, close = await link("client", chosen.flush_deadline)
+    source, writer, peer_source, peer_writer, close = await link(role, chosen.flush_deadline)
     connection = Connection(side, factory, source, writer, chosen)
     running = asyncio.create_task(run_over(source, connection))
     peer = Peer(peer_source, peer_writer)
     try:
-        if ready:
-            await _initialized(connection.remote, peer, capabilities or {})
-        yield connection.remote, peer
+        yield connection, peer
     finally:
-        await _close(peer, running, close)
+        try:
+            async with asyncio.timeout(30):
+                await peer.writer.close()
+                await running
+        except TimeoutError:
+            running.cancel()
+            raise
+        finally:
+            peer.writer.abort()
+            await peer.stop()
+            await close()
 
 
 async def run_over(source: ByteSource, connection: Connection) -> ConnectionClosed:
@@ -277,21 +288,7 @@ async def run_over(source: ByteSource, connection: Connection) -> ConnectionClos
         return await run(connection)
 
 
-async def _close(peer: Peer, running: asyncio.Task[Any], close: Callable[[], Awaitable[None]]) -> None:
-    try:
-        async with asyncio.timeout(30):
-            await peer.writer.close()
-            await running
-    except TimeoutError:
-        running.cancel()
-        raise
-    finally:
-        peer.writer.abort()
-        await peer.stop()
-        await close()
-
-
-async def _initialized(remote: RemoteAgent, peer: Peer, capabilities: dict[str, Any]) -> None:
+async def _initialize(remote: RemoteAgent, peer: Peer, capabilities: dict[str, Any]) -> None:
     call = asyncio.create_task(remote.initialize(protocol_version=1))
     request = await peer.receive()
     await peer.send({"id": request["id"], "result": {"protocolVersion": 1, "agentCapabilities": capabilities}})
