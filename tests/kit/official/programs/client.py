@@ -133,7 +133,9 @@ async def log(agent: Any) -> list[str]:
 
 async def main() -> None:
     client = TestClient()
-    async with connecting.spawn_agent_process(client, *AGENT) as (agent, process):
+    # An agent that is terminated while it exits would have another exit code.
+    options = {"shutdown_timeout": 60} if sys.argv[3] == "everything" else {}
+    async with connecting.spawn_agent_process(client, *AGENT, transport_kwargs=options) as (agent, process):
         opened = await agent.initialize(protocol_version=1)
         session = await agent.new_session(cwd="/", trace="t")
         client.session = session.session_id
