@@ -21,7 +21,7 @@ from tools.mutants.folders import BUILD
 from tools.mutants.forks import fork, reports
 from tools.paths import ROOT
 
-PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=sys", "--tb=native"]
+PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=no", "--tb=native"]
 _COVERAGE_OF_PROGRAMS = """[run]
 context = ${MUTANTS_TEST}
 data_file = {folder}/data
