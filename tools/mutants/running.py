@@ -307,26 +307,28 @@ class Runner:
         if not tests:
             return None
         with on_disk(self._changes[index]):
-            return self._in_fork(index, tests)
+            return self._in_fork(index, tests, is_on_disk=True)
 
     def _at_import(self, index: int) -> Failure | None:
         """Run tests in a process that imports the changed file."""
         change = self._changes[index]
         if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
-        tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.start_programs
+        tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.failed
         with on_disk(change):
-            ordered = self._ordered(_over_one_link(tests - self._measured.failed))
+            ordered = self._ordered(_over_one_link(tests - self._measured.start_programs or tests))
             return first_failure_at_import(ordered, self._measured.seconds)
 
-    def _in_fork(self, index: int, tests: Set[str]) -> Failure | None:
+    def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
+        """Run tests with the changed functions. If a change on disk needs another import, only programs have it."""
         wanted = self._ordered(test for test in _over_one_link(tests) if test in self._items)
         items = [self._items[test] for test in wanted]
         try:
             changed = changed_code(self._changes[index], self._functions)
         except ChangesImportError:
-            return None
-
+            if not is_on_disk:
+                return None
+            changed = []
         while items and (failure := first_failure(items, changed, self._measured.seconds)) is not None:
             place = wanted.index(failure.test)
             # Alone, because a test may also fail because of those before it.

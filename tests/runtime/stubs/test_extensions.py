@@ -176,6 +176,11 @@ def test_a_name_without_underscore_is_refused(declare: Callable[[str], Any], wir
         declare(wire)
 
 
+def test_an_empty_name_is_refused_although_it_may_be_unprefixed() -> None:
+    with pytest.raises(ValueError, match="begins with an underscore"):
+        ExtRequest("", Text, Text, unprefixed=True)
+
+
 @pytest.mark.parametrize("capability", ["_meta.ping", (), ["_meta"], ("_meta", 1)], ids=repr)
 def test_a_capability_is_a_tuple_of_keys(capability: Any) -> None:
     with pytest.raises(TypeError, match="'_acme/ping' is a path"):
