@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tools.mutants.changes import Change, lines_of_statement
+from tools.mutants.changes import Change, is_cached, lines_of_statement
 from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
 from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
@@ -31,8 +31,6 @@ PATIENCE_FACTOR = 8
 _MANY = 20
 # The kinds of transport that a test runs over, beside memory.
 _LINKS = ("pipes", "streams", "transport")
-# A change is tried with tests that take at most so much processor time in each kind of process.
-_SECONDS = 6.0
 
 
 class Failure(NamedTuple):
@@ -295,7 +293,9 @@ class Runner:
         """Run the tests that may use what the changed line made when it was first used."""
         covering = self._tests(self._measured.tests, index)
         change = self._changes[index]
-        if len(covering) > _MANY or (change.file, change.function) not in self._used_before:
+        if (change.file, change.function) not in self._used_before:
+            return None
+        if len(covering) > _MANY and not is_cached(change):
             return None
         return self._in_fork(index, covering | self._tests_of_file(index) - self._measured.start_programs)
 
@@ -350,7 +350,7 @@ class Runner:
         return {test for line in self._lines(index) for test in executed.get(line, ())}
 
     def _ordered(self, tests: Iterable[str]) -> list[str]:
-        """Return the tests, those first that have noticed most per second, as many as are run for a change."""
+        """Return the tests, those first that have noticed most per second."""
 
         def worth(test: str) -> float:
             kills = self._kills[test] + 0.2
