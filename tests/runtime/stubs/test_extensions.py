@@ -51,6 +51,16 @@ async def test_an_override_needs_no_mark_of_its_own() -> None:
     assert await ping(Pinged) == "Pinged a"
 
 
+def test_the_keywords_of_a_handler_class_reach_its_other_bases() -> None:
+    class Titled:
+        def __init_subclass__(cls, *, title: str) -> None:
+            titles.append(title)
+
+    titles: list[str] = []
+    type("Mine", (PlainAgent, Titled), {}, title="mine")
+    assert titles == ["mine"]
+
+
 async def test_an_override_with_another_mark_handles_the_other_method_instead() -> None:
     class Sub(Pinged):
         @handles(PONG)
