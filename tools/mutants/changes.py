@@ -128,6 +128,18 @@ def changes_of(file: str) -> list[Change]:
     return changes
 
 
+def is_cached(change: Change) -> bool:
+    """Return whether the changed function keeps its results: it is a `cached_property`, or decorated with `cache`."""
+    name = change.function.rpartition(".")[2]
+    functions = (node for node in ast.walk(_parsed(change.source())) if isinstance(node, Function))
+    return any(
+        "cache" in ast.unparse(decorator)
+        for function in functions
+        if function.name == name
+        for decorator in function.decorator_list
+    )
+
+
 def lines_of_statement(source: str, line: int) -> range:
     """Return the lines of the innermost statement at a line, without the statements inside it."""
     innermost = range(line, line + 1)

@@ -26,6 +26,8 @@ FOLDERS = [
     "kit/acp_kit/history",
     "kit/acp_kit/local",
 ]
+# The agents and clients of these tests use the code of each other's folders.
+_TESTS_OF_KIT = ["tests/kit/agent", "tests/kit/client", "tests/kit/history", "tests/kit/local"]
 
 
 def files_of(code: str) -> list[str]:
@@ -36,10 +38,11 @@ def files_of(code: str) -> list[str]:
 
 
 def tests_of(code: str) -> list[str]:
-    """Return the tests that should notice a change in a folder or file: in codegen and kit its folder's."""
+    """Return the tests that should notice a change in a folder or file: in codegen its folder's."""
     root, *parts = code.split("/")
     if root in ("runtime", "generated"):
         return ["tests/runtime", "tests/generated"]
     inside = parts[1:] if root == "kit" else parts
     folder = Path("tests", root, *inside[:1])
-    return [str(folder if (ROOT / folder).is_dir() else folder.parent)]
+    own = str(folder if (ROOT / folder).is_dir() else folder.parent)
+    return list(dict.fromkeys([*_TESTS_OF_KIT, own])) if root == "kit" else [own]

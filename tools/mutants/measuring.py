@@ -21,7 +21,7 @@ from tools.mutants.folders import BUILD
 from tools.mutants.forks import fork, reports
 from tools.paths import ROOT
 
-PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=sys", "--tb=native"]
+PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=no", "--tb=native"]
 _COVERAGE_OF_PROGRAMS = """[run]
 context = ${MUTANTS_TEST}
 data_file = {folder}/data
@@ -42,7 +42,6 @@ class Measured:
 
     Attributes:
         seconds: how long each test takes, by its id.
-        processor_seconds: how much processor time it takes, with the programs that it starts.
         failed: the tests that fail without a change.
         imported: the lines that are executed at import, by file.
         tests: the tests that execute a line.
@@ -51,7 +50,6 @@ class Measured:
     """
 
     seconds: Mapping[str, float]
-    processor_seconds: Mapping[str, float]
     failed: Set[str]
     imported: Mapping[str, Set[int]]
     tests: ByLine
@@ -72,7 +70,6 @@ def measured(paths: Sequence[str], files: Sequence[str]) -> Measured:
     data = json.loads(kept.read_text())
     return Measured(
         seconds=data["seconds"],
-        processor_seconds=data["processor_seconds"],
         failed=set(data["failed"]),
         imported={file: set(lines) for file, lines in data["imported"].items()},
         tests=_by_line(data["tests"]),
@@ -128,7 +125,6 @@ def _result(recorder: _Recorder, files: Sequence[str], here: Any, programs: Any)
         of_programs[file] = {line: sorted(set(contexts) - {""}) for line, contexts in executed.items()}
     return {
         "seconds": recorder.seconds,
-        "processor_seconds": recorder.processor_seconds,
         "failed": sorted(recorder.failed),
         "imported": imported,
         "tests": tests,
@@ -142,7 +138,6 @@ class _Recorder:
 
     def __init__(self, lines: coverage.Coverage) -> None:
         self.seconds: dict[str, float] = {}
-        self.processor_seconds: dict[str, float] = {}
         self.failed: set[str] = set()
         self.start_programs: set[str] = set()
         self._lines = lines
@@ -162,12 +157,11 @@ class _Recorder:
             self._lines.stop()
             self._lines.start()
         self._lines.switch_context(self._test)
-        began, used = time.perf_counter(), sum(os.times()[:4])
+        began = time.perf_counter()
         try:
             return (yield)
         finally:
             self.seconds[item.nodeid] = round(time.perf_counter() - began, 4)
-            self.processor_seconds[item.nodeid] = round(sum(os.times()[:4]) - used, 4)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tools.mutants.changes import Change, lines_of_statement
+from tools.mutants.changes import Change, is_cached, lines_of_statement
 from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
 from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
@@ -31,8 +31,6 @@ PATIENCE_FACTOR = 8
 _MANY = 20
 # The kinds of transport that a test runs over, beside memory.
 _LINKS = ("pipes", "streams", "transport")
-# A change is tried with tests that take at most so much processor time in each kind of process.
-_SECONDS = 6.0
 
 
 class Failure(NamedTuple):
@@ -295,7 +293,9 @@ class Runner:
         """Run the tests that may use what the changed line made when it was first used."""
         covering = self._tests(self._measured.tests, index)
         change = self._changes[index]
-        if len(covering) > _MANY or (change.file, change.function) not in self._used_before:
+        if (change.file, change.function) not in self._used_before:
+            return None
+        if len(covering) > _MANY and not is_cached(change):
             return None
         return self._in_fork(index, covering | self._tests_of_file(index) - self._measured.start_programs)
 
@@ -307,26 +307,28 @@ class Runner:
         if not tests:
             return None
         with on_disk(self._changes[index]):
-            return self._in_fork(index, tests)
+            return self._in_fork(index, tests, is_on_disk=True)
 
     def _at_import(self, index: int) -> Failure | None:
         """Run tests in a process that imports the changed file."""
         change = self._changes[index]
         if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
-        tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.start_programs
+        tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.failed
         with on_disk(change):
-            ordered = self._ordered(_over_one_link(tests - self._measured.failed))
+            ordered = self._ordered(_over_one_link(tests - self._measured.start_programs or tests))
             return first_failure_at_import(ordered, self._measured.seconds)
 
-    def _in_fork(self, index: int, tests: Set[str]) -> Failure | None:
+    def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
+        """Run tests with the changed functions. If a change on disk needs another import, only programs have it."""
         wanted = self._ordered(test for test in _over_one_link(tests) if test in self._items)
         items = [self._items[test] for test in wanted]
         try:
             changed = changed_code(self._changes[index], self._functions)
         except ChangesImportError:
-            return None
-
+            if not is_on_disk:
+                return None
+            changed = []
         while items and (failure := first_failure(items, changed, self._measured.seconds)) is not None:
             place = wanted.index(failure.test)
             # Alone, because a test may also fail because of those before it.
@@ -348,7 +350,7 @@ class Runner:
         return {test for line in self._lines(index) for test in executed.get(line, ())}
 
     def _ordered(self, tests: Iterable[str]) -> list[str]:
-        """Return the tests, those first that have noticed most per second, as many as are run for a change."""
+        """Return the tests, those first that have noticed most per second."""
 
         def worth(test: str) -> float:
             kills = self._kills[test] + 0.2

@@ -241,7 +241,8 @@ class Calls:
             self.writer.send(line)
             return
         session = session_of(self.state.profile, params)
-        if self.sessions.send(session, line) and cancels_turn and session is not None:
+        self.sessions.send(session, line)
+        if cancels_turn and session is not None:
             self._turn_cancelled(wire, session)
 
     async def _drain(self) -> None:
@@ -342,7 +343,7 @@ class Calls:
             self._deliver(call, None, InvalidResponse(call.wire, about))
 
     def _pop(self, id: Any) -> Call | None:
-        call = self.pending.pop(id, None) if type(id) is int else None
+        call = self.pending.pop(id, None)
         if call is not None and self._turns:
             self._turns.remove(call.session, call)
         return call
@@ -397,7 +398,7 @@ class Calls:
 
     def _forget_abandoned(self, id: Any) -> bool:
         """Forget an abandoned call: its late response is here, or there are too many. Return whether it was one."""
-        call = self.abandoned.pop(id, None) if type(id) is int else None
+        call = self.abandoned.pop(id, None)
         if call is None or call.forgotten is None:
             return False
         call.forgotten.cancel()  # done, for turns that wait for it

@@ -40,7 +40,7 @@ class Limits:
         self._max_bytes = options.high_water_bytes
         self._flood_bytes = options.high_water_bytes * options.flood_factor
         self._factor = 1
-        self.on_room: Callable[[], object] = lambda: None
+        self.on_room: Callable[[], object]
         self.messages: int = 0
         self.bytes: int = 0
         self.queued: int = 0

@@ -47,7 +47,7 @@ class Reader:
         self._deadline = options.handler_deadline
         self._observe = frame_observer(options)
         self._loop = asyncio.get_running_loop()
-        self.receive: Callable[[bytes], object] = lambda _: None
+        self.receive: Callable[[bytes], object]
         self.lines: deque[bytes] = deque()
         self.reason: ConnectionClosed | None = None
         self._is_paused = False

@@ -62,11 +62,8 @@ class SessionQueue:
 
     def deliver(self, outcome: Outcome) -> None:
         """Deliver an outcome when the present notifications have been handled, those that are held as well."""
+        self.queue.append(outcome)
         self.release()
-        if self.task is None:
-            outcome.resolve(outcome.result, outcome.error)
-        else:
-            self.queue.append(outcome)
 
     def discard(self, reason: ConnectionClosed) -> None:
         """Drop the queued notifications, and fail the calls whose outcomes are behind them."""
@@ -224,15 +221,15 @@ class Sessions:
 
     # Notifications of this side. Those to new sessions are held while the peer's requests create sessions.
 
-    def send(self, id: str | None, line: bytes) -> bool:
-        """Send the line of a notification to a session, or hold it. Return whether it was sent.
+    def send(self, id: str | None, line: bytes) -> None:
+        """Send the line of a notification to a session, or hold it.
 
         Raises:
             GuardError: if more than the limit would be held.
         """
         if id is None or id in self.used_by_peer or not self.creating_requests:
             self._send(line)
-            return True
+            return
         if self._held_bytes + len(line) > self._max_held_bytes:
             raise GuardError(
                 f"Notifications to session {id!r} are held until the response that creates it is sent, and exceed "
@@ -241,7 +238,6 @@ class Sessions:
         sender = current.get()
         self._held_lines.append(_HeldLine(id, sender if sender in self.creating_requests else None, line))
         self._held_bytes += len(line)
-        return False
 
     def use_by_peer(self, id: str) -> None:
         """Note that the peer uses the id of a session, and send what was held for it."""

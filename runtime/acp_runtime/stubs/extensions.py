@@ -177,7 +177,7 @@ def handled_method(extension: Extension, profile: Profile, name: str) -> Extensi
 def _session_attribute(model: type[BaseModel], session: str) -> str:
     """Return the attribute for the property with the session; "" if the model has no such property."""
     for name, field in model.model_fields.items():
-        alias = field.validation_alias or field.alias or name
+        alias = field.validation_alias or name
         if session in (alias.choices if isinstance(alias, AliasChoices) else (alias,)):
             return name
     return ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from operator import is_
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -17,8 +16,8 @@ from acp_runtime.stubs.methods import AnyMethod
 def build_params(method: AnyMethod, keywords: dict[str, Any]) -> Any:
     """Build the params of a call. If they are a union, build the member with these keywords.
 
-    A keyword may be any sequence or mapping. Constructors only take lists, tuples and dicts, so others are copied if
-    the first attempt fails.
+    A keyword may be any sequence or mapping. Constructors only take lists, tuples and dicts, so they get copies if the
+    first attempt fails.
 
     Raises:
         ValidationError: if the keywords are invalid. It is the error of the intended member of a union.
@@ -28,8 +27,6 @@ def build_params(method: AnyMethod, keywords: dict[str, Any]) -> Any:
         return _build(method, given)
     except ValidationError:
         copied = {name: _as_lists_and_dicts(value) for name, value in given.items()}
-        if all(copied[name] is value for name, value in given.items()):
-            raise
     return _build(method, copied)
 
 
@@ -70,12 +67,10 @@ def _misfit(model: type[BaseModel], keywords: dict[str, Any]) -> tuple[bool, int
 
 
 def _as_lists_and_dicts(value: Any) -> Any:
-    """Convert sequences to lists and mappings to dicts, at any depth. Return a value without any of them unchanged."""
+    """Copy sequences as lists and mappings as dicts, at any depth."""
     kind = value.__class__
     if issubclass(kind, Mapping):
-        entries = {key: _as_lists_and_dicts(item) for key, item in value.items()}
-        return value if kind is dict and all(map(is_, entries.values(), value.values())) else entries
+        return {key: _as_lists_and_dicts(item) for key, item in value.items()}
     if issubclass(kind, Sequence) and not issubclass(kind, (str, bytes, bytearray, memoryview)):
-        items = [_as_lists_and_dicts(item) for item in value]
-        return value if kind is list and all(map(is_, items, value)) else items
+        return [_as_lists_and_dicts(item) for item in value]
     return value

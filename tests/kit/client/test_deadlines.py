@@ -14,6 +14,7 @@ import pytest
 from acp_bindings.v1 import RemoteAgent, spawn_agent
 from acp_kit import sync
 from acp_kit.client import Supervised, open_session
+from acp_kit.client.deadlines import time_limit
 from acp_runtime import Options
 from tests.support.kit.turns import Viewer
 
@@ -31,6 +32,12 @@ MESSAGE = (
     rf"^The agent {re.escape(repr(sys.executable))} did not answer `%s` within 0\.1 seconds\. "
     r"The end of its stderr:\nno \\x1b\[31mkey$"
 )
+
+
+async def test_a_time_out_of_something_else_is_not_said_to_be_the_agents() -> None:
+    with pytest.raises(TimeoutError, match=r"^the disk$"):
+        async with time_limit(60, lambda: "the agent"):
+            raise TimeoutError("the disk")
 
 
 @pytest.mark.parametrize(

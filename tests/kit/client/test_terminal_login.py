@@ -67,12 +67,15 @@ def read_until(terminal: int, text: str) -> str:
     return shown
 
 
-async def test_the_methods_arguments_and_variables_are_added_and_have_precedence(tmp_path: Path) -> None:
-    program = "import os, sys; open('seen', 'w').write(' '.join([*sys.argv[1:], os.environ['A'], os.environ['B']]))"
+async def test_the_methods_arguments_and_variables_are_added_and_have_precedence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("C", "inherited")
+    program = "import os, sys; open('seen', 'w').write(' '.join([*sys.argv[1:], *map(os.environ.get, 'ABC')]))"
     method = v1.AuthMethodTerminal(id="t", name="Log in", args=["--login"], env={"B": "method"})
     env = {"A": "own", "B": "own"}
     assert await log_in_from_terminal(method, *python(program), "--acp", cwd=tmp_path, env=env) == 0
-    assert (tmp_path / "seen").read_text("utf-8") == "--acp --login own method"
+    assert (tmp_path / "seen").read_text("utf-8") == "--acp --login own method inherited"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

@@ -6,10 +6,11 @@ import asyncio
 import json
 from importlib import import_module
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
-from acp_bindings.v1 import AuthMethodTerminal, InitializeRequest, InitializeResponse
+from acp_bindings.v1 import AuthMethodTerminal, InitializeRequest, InitializeResponse, RemoteClient
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, serving
 
 
@@ -39,6 +40,19 @@ async def test_an_agent_that_advertises_methods_it_does_not_implement_is_logged_
     assert "session/list" in errors[0]
     assert "session/close" not in errors[0]
     assert "session/resume" not in errors[0]
+
+
+async def test_a_method_that_is_an_attribute_of_the_agent_is_implemented(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Replaced(Boastful):
+        def __init__(self, client: RemoteClient) -> None:
+            super().__init__(client)
+            vars(self).update(dict.fromkeys(("session_load", "session_list"), AsyncMock()))
+
+    async with serving(link, Replaced):
+        pass
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_rule_30_methods_that_are_implemented_and_not_advertised_are_logged_once(

@@ -249,6 +249,26 @@ async def test_rule_21_a_handler_of_another_message_may_cancel_the_turns_of_a_se
         assert await peer.until_quiet() == []
 
 
+async def test_rule_21_the_default_of_session_cancel_does_nothing_outside_of_a_handler(link: Link) -> None:
+    class Late(Waiting):
+        async def ext_request(self, method: str, params: Any, /) -> Any:
+            later.append(asyncio.create_task(self.cancel_later()))
+
+        async def cancel_later(self) -> None:
+            await ended.wait()
+            await self.session_cancel(CancelNotification(session_id="s1"))
+
+    ended, later = asyncio.Event(), list[asyncio.Task[None]]()
+    async with serving(link, Late, eof_grace=0.05) as peer:
+        await peer.send(prompt(1))
+        await peer.call("_later")
+        ended.set()
+        await later[0]
+        assert await peer.until_quiet() == []
+    client: Any = None
+    await Late(client).session_cancel(CancelNotification(session_id="s1"))
+
+
 async def test_rule_21_cancelling_a_turn_answers_its_permission_requests(link: Link) -> None:
     class Thinking(PlainClient):
         async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:

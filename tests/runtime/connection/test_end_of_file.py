@@ -250,3 +250,15 @@ async def test_rule_22_a_notification_after_a_failed_write_raises() -> None:
         with pytest.raises(ConnectionClosed, match="no longer reads"):
             await send
     await run(connection)
+
+
+async def test_rule_22_the_connection_ends_although_closing_the_writer_fails() -> None:
+    class Failing(MemoryPipe):
+        async def close(self) -> None:
+            raise OSError("The disk is full.")
+
+    there, back = Failing(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options())
+    await back.close()
+    assert (await run(connection)).reason == "The peer closed the connection."
+    assert (await connection.remote.wait_closed()).reason == "The peer closed the connection."

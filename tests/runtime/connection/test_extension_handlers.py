@@ -48,6 +48,24 @@ async def test_rule_12_invalid_params_are_answered_with_their_paths(link: Link, 
     assert [fault["path"] for fault in no_object["data"]["errors"]] == [""]
 
 
+async def test_a_request_is_no_notification_of_the_same_name(link: Link) -> None:
+    class Both(VendorAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return "request"
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            notified.append(method)
+
+    notified: list[str] = []
+    params = {"text": "a"}
+    async with serving(link, factory := RecordingFactory(Both)) as peer:
+        assert (await peer.call("_acme/note_ours", params))["result"] == "request"
+        await peer.send({"method": "_acme/ours", "params": params})
+        await peer.until_quiet()
+    assert notified == ["_acme/ours"]
+    assert factory.handler.noted == []
+
+
 async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1.connecting import AGENT_SIDE
-from acp_runtime import GuardError, Options
+from acp_runtime import ConnectionClosed, GuardError, Options
 from acp_runtime.connection.ids import RecentIds
 from acp_runtime.connection.in_flight import InFlightNotification, Tasks
 from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.request import InFlightRequest, Requests
-from acp_runtime.connection.session import Sessions
+from acp_runtime.connection.session import Outcome, Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
 from acp_runtime.transports.memory import MemoryPipe
@@ -47,12 +47,25 @@ async def test_held_lines_are_sent_when_their_session_has_been_created() -> None
     sessions = Sessions(Tasks(), limits, sent.append, 10)
     creation = InFlightNotification("session/new", nothing, None, 0, limits, nothing)  # type: ignore[arg-type]
     sessions.creating_requests.add(creation)
-    assert not sessions.send("new", b"first\n")
+    sessions.send("new", b"first\n")
     with pytest.raises(GuardError, match="max_held_bytes"):
         sessions.send("new", b"too much\n")
-    assert sessions.send(None, b"other\n")
+    sessions.send(None, b"other\n")
     sessions.end_request(creation, "new")
     assert sent == [b"other\n", b"first\n"]
+
+
+async def test_a_call_behind_discarded_notifications_fails_with_exit_code_and_stderr() -> None:
+    limits, failed = Limits(OPTIONS), list[BaseException | None]()
+    sessions = Sessions(Tasks(), limits, nothing, 1000)
+    sessions.put("s", InFlightNotification("_note", nothing, None, 10, limits, nothing))  # type: ignore[arg-type]
+    sessions.queues["s"].deliver(Outcome(lambda _, error: failed.append(error), None, None))
+    sessions.discard_all(ConnectionClosed("The agent exited.", 7, "out of memory"))
+    (error,) = failed
+    assert isinstance(error, ConnectionClosed)
+    assert (error.exit_code, error.stderr) == (7, "out of memory")
+    assert limits.messages == 0
+    await asyncio.wait(sessions.running)
 
 
 async def test_requests_answer_with_what_their_handlers_return() -> None:

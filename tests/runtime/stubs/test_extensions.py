@@ -51,6 +51,16 @@ async def test_an_override_needs_no_mark_of_its_own() -> None:
     assert await ping(Pinged) == "Pinged a"
 
 
+def test_the_keywords_of_a_handler_class_reach_its_other_bases() -> None:
+    class Titled:
+        def __init_subclass__(cls, *, title: str) -> None:
+            titles.append(title)
+
+    titles: list[str] = []
+    type("Mine", (PlainAgent, Titled), {}, title="mine")
+    assert titles == ["mine"]
+
+
 async def test_an_override_with_another_mark_handles_the_other_method_instead() -> None:
     class Sub(Pinged):
         @handles(PONG)
@@ -174,6 +184,11 @@ def test_a_method_of_the_schema_can_not_be_marked() -> None:
 def test_a_name_without_underscore_is_refused(declare: Callable[[str], Any], wire: str) -> None:
     with pytest.raises(ValueError, match=r"begins with an underscore.*unprefixed=True"):
         declare(wire)
+
+
+def test_an_empty_name_is_refused_although_it_may_be_unprefixed() -> None:
+    with pytest.raises(ValueError, match="begins with an underscore"):
+        ExtRequest("", Text, Text, unprefixed=True)
 
 
 @pytest.mark.parametrize("capability", ["_meta.ping", (), ["_meta"], ("_meta", 1)], ids=repr)

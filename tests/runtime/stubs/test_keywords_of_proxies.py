@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from acp_bindings.v1 import (
     RemoteAgent,
     RemoteClient,
     SetSessionConfigOptionRequestBoolean,
+    SetSessionConfigOptionRequestValueId,
 )
+from acp_runtime import ABSENT
 from tests.support.models.recorder import Recorder
 
 BLOCKS = [ContentBlockText(text="a"), ContentBlockText(text="b")]
@@ -30,6 +33,20 @@ def test_any_sequence_becomes_the_list_of_the_request(prompt: Sequence[ContentBl
     channel = Recorder()
     asyncio.run(RemoteAgent(channel).session_prompt(session_id="1", prompt=prompt))
     assert channel.sent == [PromptRequest(session_id="1", prompt=list(BLOCKS))]
+
+
+def test_any_mapping_becomes_the_dict_of_the_request() -> None:
+    channel = Recorder()
+    meta: Any = MappingProxyType({"acme.dev": MappingProxyType({"list": (1, 2)})})
+    asyncio.run(RemoteAgent(channel).session_prompt(session_id="1", prompt=[], meta=meta))
+    assert channel.sent == [PromptRequest(session_id="1", prompt=[], meta={"acme.dev": {"list": [1, 2]}})]
+
+
+def test_an_absent_keyword_that_only_another_member_has_is_left_out() -> None:
+    channel = Recorder()
+    remote: Any = RemoteAgent(channel)
+    asyncio.run(remote.session_set_config_option(type=ABSENT, session_id="s", config_id="c", value="v"))
+    assert channel.sent == [SetSessionConfigOptionRequestValueId(session_id="s", config_id="c", value="v")]
 
 
 def refused(method: str, **keywords: Any) -> tuple[str, list[tuple[Any, str]]]:

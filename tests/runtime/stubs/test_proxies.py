@@ -46,7 +46,8 @@ async def test_rule_31_a_call_from_another_event_loop_raises_and_sends_nothing(l
 
 async def test_rule_31_another_thread_can_call_through_the_event_loop(link: Link) -> None:
     async with calling(link) as (agent, peer):
-        loop = asyncio.get_running_loop()
+        loop = agent.event_loop
+        assert loop is asyncio.get_running_loop()
 
         def call() -> Any:
             return asyncio.run_coroutine_threadsafe(agent.ext_request("_ping"), loop).result(60)
@@ -86,6 +87,7 @@ async def test_supports_agrees_with_the_guards(link: Link, capabilities: dict[st
 async def test_supports_is_false_before_initialize_and_refuses_unknown_methods(link: Link) -> None:
     async with calling(link, ready=False) as (agent, _):
         assert agent.supports("initialize")
+        assert not agent.supports("session/cancel")
         assert not agent.supports("session/new")
         with pytest.raises(ValueError, match=r"no method 'session/teleport'.* session/list, session/load,"):
             agent.supports("session/teleport")

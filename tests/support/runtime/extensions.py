@@ -42,6 +42,13 @@ class Choices(BaseModel):
     session: str = Field(validation_alias=AliasChoices("session", "sessionId"))
 
 
+class Plain(BaseModel):
+    """A model of pydantic without aliases."""
+
+    text: str
+    sessionId: str  # noqa: N815 - the name on the wire
+
+
 class Checked(BaseModel):
     """A model whose validator fails in another way than pydantic asks for."""
 
@@ -80,6 +87,7 @@ NOTE: dict[str, ExtNotification[Any]] = {
     "theirs": ExtNotification("_acme/note_theirs", Theirs),
     "camel": ExtNotification("_acme/note_camel", Camel),
     "choices": ExtNotification("_acme/note_choices", Choices),
+    "plain": ExtNotification("_acme/note_plain", Plain),
 }
 """Notifications by the kind of their models."""
 
