@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
-from tools.mutants.forks import Report, fork, reports
+from tools.mutants.forks import Report, fork, reports, share
 from tools.mutants.known import Known, survivors
 from tools.mutants.live import ChangesImportError, Functions, changed_code, live_functions
 from tools.mutants.measuring import PYTEST_ARGUMENTS
 from tools.mutants.running import Collected, first_failure
 
+# Most of the time passes while a test waits for what a change prevents.
+_AT_ONCE = 8
 _GONE = "The text is gone. Adapt the entry of tools/mutants/survivors.toml to the code, or delete it with the code."
 _NO_SUCH_TEST = "A test is gone. Name in tools/mutants/survivors.toml the tests that fail with this change."
 _AT_IMPORT = (
@@ -27,31 +29,34 @@ def replay() -> int:
 
     def run(report: Report) -> None:
         def try_all(items: list[pytest.Item]) -> None:
-            for problem in _problems(known, items):
-                report(problem)
-            report("end")
+            functions = live_functions({entry.change.file for entry in known})
+
+            def problem(index: int) -> str:
+                return _problem(known[index], items, functions)
+
+            for _, text in share(len(known), _AT_ONCE, problem):
+                report(text)
 
         pytest.main([*files, *PYTEST_ARGUMENTS], plugins=[Collected(try_all)])
 
     with fork(run) as forked:
-        *problems, last = ["", *reports(forked)]
-    if last != "end":
-        problems.append("The tests of tools/mutants/survivors.toml can't be collected.")
-    print("\n".join(problems).strip())
-    return 1 if problems[1:] else 0
+        texts: list[str] = list(reports(forked))
+    problems = [text for text in texts if text]
+    if len(texts) < len(known):
+        problems.append("Not all changes of tools/mutants/survivors.toml were tried: the tests can't be collected.")
+    print("\n".join(problems))
+    return 1 if problems else 0
 
 
-def _problems(known: Sequence[Known], items: Sequence[pytest.Item]) -> Iterator[str]:
-    functions = live_functions({entry.change.file for entry in known})
-    for entry in known:
-        problem = _problem(entry, items, functions)
-        if problem is not None:
-            change = entry.change
-            tests = "".join(f"\n    {test}" for test in entry.tests)
-            yield f"{change.file}, {change.function}: {change.old} -> {change.new}{tests}\n  {problem}"
+def _problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
+    """Try a change. Return what is wrong, or an empty text."""
+    sentence = _sentence(entry, items, functions)
+    change = entry.change
+    tests = "".join(f"\n    {test}" for test in entry.tests)
+    return f"{change.file}, {change.function}: {change.old} -> {change.new}{tests}\n  {sentence}" if sentence else ""
 
 
-def _problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str | None:
+def _sentence(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
     tests = [item for item in items if {item.nodeid, item.nodeid.split("[")[0]} & set(entry.tests)]
     names = {name for item in tests for name in (item.nodeid, item.nodeid.split("[")[0])}
     if not names.issuperset(entry.tests):
@@ -62,4 +67,4 @@ def _problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -
         return _GONE
     except ChangesImportError:
         return _AT_IMPORT
-    return _NOT_NOTICED if first_failure(tests, changed, {}) is None else None
+    return _NOT_NOTICED if first_failure(tests, changed, {}) is None else ""
