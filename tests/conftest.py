@@ -47,9 +47,9 @@ def _refuse_peers(folder: Path) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One process for each core, and as many again in `make test-all`, whose tests often wait for what they started."""
-    return (os.cpu_count() or 1) * (1 if "not test_all" in config.option.markexpr else 2)
+def pytest_xdist_auto_num_workers() -> int:
+    """Two processes for each core, because tests often wait for what they started."""
+    return (os.cpu_count() or 1) * 2
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest selects by markers, and pytest-xdist reads the groups, in the same hook

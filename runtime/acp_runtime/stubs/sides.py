@@ -48,7 +48,7 @@ class Side(Generic[RemoteT]):
 
     def overrides(self, handler: Handler, method: AnyMethod) -> bool:
         """Return whether a handler overrides the default of a method."""
-        default = getattr(self.base, method.name)
+        default = getattr(self.base, method.name, None)
         return getattr(getattr(handler, method.name, None), "__func__", None) is not default
 
     def with_extensions(self, handler: Handler) -> Side[RemoteT]:
