@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tools.mutants.changes import Change, is_cached, lines_of_statement
+from tools.mutants.changes import Change, is_cached, lines_of_function, lines_of_statement
 from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
 from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
@@ -346,8 +346,14 @@ class Runner:
         return set(lines_of_statement(change.source(), change.line()))
 
     def _tests(self, by_line: ByLine, index: int) -> set[str]:
-        executed = by_line[self._changes[index].file]
-        return {test for line in self._lines(index) for test in executed.get(line, ())}
+        """Return the tests that execute the changed line; if none is known to, those that execute its function.
+
+        Python 3.11 doesn't report each line of a coroutine.
+        """
+        change = self._changes[index]
+        executed = by_line[change.file]
+        tests = {test for line in self._lines(index) for test in executed.get(line, ())}
+        return tests or {test for line in lines_of_function(change) for test in executed.get(line, ())}
 
     def _ordered(self, tests: Iterable[str]) -> list[str]:
         """Return the tests, those first that have noticed most per second."""
