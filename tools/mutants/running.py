@@ -314,9 +314,11 @@ class Runner:
         change = self._changes[index]
         if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
-        tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.failed
+        tests = self._tests_of_file(index) or set(self._measured.seconds)
+        covering = self._tests(self._measured.tests, index)
+        chosen = tests - self._measured.start_programs | (covering if len(covering) <= _MANY else set()) or tests
         with on_disk(change):
-            ordered = self._ordered(_over_one_link(tests - self._measured.start_programs or tests))
+            ordered = self._ordered(_over_one_link(chosen - self._measured.failed))
             return first_failure_at_import(ordered, self._measured.seconds)
 
     def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
