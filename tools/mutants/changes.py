@@ -152,6 +152,16 @@ def lines_of_statement(source: str, line: int) -> range:
     return innermost
 
 
+def lines_of_function(change: Change) -> set[int]:
+    """Return the lines of the function or class around a change."""
+    source = change.source()
+    return {
+        line
+        for first, last in _ranges(source)[change.function]
+        for line in range(source.count("\n", 0, first) + 1, source.count("\n", 0, last) + 1)
+    }
+
+
 @lru_cache(8)
 def _parsed(source: str) -> ast.Module:
     return ast.parse(source)

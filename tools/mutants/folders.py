@@ -38,11 +38,17 @@ def files_of(code: str) -> list[str]:
 
 
 def tests_of(code: str) -> list[str]:
-    """Return the tests that should notice a change in a folder or file: in codegen its folder's."""
+    """Return the tests that should notice a change in a folder or file: in codegen and kit its folder's, and others."""
     root, *parts = code.split("/")
     if root in ("runtime", "generated"):
         return ["tests/runtime", "tests/generated"]
     inside = parts[1:] if root == "kit" else parts
     folder = Path("tests", root, *inside[:1])
     own = str(folder if (ROOT / folder).is_dir() else folder.parent)
-    return list(dict.fromkeys([*_TESTS_OF_KIT, own])) if root == "kit" else [own]
+    others = _TESTS_OF_KIT if root == "kit" else _files_in(Path("tests", root))
+    return sorted({own, *others})
+
+
+def _files_in(folder: Path) -> list[str]:
+    """Return the tests that are in a folder itself."""
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("test_*.py"))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tools.mutants.changes import Change, is_cached, lines_of_statement
+from tools.mutants.changes import Change, is_cached, lines_of_function, lines_of_statement
 from tools.mutants.folders import BUILD
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
 from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
@@ -314,9 +314,11 @@ class Runner:
         change = self._changes[index]
         if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
-        tests = (self._tests_of_file(index) or set(self._measured.seconds)) - self._measured.failed
+        tests = self._tests_of_file(index) or set(self._measured.seconds)
+        covering = self._tests(self._measured.tests, index)
+        chosen = tests - self._measured.start_programs | (covering if len(covering) <= _MANY else set()) or tests
         with on_disk(change):
-            ordered = self._ordered(_over_one_link(tests - self._measured.start_programs or tests))
+            ordered = self._ordered(_over_one_link(chosen - self._measured.failed))
             return first_failure_at_import(ordered, self._measured.seconds)
 
     def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
@@ -346,8 +348,14 @@ class Runner:
         return set(lines_of_statement(change.source(), change.line()))
 
     def _tests(self, by_line: ByLine, index: int) -> set[str]:
-        executed = by_line[self._changes[index].file]
-        return {test for line in self._lines(index) for test in executed.get(line, ())}
+        """Return the tests that execute the changed line; if none is known to, those that execute its function.
+
+        Python 3.11 doesn't report each line of a coroutine.
+        """
+        change = self._changes[index]
+        executed = by_line[change.file]
+        tests = {test for line in self._lines(index) for test in executed.get(line, ())}
+        return tests or {test for line in lines_of_function(change) for test in executed.get(line, ())}
 
     def _ordered(self, tests: Iterable[str]) -> list[str]:
         """Return the tests, those first that have noticed most per second."""

@@ -195,9 +195,9 @@ class ClientSession:
             self.state.apply(chunk)
         self.state.end_message()
 
-    def end(self, turn: Turn) -> None:
+    def end(self) -> None:
         """Let the next turn begin. A turn calls this at its end."""
-        if turn.stop_reason == "end_turn":
+        if self._turn is not None and self._turn.stop_reason == "end_turn":
             self._warn_of_no_updates()
         self._turn = None
         self.state.end_message()

@@ -125,7 +125,7 @@ class Turn:
             if not prompt.done():
                 await self._cancel_and_wait(prompt)
         finally:
-            self._session.end(self)
+            self._session.end()
         if error is None and not self._was_error_raised and not prompt.cancelled():
             prompt.result()  # raises an error that nobody has seen
 

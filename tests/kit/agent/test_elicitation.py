@@ -106,7 +106,9 @@ async def elicit_url(client: Callable[[v1.RemoteAgent], v1.Client]) -> Any:
     """Let a user open an address in a turn, and return what they did, or the exception."""
 
     async def step(turn: Turn) -> Any:
-        action = await turn.elicit_url("Please log in.", "https://example.com/login", elicitation_id="login")
+        call = await turn.tool_call("Log in", tool_call_id="call").start()
+        url = "https://example.com/login"
+        action = await turn.elicit_url("Please log in.", url, elicitation_id="login", call=call)
         await turn.session.client.elicitation_complete(elicitation_id="login")
         return action
 
@@ -149,8 +151,10 @@ async def test_a_model_is_shown_as_a_form_and_returned_with_the_values() -> None
 
 async def test_a_json_schema_gives_a_dict() -> None:
     values = {"name": "ada", "to-go": True, "size": "l", "cups": 2, "tip": 3, "extras": ["c"]}
-    result = await elicit(User(values), "schema")
+    user = User(values)
+    result = await elicit(user, "schema")
     assert (result.action, result.values) == ("accept", read_values(FORMS["schema"], values))
+    assert "tool_call_id" not in user.asked[0].model_fields_set
     assert (await elicit(User({"name": "ada"}), "schema")).values == {"name": "ada"}
 
 
@@ -210,7 +214,8 @@ async def test_an_address_is_opened_and_completed() -> None:
     answers = [await elicit_url(user.client_with_addresses) for _ in range(3)]
     assert answers == ["accept", "decline", "cancel"]
     assert user.completed == ["login"] * 3
-    assert (user.asked[0].url, user.asked[0].message) == ("https://example.com/login", "Please log in.")
+    (asked, *_) = user.asked
+    assert (asked.url, asked.message, asked.tool_call_id) == ("https://example.com/login", "Please log in.", "call")
 
 
 async def test_a_mode_that_the_client_does_not_know_is_refused() -> None:
@@ -288,7 +293,7 @@ class Folder(BaseModel):
 
 
 @pytest.mark.parametrize(
-    "form", [Folder, RootModel[list[str]], {"type": "array", "items": {"enum": ["a"]}}, {"type": None}]
+    "form", [Folder, RootModel[list[str]], {"type": "array", "items": {"enum": ["a"]}}, {"type": None}, {"required": 5}]
 )
 def test_a_schema_that_is_not_a_form_is_refused(form: Any) -> None:
     with pytest.raises(ValueError, match=r"A form must have the type 'object'|not the schema of a form|'parent'"):

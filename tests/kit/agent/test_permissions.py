@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from acp_bindings.v1 import PermissionOption, RemoteAgent, RequestPermissionRequest
-from acp_kit.agent import Rejected, ToolCall, Turn
+from acp_bindings.v1 import PermissionOption, RemoteAgent, RequestPermissionRequest, ToolCallUpdate
+from acp_kit.agent import Decision, Rejected, ToolCall, Turn, ask
 from acp_kit.client import PermissionHandlers, PermissionPolicy
 from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
 
@@ -95,6 +95,24 @@ async def test_always_does_not_hold_for_anything_else() -> None:
         talk.session_id = (await talk.agent.session_new(cwd="/work", mcp_servers=[])).session_id
         await talk.prompt(asking("read"), "allow_once")
         assert len(talk.client.asked) == 8
+
+
+async def test_a_question_without_a_tool_call_is_remembered_until_all_is_forgotten() -> None:
+    decisions: list[Decision] = []
+
+    async def act(turn: Turn) -> None:
+        memory, call = turn.session.permissions, ToolCallUpdate(tool_call_id="read", title="Read")
+        decisions.append(await ask(turn.session.client, turn.session.id, call, tool="read", memory=memory))
+
+    async def forget(turn: Turn) -> None:
+        turn.session.permissions.forget()
+
+    async with conversation() as talk:
+        await talk.prompt(act, "allow_always")
+        await talk.prompt(act)
+        await talk.prompt(forget)
+        await talk.prompt(act, "reject_once")
+    assert decisions == [Decision(True, "allow_always"), Decision(True, None), Decision(False, "reject_once")]
 
 
 async def test_an_option_that_was_not_offered_allows_nothing() -> None:

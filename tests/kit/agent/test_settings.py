@@ -78,6 +78,7 @@ async def test_a_new_session_shows_modes_and_options() -> None:
             ("model", "large"),
             ("web", False),
         ]
+        assert not {"category", "description"} & options[-1].model_fields_set
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import ContentBlockText
+from acp_bindings.v1 import ContentBlockText, ToolCallContentContent, ToolCallLocation
 from acp_kit.agent import Session, Turn
 from tests.support.kit.turns import updates_of
 
@@ -21,13 +21,14 @@ async def test_a_tool_call_is_shown_with_all_that_is_known_and_ends_completed() 
         async with turn.tool_call(
             "Read notes.txt", kind="read", tool="read", locations=["/work/notes.txt"], raw_input={"path": "notes.txt"}
         ) as call:
-            call.output("some ", ContentBlockText(text="text"), raw={"lines": 1})
+            content = ToolCallContentContent(content=ContentBlockText(text="."))
+            call.output("some ", ContentBlockText(text="text"), content, raw={"lines": 1})
 
     start, end = await updates_of(act)
     assert (start.title, start.kind, start.status, start.name) == ("Read notes.txt", "read", "in_progress", "read")
     assert [location.path for location in start.locations] == ["/work/notes.txt"]
     assert start.raw_input == {"path": "notes.txt"}
-    assert (end.status, texts(end), end.raw_output) == ("completed", ["some ", "text"], {"lines": 1})
+    assert (end.status, texts(end), end.raw_output) == ("completed", ["some ", "text", "."], {"lines": 1})
     assert end.tool_call_id == start.tool_call_id
 
 
@@ -55,13 +56,15 @@ async def test_output_and_changes_can_be_sent_before_the_end() -> None:
 
 async def test_paths_are_absolute_on_the_wire() -> None:
     async def act(turn: Turn) -> None:
-        async with turn.tool_call("Edit", locations=[Path("/etc/a"), "b", Path("c")]) as call:
+        line = ToolCallLocation(path="/etc/d", line=4)
+        async with turn.tool_call("Edit", locations=[Path("/etc/a"), "b", Path("c"), line]) as call:
             await call.update(locations=["/work/d", "e"], kind="edit", raw_input={"path": "d"})
             call.diff(Path("d"), old=None, new="new")
             call.diff("/work/e", old="old", new="new")
 
     start, change, end = await updates_of(act)
-    assert [location.path for location in start.locations] == ["/etc/a", "/work/b", "/work/c"]
+    assert [location.path for location in start.locations] == ["/etc/a", "/work/b", "/work/c", "/etc/d"]
+    assert start.locations[-1].line == 4
     assert [location.path for location in change.locations] == ["/work/d", "/work/e"]
     assert (change.kind, change.raw_input) == ("edit", {"path": "d"})
     diffs = [(diff.path, diff.old_text, diff.new_text) for diff in end.content]

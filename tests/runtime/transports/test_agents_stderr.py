@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from acp_runtime import ConnectionClosed, Options
+from acp_runtime.transports.stderr import StderrCopy
 from tests.support.paths import ROOT
 from tests.support.programs import Program
 from tests.support.runtime.processes import opened, script, spawned
@@ -160,3 +161,11 @@ async def test_rule_23_a_replaced_sys_stderr_receives_text() -> None:
             with pytest.raises(ConnectionClosed):
                 await agent.initialize(protocol_version=1)
     assert text.getvalue() == "grüß"
+
+
+def test_rule_23_the_copy_of_stderr_can_be_ended_when_it_has_ended() -> None:
+    copy = StderrCopy("capture", 10)
+    copy.open()
+    copy.close()
+    copy.end()
+    assert copy.tail == ""

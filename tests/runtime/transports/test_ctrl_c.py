@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from acp_runtime.transports.signals import interrupts_between_callbacks
+from acp_runtime.transports.signals import interrupts_between_callbacks, shutdown_signals
 from tests.support.programs import run_program
+from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
 pytestmark = [
@@ -151,3 +152,28 @@ async def test_rule_23_a_handler_that_the_application_sets_meanwhile_is_kept() -
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+async def test_rule_23_an_ignored_ctrl_c_stays_ignored_while_closing() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts_between_callbacks():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("is_blocked", [False, True])
+async def test_rule_24_the_third_signal_to_a_blocked_loop_goes_to_the_earlier_handler(is_blocked: bool) -> None:
+    earlier, delivered = list[int](), list[int]()
+    before = signal.signal(signal.SIGTERM, lambda number, _: earlier.append(number))
+    try:
+        with shutdown_signals(delivered.append):
+            for _ in range(3):
+                signal.raise_signal(signal.SIGTERM)
+                if not is_blocked:
+                    await iterations(2)
+            await iterations(2)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (len(earlier), len(delivered)) == ((1, 2) if is_blocked else (0, 3))

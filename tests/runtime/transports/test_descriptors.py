@@ -14,6 +14,7 @@ pytest.importorskip("fcntl", reason="needs POSIX")
 import fcntl
 
 from acp_runtime.transports.descriptors import FdReader, FdWriter
+from acp_runtime.transports.files import CAPACITY
 
 
 class _Received:
@@ -64,6 +65,37 @@ async def test_the_end_of_a_reader_takes_everything_that_a_large_pipe_holds() ->
     reader.start(received)
     reader.end()  # although the pipe is open for writing
     assert len(b"".join(received.data)) == size
+    os.close(write)
+
+
+async def test_the_end_of_a_reader_does_not_wait_for_a_process_that_writes_on() -> None:
+    class Refilling(_Received):
+        def received(self, data: bytes, /) -> None:
+            sizes.append(len(data))
+            if sum(sizes) <= 2 * most:
+                os.write(write, data)
+
+    sizes, most = list[int](), 1024 * 1024
+    read, write = os.pipe()
+    os.write(write, b"x" * CAPACITY)
+    reader = FdReader(FileIO(read))
+    reader.start(Refilling())
+    reader.end()
+    assert sum(sizes) == most
+    os.close(write)
+
+
+async def test_pausing_often_starts_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    timers: list[object] = []
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda *timer: timers.append(timer))
+    read, write = os.pipe()
+    reader = FdReader(FileIO(read))
+    reader.start(_Received())
+    for _ in range(3):
+        reader.pause()
+        reader.resume()
+    assert len(timers) == 1
+    reader.close()
     os.close(write)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from acp_bindings.v1 import connect, serve
 from acp_runtime import ConnectionClosed, Options
+from acp_runtime.transports.files import CAPACITY
 from acp_runtime.transports.transport import TransportEnd
 from tests.support.runtime.peer import PlainAgent, PlainClient
 from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
@@ -280,6 +281,31 @@ async def test_what_was_sent_is_no_longer_unwritten() -> None:
         assert end.unwritten == 10
         await end.drain()
         assert end.unwritten == 0
+
+
+async def test_a_transport_can_watch_how_much_is_buffered_in_both_directions() -> None:
+    class Watched(QueueTransport):
+        def watch_buffered(self, buffered: Callable[[], int]) -> Callable[[], object]:
+            counts.append(buffered)
+            return lambda: much.append(buffered())
+
+    class Receiving:
+        def buffered(self) -> int:
+            return 5
+
+        def received(self, data: bytes, /) -> None:
+            raise AssertionError
+
+        def ended(self, error: OSError | None, /) -> None:
+            raise AssertionError
+
+    counts, much = list[Callable[[], int]](), list[int]()
+    async with TransportEnd(Watched(ByteQueue(), ByteQueue()), 1) as end:
+        end.start(Receiving())
+        end.write(b"x" * CAPACITY)
+        assert ([count() for count in counts], much) == ([CAPACITY + 5], [])
+        end.write(b"x")
+        assert much == [CAPACITY + 6]
 
 
 async def test_what_was_not_sent_is_freed_when_sending_fails() -> None:
