@@ -46,8 +46,7 @@ class MemoryPipe(BufferedWriter):
         self._deliver_soon()
 
     def _deliver_soon(self) -> None:
-        is_closed = self.error is not None
-        if (is_closed or not self._paused) and not self._delivering and (self._chunks or is_closed):
+        if not self._delivering and (self._chunks or self.error is not None):
             self._delivering = True
             self._loop.call_soon(self._deliver)
 

@@ -1,4 +1,4 @@
-"""Readers of descriptors never block the event loop."""
+"""Readers and writers of descriptors never block the event loop."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import fcntl
 
 from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.files import CAPACITY
+from acp_runtime.transports.stdio import open_writer
+from acp_runtime.transports.threads import ThreadWriter
 
 
 class _Received:
@@ -97,6 +99,16 @@ async def test_pausing_often_starts_one_timer(monkeypatch: pytest.MonkeyPatch) -
     assert len(timers) == 1
     reader.close()
     os.close(write)
+
+
+async def test_threads_write_to_terminals_which_may_have_less_room_than_they_say() -> None:
+    ours, theirs = os.openpty()
+    for writer in (open_writer(FileIO(theirs, "wb"), shared=True), open_writer(FileIO(os.devnull, "wb"), shared=True)):
+        assert isinstance(writer, ThreadWriter)
+        writer.write(b"x")
+        await writer.close()
+    assert os.read(ours, 10) == b"x"
+    os.close(ours)
 
 
 async def test_a_write_that_fails_when_the_peer_has_left_is_reported() -> None:

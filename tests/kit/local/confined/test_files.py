@@ -29,6 +29,12 @@ def test_a_new_file_gets_the_folders_that_it_is_in(place: Place) -> None:
     assert stat.S_IMODE((place.root / "new/deep/file.txt").stat().st_mode) == 0o666 & ~umask
 
 
+def test_reading_creates_no_folder(place: Place) -> None:
+    with pytest.raises(FileNotFoundError):
+        place.files.read(f"{place.root}/new/deep/file.txt")
+    assert not (place.root / "new").exists()
+
+
 def test_a_file_may_be_larger_than_one_read(place: Place) -> None:
     data = os.urandom(3 * 1024 * 1024 + 1)
     place.files.write(f"{place.root}/large", data)
