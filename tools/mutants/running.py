@@ -314,11 +314,13 @@ class Runner:
         change = self._changes[index]
         if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
-        tests = self._tests_of_file(index) or set(self._measured.seconds)
+        of_file = self._tests_of_file(index) or set(self._measured.seconds)
         covering = self._tests(self._measured.tests, index)
-        chosen = tests - self._measured.start_programs | (covering if len(covering) <= _MANY else set()) or tests
+        tests = of_file - self._measured.start_programs
+        if len(covering) <= _MANY:
+            tests |= covering
         with on_disk(change):
-            ordered = self._ordered(_over_one_link(chosen - self._measured.failed))
+            ordered = self._ordered(_over_one_link((tests or of_file) - self._measured.failed))
             return first_failure_at_import(ordered, self._measured.seconds)
 
     def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
