@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import sys
@@ -177,3 +178,12 @@ async def test_rule_24_the_third_signal_to_a_blocked_loop_goes_to_the_earlier_ha
     finally:
         signal.signal(signal.SIGTERM, before)
     assert (len(earlier), len(delivered)) == ((1, 2) if is_blocked else (0, 3))
+
+
+async def test_rule_23_closing_in_another_thread_leaves_the_handler_of_ctrl_c() -> None:
+    async def close() -> None:
+        with interrupts_between_callbacks():
+            assert signal.getsignal(signal.SIGINT) is before
+
+    before = signal.getsignal(signal.SIGINT)
+    await asyncio.to_thread(asyncio.run, close())
