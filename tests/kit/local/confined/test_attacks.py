@@ -110,8 +110,9 @@ def test_what_is_no_regular_file_is_not_opened(place: Place, name: str, monkeypa
             except PermissionError:
                 pytest.skip("Only root can create a device.")
         for act in _both(place, os.path.join(place.root, name).rstrip("/")):
-            with pytest.raises(NotARegularFile, match="not a file"):
+            with pytest.raises(NotARegularFile, match="not a file") as refused:
                 act()
+            assert str(refused.value).startswith(f"'{place.root}")
 
 
 def test_a_file_without_a_size_is_not_read_endlessly(tmp_path: Path) -> None:

@@ -74,6 +74,19 @@ def test_a_file_keeps_its_permissions_but_does_not_run_as_its_owner(place: Place
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_nobody_else_reads_the_new_content_before_it_has_the_permissions(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(fd: int, data: bytes) -> int:
+        modes.append(stat.S_IMODE(os.fstat(fd).st_mode))
+        return original(fd, data)
+
+    modes, original = list[int](), os.write
+    monkeypatch.setattr(os, "write", write)
+    place.files.write(f"{place.root}/notes.txt", b"new")
+    assert modes == [0o600]
+
+
 def test_a_file_keeps_its_owner(place: Place) -> None:
     path = place.root / "notes.txt"
     os.chown(path, 1234, 5678)

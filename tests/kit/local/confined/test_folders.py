@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from errno import ELOOP
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,11 @@ def test_a_link_on_the_way_is_refused(tmp_path: Path, create: bool, descriptors:
         ):
             pass
     assert os.listdir(tmp_path / "folder") == ["inner"]
+
+
+def test_a_file_that_is_replaced_while_it_is_opened_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    folder = Folder(tmp_path, None)
+    monkeypatch.setattr(os.path, "samestat", lambda *_: False)
+    with pytest.raises(OSError, match=os.strerror(ELOOP)):
+        folder.open("file", os.O_RDONLY)
