@@ -127,6 +127,10 @@ async def test_sessions_are_listed_in_parts_the_last_changed_first(where: str) -
             listed += [session.session_id for session in part.sessions]
             cursor = part.next_cursor
         assert (listed, cursor) == (["3", "6", "5", "4", "2", "1", "0"], None)
+        limits: list[Any] = ["3", 2.0, True]
+        for limit in limits:
+            with pytest.raises(TypeError, match="limit must be an int"):
+                await store.list(limit=limit)
         even = await store.list(cwd="/even", limit=4)
         assert [session.session_id for session in even.sessions] == ["6", "4", "2", "0"]
         assert even.next_cursor is None
@@ -187,7 +191,8 @@ async def test_unknown_sessions_and_used_ids_are_refused(where: str) -> None:
             with pytest.raises(UnknownSession, match="'other'") as raised:
                 await attempt()
             assert isinstance(raised.value, ResourceNotFound)
-        with pytest.raises(SessionExists, match="'s'"):
+        with pytest.raises(SessionExists, match="'s'") as taken:
             await store.create("s", cwd="/")
+        assert taken.value.session_id == "s"
         with pytest.raises(SessionExists, match="'s'"):
             await store.fork("s", "s")

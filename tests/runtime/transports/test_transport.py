@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings.v1 import connect, serve
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.transports.files import CAPACITY
+from acp_runtime.transports.files import CAPACITY, BufferedWriter
 from acp_runtime.transports.transport import TransportEnd
 from tests.support.runtime.peer import PlainAgent, PlainClient
 from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
@@ -273,6 +273,29 @@ def test_the_end_of_the_event_loop_closes_the_transport_at_any_moment(count: int
 
     asyncio.run(leave())
     assert transports[0].closed == 1
+
+
+async def test_draining_goes_on_until_no_more_than_the_capacity_is_buffered() -> None:
+    class Slow(BufferedWriter):
+        def _put(self, data: bytes) -> None:
+            """Keep it until `wrote` is called."""
+
+        def _close(self) -> None:
+            raise AssertionError
+
+        def wrote(self, size: int) -> None:
+            self._wrote(size)
+
+    writer = Slow(10)
+    writer.write(b"x" * 30)
+    draining = asyncio.create_task(writer.drain())
+    for size in (5, 14):
+        await iterations(3)
+        writer.wrote(size)
+    await iterations(3)
+    assert not draining.done()
+    writer.wrote(1)
+    await draining
 
 
 async def test_what_was_sent_is_no_longer_unwritten() -> None:
