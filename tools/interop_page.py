@@ -54,7 +54,7 @@ def page() -> str:
 def _require_explanations(failures: dict[Pair, dict[str, str]]) -> None:
     for pair, operations in failures.items():
         for operation, found in operations.items():
-            if not any(each.explains(pair, operation, found) for each in EXPLANATIONS):
+            if not any(explanation.explains(pair, operation, found) for explanation in EXPLANATIONS):
                 raise LookupError(f"Say in explanations.toml why this fails with {pair}: {operation}: {found}")
 
 

@@ -84,7 +84,10 @@ def run_tests(name: str, folder: Path, run: str, options: Sequence[str] = ()) ->
 
 
 def check(name: str) -> bool:
-    """Print the row of a project, and the tests that pass only without the plugin. Return whether there are none."""
+    """Print the row of a project, and what is wrong: tests that pass only without the plugin, or no connection of ours.
+
+    Return whether nothing is.
+    """
     folder = prepare(name)
     before, _ = run_tests(name, folder, "official")
     after, printed = run_tests(name, folder, "ours", PLUGIN)
@@ -101,7 +104,8 @@ def check(name: str) -> bool:
     )
     print(f"| {' | '.join(map(str, row))} |", flush=True)
     if not ours:
-        print("  Not counted: its tests open no connection of ours.", flush=True)
+        print("  Its tests open no connection of ours, so they show nothing: remove the project.", flush=True)
+        return False
     differs = PROJECTS[name].get("differs")
     if lost and differs:
         print(f"  {len(lost)} tests pass only on the official connection: {differs}.", flush=True)
@@ -112,7 +116,7 @@ def check(name: str) -> bool:
 
 
 def main(names: Sequence[str]) -> int:
-    """Check projects. Return 1 if a test passes only on the official connection."""
+    """Check projects. Return 1 if a test passes only on the official connection, or a project opens none of ours."""
     fitting = [
         name for name in names if f"{sys.version_info[0]}.{sys.version_info[1]}" >= PROJECTS[name].get("python", "")
     ]
