@@ -13,7 +13,6 @@ from logging import DEBUG, getLogger
 from typing import Annotated, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json
 
 from acp_runtime.errors import InternalError, InvalidParams, InvalidRequest, InvalidResponse, MethodNotFound, ParseError
 from acp_runtime.escaping import printable
@@ -71,11 +70,11 @@ class Decoder:
             return self._explain(line)
         built, validate = self._current
         try:
-            frame = validate(line)
+            frame = read(validate, line)
         except ValidationError:
             frame = None  # explained below, when the error, which holds the whole message, is freed
         except Exception as error:  # raised by a validator of an extension's params
-            return _refuse_unvalidated(from_json(line), error)
+            return _refuse_unvalidated(parse(line), error)
         if frame is None:
             return self._explain(line)
         method = frame.get("method")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from logging import DEBUG, getLogger
 from typing import Any, TypeAlias
 
@@ -20,11 +21,14 @@ from acp_runtime.stubs.methods import AnyMethod
 
 Path: TypeAlias = tuple[int | str, ...]
 
+# How many dropped values of a message are logged. A peer chooses how many there are.
+_MOST = 10
+
 _logger = getLogger(__name__)
 
 
 def log_dropped(method: AnyMethod, member: str, line: bytes, model: Any) -> None:
-    """Log the path and the type of each dropped value.
+    """Log the path and the type of the first dropped values, and how many more there are.
 
     Args:
         method: the method of the message. An extension's models have no leniency.
@@ -32,9 +36,13 @@ def log_dropped(method: AnyMethod, member: str, line: bytes, model: Any) -> None
         line: the message.
         model: what the member was read as.
     """
-    if method.side != "extension":
-        for path, kind in _find_dropped((member,), parse(line).get(member), to_plain_json(model)):
-            log(_logger, DEBUG, "Dropped %s of %s: an invalid %s", path_of(path), method.wire, kind.__name__)
+    if method.side == "extension":
+        return
+    dropped = _find_dropped((member,), parse(line).get(member), to_plain_json(model))
+    for path, kind in islice(dropped, _MOST):
+        log(_logger, DEBUG, "Dropped %s of %s: an invalid %s", path_of(path), method.wire, kind.__name__)
+    if more := sum(1 for _ in dropped):
+        log(_logger, DEBUG, "Dropped %s more invalid values of %s", more, method.wire)
 
 
 def _find_dropped(path: Path, sent: Any, kept: Any) -> Iterator[tuple[Path, type]]:

@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from acp_runtime.errors import RequestError
 from acp_runtime.jsonrpc.messages import RequestId
-from acp_runtime.jsonrpc.strict_json import ANY, is_strict, read, write
+from acp_runtime.jsonrpc.strict_json import ANY, has_replaced_keys, is_strict, read, write
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
@@ -78,7 +78,10 @@ def dump(value: Any, serializer: Any = None, by_alias: bool | None = None) -> by
         serializer = getattr(value, "__pydantic_serializer__", ANY)
     try:
         line: bytes = serializer.to_json(value, warnings="error", by_alias=by_alias)
+        is_lossless = not has_replaced_keys(line)
     except ValueError:
+        is_lossless = False
+    if not is_lossless:
         line = write(partial(serializer.to_json, warnings="error", by_alias=by_alias), value)
     if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, by_alias)):
         message = "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"

@@ -31,9 +31,12 @@ _ESCAPES = (
 
 _MAX_ESCAPES = 500_000  # each takes 150 bytes and about a microsecond
 
+_ATOMS: Any = frozenset({int, float, bool, type(None)})
 _CONTAINERS: Any = (list, tuple, set, frozenset)
 
 _N = ord("N")
+# pydantic-core writes a lone surrogate in a key of a dict as three replacement characters, without an error.
+_REPLACED = "\ufffd".encode() * 3
 # pydantic's errors quote values, which must not get into logs.
 _VALUE = r", input_value=.*(, input_type=)"
 
@@ -81,17 +84,26 @@ def write(write_json: Callable[[Any], bytes], value: Any) -> bytes:
     """
     try:
         try:
-            return write_json(value)
+            line = write_json(value)
+            if not has_replaced_keys(line):
+                return line
         except ValueError as error:
             if "surrogates not allowed" not in str(error):
                 raise
-            return re.sub(b"%b([0-9a-f]{4})" % _MARK_UTF8, rb"\\u\1", write_json(_map(_hide_in_text, value)))
+        return re.sub(b"%b([0-9a-f]{4})" % _MARK_UTF8, rb"\\u\1", write_json(_map(_hide_in_text, value)))
     except (ValueError, RecursionError) as error:
         raise PydanticSerializationError(re.sub(_VALUE, r"\1", str(error))) from None
 
 
+def has_replaced_keys(line: bytes) -> bool:
+    """Whether a line that pydantic-core has written may have keys in which it replaced lone surrogates."""
+    return _REPLACED[0] in line and line.rfind(_REPLACED) >= 0
+
+
 def restore(text: str) -> str:
     """Return a text with its hidden characters."""
+    if _MARK not in text:
+        return text
     return re.sub(f"{_MARK}([0-9a-f]{{4}})", lambda hidden: chr(int(hidden[1], 16)), text)
 
 
@@ -101,19 +113,23 @@ def _hide(escape: re.Match[bytes]) -> bytes:
 
 
 def _hide_in_text(text: str) -> str:
+    if text.isascii():
+        return text
     return re.sub(f"[\ud800-\udfff{_MARK}]", lambda match: f"{_MARK}{ord(match[0]):04x}", text)
 
 
 def _map(change: Callable[[str], str], value: Any) -> Any:
     """Return a copy of a value with each text in it changed, keys of dicts and names of unknown fields included."""
-    if type(value) is str:
+    kind: Any = value.__class__
+    if kind is str:
         return change(value)
+    if kind in _ATOMS:
+        return value
     members = as_object(value)
     if members is not None:
         return {_map(change, key): _map(change, item) for key, item in members.items()}
-    kind: Any = value.__class__
     if isinstance(value, _CONTAINERS):
-        items = [_map(change, item) for item in value]
+        items = [item if item.__class__ in _ATOMS else _map(change, item) for item in value]
         return kind(*items) if hasattr(kind, "_fields") else kind(items)
     is_model = isinstance(value, BaseModel)
     if is_model or is_dataclass(kind):

@@ -99,6 +99,21 @@ def test_rule_30_each_dropped_value_is_logged_at_debug(case: str, caplog: pytest
     assert "secret" not in caplog.text
 
 
+def test_rule_30_of_many_dropped_values_in_a_message_ten_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    update = {"sessionUpdate": "available_commands_update", "availableCommands": ["secret"] * 1000}
+    with caplog.at_level(DEBUG, "acp_runtime"):
+        decode("v1", "session/update", {"sessionId": "s", "update": update})
+    assert len(caplog.messages) == 11
+    assert caplog.messages[9] == "Dropped params.update.availableCommands.9 of session/update: an invalid str"
+    assert caplog.messages[10] == "Dropped 990 more invalid values of session/update"
+
+
+def test_rule_30_a_key_with_a_lone_surrogate_is_not_logged_as_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(DEBUG, "acp_runtime"):
+        decode("v1", "initialize", {"protocolVersion": 1, "_meta": {"\ud83d": 1}})
+    assert not caplog.records
+
+
 def test_rule_30_above_debug_nothing_is_logged_of_dropped_values(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(INFO, "acp_runtime"):
         decode("v1", *PARAMS["a value"][:2])

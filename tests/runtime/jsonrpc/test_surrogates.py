@@ -72,6 +72,13 @@ async def _receive(peer: Peer) -> Any:
     return json.loads(sent)
 
 
+@pytest.mark.parametrize("meta", [{CUT: 1, "\udc00": 2}, {"\ufffd" * 3: "\ufffd" * 3}])
+async def test_rule_3_keys_of_meta_are_received_and_sent_unchanged(link: Link, meta: dict[str, Any]) -> None:
+    async with serving(link, Echo) as peer:
+        await peer.send({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": [], "_meta": meta}})
+        assert (await _receive(peer))["result"]["_meta"] == meta
+
+
 @extreme
 async def test_rule_3_meta_is_received_and_sent_unchanged(link: Link, value: Any) -> None:
     async with serving(link, Echo) as peer:
