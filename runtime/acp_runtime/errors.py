@@ -155,8 +155,8 @@ class ConnectionClosed(Exception):
 
     Args:
         reason: a sentence that says why it closed.
-        exit_code: the exit code of the agent's process, negative for a signal; None if there is no process, or it is
-            still running.
+        exit_code: the exit code of the agent's process, negative for a signal; None if there is no process, it is
+            still running, or the code is unknown.
         stderr: the end of the process's stderr, decoded, at most `Options.stderr_tail` bytes.
     """
 

@@ -18,10 +18,15 @@ from contextlib import contextmanager, suppress
 from errno import EINVAL, ENOENT
 from functools import cache
 from io import FileIO
+from logging import WARNING, getLogger
 from pathlib import Path
 from threading import Thread
 from typing import Any, cast
 from weakref import finalize, ref
+
+from acp_runtime.logs import log
+
+_logger = getLogger(__name__)
 
 # The variables that programs need to run and to find their user's files. None is likely to hold a secret.
 _SAFE_VARIABLES = frozenset(
@@ -61,6 +66,8 @@ _SAFE_VARIABLES = frozenset(
 )
 # In the arguments of a .cmd or .bat file, cmd.exe interprets these even in quotes. On Windows, `npx` is such a file.
 FOR_CMD_EXE = frozenset('"%&|<>^!\r\n')
+# The exit code of a process whose status is unknown, as asyncio has it.
+UNKNOWN_EXIT_CODE = 255
 # Seconds to wait for the system to end a killed process.
 _KILL_DEADLINE = 2.0
 
@@ -82,11 +89,14 @@ class ProcessGroup:
     Attributes:
         pid: the id of the subprocess, and of its group.
         exited: done when the subprocess itself has exited, whoever keeps its pipes open.
+        has_status: whether it is known how the subprocess has exited. It isn't if this process ignores SIGCHLD, or if
+            something else has waited for the subprocess.
     """
 
     def __init__(self, popen: subprocess.Popen[bytes], on_exit: Callable[[], object]) -> None:
         self.popen = popen
         self.pid: int = popen.pid
+        self.has_status: bool = True
         self._job: Any = None
         if sys.platform == "win32":
             from acp_runtime.windows_jobs import open_job
@@ -100,8 +110,9 @@ class ProcessGroup:
 
     @property
     def returncode(self) -> int | None:
-        """The exit code of the subprocess, negative for a signal; None while it runs."""
-        return self.popen.returncode
+        """The exit code of the subprocess, negative for a signal, 255 if it is unknown; None while it runs."""
+        code: int | None = self.popen.returncode
+        return code if code is None or self.has_status else UNKNOWN_EXIT_CODE
 
     def is_gone(self) -> bool:
         """Return whether no process of the group is left."""
@@ -123,8 +134,12 @@ class ProcessGroup:
         if not self.exited.done():
             self.exited.set_result(None)
 
-    def note_exit(self) -> None:
+    def note_exit(self, *, has_status: bool) -> None:
         """Set `exited`, from another thread."""
+        self.has_status = has_status
+        if not has_status:
+            reason = "SIGCHLD is ignored, or something else has waited for it"
+            log(_logger, WARNING, "It is unknown how process %s has exited: %s", self.pid, reason)
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._exited)
 
@@ -136,11 +151,22 @@ def _ignore_ctrl_c_at_exit() -> None:
 
 
 def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Callable[[], object]) -> None:
-    popen.wait()
+    has_status = _wait_for_status(popen)
     if (group := owner()) is not None:
-        group.note_exit()
+        group.note_exit(has_status=has_status)
     del group
     on_exit()
+
+
+def _wait_for_status(popen: subprocess.Popen[bytes]) -> bool:
+    """Wait until a process has exited. Return whether it is known how: if it isn't, `popen` says 0."""
+    has_status = True
+    if hasattr(os, "waitid"):
+        try:
+            os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:
+            has_status = False
+    return popen.wait() != 0 or has_status
 
 
 def _end(popen: subprocess.Popen[bytes], job: Any, process_id: int) -> None:

@@ -30,8 +30,8 @@ class ExitStatus:
     """How a command ended.
 
     Attributes:
-        exit_code: its exit code; None if a signal ended it.
-        signal: the name of the signal, such as "SIGKILL"; None if it exited.
+        exit_code: its exit code; None if a signal ended it, or if that is unknown.
+        signal: the name of the signal, such as "SIGKILL"; None if it exited, or if that is unknown.
     """
 
     exit_code: int | None
@@ -85,6 +85,8 @@ class RunningCommand:
         code = self._group.returncode
         if code is None or not self._group.exited.done():
             return None
+        if not self._group.has_status:
+            return ExitStatus(None, None)
         return ExitStatus(code, None) if code >= 0 else ExitStatus(None, _signal_name(-code))
 
     async def read_available(self) -> None:

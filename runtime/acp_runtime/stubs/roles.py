@@ -114,7 +114,7 @@ class ProcessInfo(Protocol):
 
     @property
     def returncode(self) -> int | None:
-        """Its exit code, negative for a signal; None while it runs."""
+        """Its exit code, negative for a signal, 255 if it is unknown; None while it runs."""
         ...
 
     def kill(self) -> None:

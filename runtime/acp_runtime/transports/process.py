@@ -14,7 +14,7 @@ from typing import cast
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
-from acp_runtime.processes import start, start_errors
+from acp_runtime.processes import UNKNOWN_EXIT_CODE, start, start_errors
 from acp_runtime.shielded_waits import ShieldedWaits
 from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.signals import interrupts_between_callbacks
@@ -91,7 +91,7 @@ class Process:
 
     @property
     def returncode(self) -> int | None:
-        """The exit code, negative for a signal; None while the process runs."""
+        """The exit code, negative for a signal, 255 if it is unknown; None while the process runs."""
         return self._group.returncode
 
     def kill(self) -> None:
@@ -101,7 +101,8 @@ class Process:
     async def wait(self) -> int:
         """Wait until the process has exited. Return its exit code."""
         await asyncio.shield(self._group.exited)
-        return self._group.popen.wait()
+        code = self._group.popen.wait()
+        return code if self._group.has_status else UNKNOWN_EXIT_CODE
 
     @property
     def stderr_tail(self) -> str:
@@ -113,7 +114,8 @@ class Process:
         await asyncio.wait({self._group.exited}, timeout=_EXIT_DEADLINE)
         if self._group.exited.done():
             await self.closing.until(self._stderr.is_copied, _EXIT_DEADLINE)
-        return type(reason)(reason.reason, self.returncode, self._stderr.tail)
+        code = self.returncode if self._group.has_status else None
+        return type(reason)(reason.reason, code, self._stderr.tail)
 
     def leave(self) -> None:
         """Begin to close: from now on, Ctrl-C is safe, and the rest of stdout is read, so that the process can exit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,16 @@ async def test_the_exit_status_is_a_code_or_the_name_of_a_signal(
         exit_status = (await _output(terminals, id)).exit_status
         assert exit_status is not None
         assert (exit_status.exit_code, exit_status.signal) == (code, signal)
+
+
+async def test_the_exit_status_is_empty_if_it_is_unknown() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # then the system forgets how processes have exited
+    try:
+        async with Terminals() as terminals:
+            status = await _wait(terminals, await _create(terminals, "exit 5"))
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert (status.exit_code, status.signal) == (None, None)
 
 
 async def test_stdin_is_empty() -> None:

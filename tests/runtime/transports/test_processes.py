@@ -57,6 +57,20 @@ async def test_rule_23_an_agents_death_is_reported_with_exit_code_and_stderr() -
     assert "Exit code: 3" in str(caught.value)
 
 
+async def test_rule_23_an_unknown_exit_code_is_not_0(caplog: pytest.LogCaptureFixture) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # then the system forgets how processes have exited
+    try:
+        async with spawned("dying") as agent:
+            await opened(agent)
+            with pytest.raises(ConnectionClosed) as caught:
+                await agent.session_prompt(session_id="s1", prompt=[])
+            assert caught.value.exit_code is None
+            assert agent.process.returncode == await agent.process.wait() == 255
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert "SIGCHLD is ignored" in caplog.text
+
+
 ASKS_AND_LEAVES = """
 import json, os, sys
 id = json.loads(sys.stdin.readline())["id"]
