@@ -11,6 +11,7 @@ from acp_runtime.errors import (
     InvalidParams as InvalidParams,
     InvalidRequest as InvalidRequest,
     InvalidResponse as InvalidResponse,
+    LoginMethodError as LoginMethodError,
     MessageTooLarge as MessageTooLarge,
     MethodNotFound as MethodNotFound,
     NotInitialized as NotInitialized,

@@ -226,6 +226,10 @@ class RelativePath(GuardError, ValueError):
     """A path is relative, but the protocol requires an absolute one."""
 
 
+class LoginMethodError(GuardError):
+    """A login names a method that the agent doesn't advertise, or one that runs in a terminal instead."""
+
+
 class ProtocolVersionMismatch(Exception):
     """The agent answered `initialize` with a protocol version that this profile does not support.
 

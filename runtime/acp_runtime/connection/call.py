@@ -184,11 +184,13 @@ class Calls:
     async def ext_request(self, method: str, params: Any) -> Any:
         """Send a request that the schema doesn't know. Its result is plain JSON."""
         self._check_open()
+        self.state.check_extension(method)
         return await self._call(method, None, params)
 
     async def ext_notification(self, method: str, params: Any) -> None:
         """Send a notification that the schema doesn't know."""
         self._check_notifications()
+        self.state.check_extension(method)
         self._send_notification(method, None, params)
         if self.writer.is_full():
             await self._drain()

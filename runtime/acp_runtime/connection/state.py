@@ -17,6 +17,7 @@ from pydantic_core import to_json
 
 from acp_runtime import errors
 from acp_runtime.connection.ids import RecentIds
+from acp_runtime.connection.login_methods import LOGINS, check_login
 from acp_runtime.jsonrpc.encoding import to_plain_json
 from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
@@ -125,7 +126,7 @@ class ProtocolState:
         """Check a message that is to be sent.
 
         Raises:
-            NotInitialized, CapabilityError, RelativePath: if it may not be sent now and `Options.guards` is "raise".
+            GuardError: if it may not be sent now and `Options.guards` is "raise".
         """
         if self._guards == "off" or method.side == "protocol":
             return
@@ -135,11 +136,24 @@ class ProtocolState:
                 missing = self._missing[method] = self._find_missing(method)
             if missing:
                 self._check_capabilities(method, params, missing)
+            elif method.wire in LOGINS and (error := check_login(method, params, self._peer)):
+                self._forbid(error)
         elif not may_come_first(method):
             early = f"{method.wire} was called before initialize was answered. Await initialize first."
             self._forbid(errors.NotInitialized(early))
         for field, path in relative_paths(method, params) if method.paths else ():
             self._forbid(errors.RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
+
+    def check_extension(self, wire: str) -> None:
+        """Check the name of a method that is to be sent as plain JSON.
+
+        Raises:
+            GuardError: if ACP doesn't reserve it for extensions and `Options.guards` is "raise".
+        """
+        if self._guards != "off" and not wire.startswith("_"):
+            reason = f"The name of an extension method begins with an underscore, {wire!r} doesn't."
+            advice = "If the peer uses this name, declare it with unprefixed=True and pass the declaration"
+            self._forbid(errors.GuardError(f"{reason} {advice} to `call` or `notify`."))
 
     def check_incoming(self, method: AnyMethod, params: Any) -> errors.RequestError | None:
         """Return the error that answers a forbidden message; None if it may be handled.

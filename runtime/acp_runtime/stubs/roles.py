@@ -189,11 +189,19 @@ class Remote:
         self._channel = channel
 
     async def ext_request(self, method: str, params: Any = None) -> Any:
-        """Call an extension method. `method` is its name on the wire, with the leading underscore."""
+        """Call an extension method. `method` is its name on the wire, with the leading underscore.
+
+        Raises:
+            GuardError: if the name has no leading underscore. Declare such a method with `unprefixed=True`.
+        """
         return await self._channel.ext_request(method, params)
 
     async def ext_notification(self, method: str, params: Any = None) -> None:
-        """Send a notification of an extension method. `method` is its name on the wire, with the leading underscore."""
+        """Send a notification of an extension method. `method` is its name on the wire, with the leading underscore.
+
+        Raises:
+            GuardError: if the name has no leading underscore. Declare such a method with `unprefixed=True`.
+        """
         await self._channel.ext_notification(method, params)
 
     async def call(self, extension: ExtRequest[P, R], params: P, /) -> R:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, model_validator
 from pydantic_core import PydanticSerializationError
 
-from acp_runtime import ExtNotification, ExtRequest, InvalidResponse
+from acp_runtime import ExtNotification, ExtRequest, GuardError, InvalidResponse
 from tests.support.runtime.extensions import ECHO, EXAMPLES, KINDS, NOTE, Ours, Theirs, answer
 from tests.support.runtime.peer import Link, calling
 
@@ -104,3 +104,21 @@ async def test_rule_9_a_validator_that_raises_another_error_makes_a_result_inval
         await answer(peer, {})
         with pytest.raises(InvalidResponse, match="a validator raised LookupError"):
             await call
+
+
+@pytest.mark.parametrize("name", ["acme/ping", "session/new", ""])
+async def test_plain_json_is_not_sent_to_a_name_without_an_underscore(link: Link, name: str) -> None:
+    async with calling(link) as (agent, peer):
+        for send in (agent.ext_request, agent.ext_notification):
+            with pytest.raises(GuardError, match=f"begins with an underscore, '{name}' doesn't.*unprefixed=True"):
+                await send(name, {})
+        assert await peer.until_quiet() == []
+
+
+async def test_a_gateway_without_guards_forwards_methods_of_any_name(link: Link) -> None:
+    async with calling(link, guards="off") as (agent, peer):
+        await agent.ext_notification("acme/note", {"n": 1})
+        call = asyncio.create_task(agent.ext_request("acme/ping", {"n": 2}))
+        assert (await peer.receive())["method"] == "acme/note"
+        assert await answer(peer, {"pong": 2}) == {"n": 2}
+        assert await call == {"pong": 2}

@@ -14,7 +14,7 @@ from acp_bindings import v1
 from acp_bindings.v1.methods import AGENT_REQUESTS, CLIENT_REQUESTS
 from acp_kit.client import deliver_update
 from acp_kit.remote import open_transport
-from acp_runtime import CapabilityError, ConnectionClosed, MethodNotFound, RequestError
+from acp_runtime import ConnectionClosed, GuardError, MethodNotFound, RequestError
 from acp_runtime.stubs.methods import Request
 from tests.support.interop.driver import Command, Driver
 
@@ -59,7 +59,7 @@ class OurDriver(Driver):
             self.receive({"id": id, "error": {"code": -32800, "message": "cancelled"}})
         except RequestError as error:
             self.receive({"id": id, "error": {"code": error.code, "message": error.message, "data": error.data}})
-        except (ConnectionClosed, CapabilityError) as error:
+        except (ConnectionClosed, GuardError) as error:
             self.receive({"id": id, "error": {"code": None, "message": str(error)}})
         else:
             self.receive({"id": id, "result": result})
