@@ -7,7 +7,7 @@ The MCP servers that a client passes to an agent, and messages to and from them.
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, EmptyOnNull
+from acp_runtime.models.markers import DefaultOnError, EmptyOnMissing, EmptyOnNull
 from acp_runtime.models.model import Model, tag
 from acp_runtime.models.unions import ByTag
 
@@ -78,8 +78,11 @@ class McpServerStdio(Model):
     args: Annotated[list[str], EmptyOnNull]
     """Command-line arguments to pass to the MCP server."""
 
-    env: Annotated[list[EnvVariable], EmptyOnNull]
-    """Environment variables to set when launching the MCP server."""
+    env: Annotated[list[EnvVariable], EmptyOnNull, EmptyOnMissing]
+    """Environment variables to set when launching the MCP server.
+
+    If a peer leaves it out, it is read as empty. Upstream's pages don't require it: https://agentclientprotocol.com/protocol/v1/session-setup#stdio-transport
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
 
