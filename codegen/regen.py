@@ -72,7 +72,7 @@ def render(
         with name_in_errors(source.profile):
             schemas.append((source.profile, read_schema(source.schema, source.profile.facts, table)))
     if pinned:
-        check_all_used(schemas, listed=listed, before=before or {})
+        check_all_used(schemas, listed=listed, before=before or {}, table=table)
     for profile, schema in schemas:
         with name_in_errors(profile):
             emitted = emit_profile(profile, keep_old_names(schema, profile.name, renames))

@@ -84,7 +84,9 @@ def _fits_definition(schema: Schema, value: Any, name: str, *, strict: bool) -> 
     if not is_object(value) or (strict and value.keys() - {field.wire for field in fields}):
         return False
     return all(
-        _fits_field(schema, value[field.wire], field, strict=strict) if field.wire in value else not field.required
+        _fits_field(schema, value[field.wire], field, strict=strict)
+        if field.wire in value
+        else not field.required or (not strict and "DefaultOnMissing" in field.markers)
         for field in fields
     )
 

@@ -24,6 +24,8 @@ Entries: TypeAlias = list[tuple[str, dict[str, Any]]]
 Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 # The table with what all methods of a version share.
 SHARED = "properties"
+# The table with required lists that a peer may leave out.
+MAY_BE_MISSING = "may_be_missing"
 # Suffixes of tables that take precedence over those of a version: for its unstable profile, and for schemas that the
 # next upgrade brings.
 UNSTABLE = "_unstable"
@@ -93,6 +95,7 @@ class _Tables(TypedDict, total=False):
     """The tables of a version, or those that take precedence over them."""
 
     properties: Properties
+    may_be_missing: dict[Annotated[str, Field(pattern=r"^\w+\.\w+$")], Text]
     agent: _SideWithCapability
     client: _SideWithCapability
     both: _Side
@@ -140,6 +143,13 @@ def find_shared_properties(facts: str, table: Table | None = None) -> dict[str, 
         if properties := table.get(name, {}).get(SHARED):
             return properties
     raise FileError("", f"{FILE} [{table_names(facts)[-1]}.{SHARED}]: The table is missing. Add it. {SEE_TOP_OF_FILE}")
+
+
+def find_may_be_missing(facts: str, table: Table | None = None) -> dict[str, str]:
+    """Return the required lists that a peer of a profile may leave out, and where upstream says so."""
+    table = table or _read_facts()
+    tables = [table.get(name, {}).get(MAY_BE_MISSING, {}) for name in table_names(facts)]
+    return {name: source for entries in reversed(tables) for name, source in entries.items()}
 
 
 def find_entries(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:

@@ -14,9 +14,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from codegen.data.facts_file import FILE, Entries, Table, find_entries, find_shared_properties, next_step_for_entry
+from codegen.data.facts_file import (
+    FILE,
+    Entries,
+    Table,
+    find_entries,
+    find_may_be_missing,
+    find_shared_properties,
+    next_step_for_entry,
+)
 from codegen.errors import SchemaError
-from codegen.ir import Field, Method, Schema, Union
+from codegen.ir import Definition, Field, Method, Model, Schema, Union
 from codegen.nodes import escape
 from codegen.toml import SEE_TOP_OF_FILE
 
@@ -36,7 +44,34 @@ def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Sche
     methods = [
         resolver.resolve(method, find_entries(facts, method.side, method.wire, table)) for method in schema.methods
     ]
-    return replace(schema, methods=methods, properties=properties)
+    definitions = _mark_may_be_missing(schema, find_may_be_missing(facts, table))
+    return replace(schema, definitions=definitions, methods=methods, properties=properties)
+
+
+def _mark_may_be_missing(schema: Schema, sources: dict[str, str]) -> dict[str, Definition]:
+    """Return the definitions, in which required lists that a peer may leave out are marked.
+
+    Args:
+        schema: the schema. Names that it doesn't have are ignored.
+        sources: the names of these lists, and where upstream says that they aren't required.
+    """
+    definitions = dict(schema.definitions)
+    for name, source in sources.items():
+        definition = definitions.get(name.partition(".")[0])
+        if isinstance(definition, Model):
+            fields = (
+                _mark_field(field, source) if name == f"{definition.name}.{field.wire}" else field
+                for field in definition.fields
+            )
+            definitions[definition.name] = replace(definition, fields=tuple(fields))
+    return definitions
+
+
+def _mark_field(field: Field, source: str) -> Field:
+    if not field.required or field.type.kind != "array":
+        return field
+    doc = f"{field.doc}\n\nIf a peer leaves it out, it is read as empty. Upstream's pages don't require it: {source}"
+    return replace(field, doc=doc.strip(), markers=(*field.markers, "DefaultOnMissing"))
 
 
 class Resolver:

@@ -10,7 +10,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from codegen.data.facts_file import FILE, SHARED, next_step_for_entry
+from codegen.data.facts_file import (
+    FILE,
+    MAY_BE_MISSING,
+    SHARED,
+    Table,
+    find_may_be_missing,
+    next_step_for_entry,
+)
 from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
@@ -20,13 +27,20 @@ from codegen.types import Type
 from codegen.values import fits
 
 
-def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, before: Mapping[str, Schema]) -> None:
+def check_all_used(
+    schemas: Iterable[tuple[Profile, Schema]],
+    *,
+    listed: bool,
+    before: Mapping[str, Schema],
+    table: Table | None = None,
+) -> None:
     """Check that the pinned schemas use every name in the file.
 
     Args:
         schemas: the pinned schemas, with the facts of the file.
         listed: whether the file must list all their methods.
         before: the schemas before an upgrade, by profile.
+        table: the content of the file; by default it is read.
 
     Raises:
         FileError: a schema lacks or has lost a property, a part or a tag that the file names, or the file lacks a
@@ -41,6 +55,7 @@ def check_all_used(schemas: Iterable[tuple[Profile, Schema]], *, listed: bool, b
         others = [missing for other, missing in missing_in.items() if other.table == profile.table and other != profile]
         with name_in_errors(profile):
             _check_properties(profile, schema)
+            _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
             for method in schema.methods:
                 if listed and not method.table:
                     place = f"{FILE} [{profile.table}.{method.side}]"
@@ -121,6 +136,16 @@ def _check_properties(profile: Profile, schema: Schema) -> None:
                 f"{FILE} [{profile.table}.{SHARED}]: `{key}` is {wire!r}, but in {profile.file}, the messages that "
                 f"should have this property don't have it. {next_step_for_entry(profile.facts, SHARED)}",
             )
+
+
+def _check_may_be_missing(schema: Schema, names: Iterable[str]) -> None:
+    """Check that the schema requires the lists that a peer may leave out. It may lack their definitions."""
+    for name in names:
+        definition, _, wire = name.partition(".")
+        fields = schema.fields(definition) if definition in schema.definitions else None
+        if fields is not None and not any(f.wire == wire and "DefaultOnMissing" in f.markers for f in fields):
+            message = f"{FILE} `{MAY_BE_MISSING}` names {name}, but there is no such required list here."
+            raise SchemaError(f"/$defs/{definition}", message, next_step=CORRECT)
 
 
 def _property_names(schema: Schema, name: str) -> set[str]:

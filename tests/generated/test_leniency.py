@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from acp_bindings import v1
+from acp_runtime import ABSENT, replace
 from acp_runtime.models.json_values import wire_name
 from tests.support.models.agreement import differences
 from tests.support.models.lenient_corpus import Case, lenient_corpus
@@ -26,6 +28,29 @@ def test_default_on_null_tolerates_null_and_no_other_invalid_value() -> None:
             v1.NewSessionRequest.model_validate_json(f'{{"cwd": "/", {wrong}}}')
     with pytest.raises(ValidationError):
         v1.NewSessionRequest.model_validate_json('{"cwd": "/"}')
+
+
+@pytest.mark.parametrize("profile", ["v1", "v1_unstable"])
+def test_an_mcp_server_without_env_has_none_and_is_sent_with_an_empty_list(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+    server = {"name": "files", "command": "/bin/files", "args": []}
+    for given in (server, {**server, "env": None}, {**server, "env": []}):
+        request = acp.NewSessionRequest.model_validate_json(json.dumps({"cwd": "/", "mcpServers": [given]}))
+        assert request.mcp_servers == [acp.McpServerStdio(name="files", command="/bin/files", args=[], env=[])]
+        assert json.loads(request.model_dump_json())["mcpServers"] == [{**server, "env": []}]
+    for wrong in ({**server, "env": 5}, {**server, "env": [{}]}, {"name": "files", "command": "/bin/files"}):
+        with pytest.raises(ValidationError):
+            acp.McpServerStdio.model_validate(wrong)
+
+
+def test_an_mcp_server_is_not_built_without_env_but_a_copy_of_a_read_one_is() -> None:
+    untyped: Any = v1.McpServerStdio
+    for env in ({}, {"env": ABSENT}):
+        with pytest.raises(ValidationError, match=r"env\s+Field required"):
+            untyped(name="files", command="/bin/files", args=[], **env)
+    server = v1.McpServerStdio.model_validate({"name": "files", "command": "/bin/files", "args": []})
+    assert "env" not in server.model_fields_set
+    assert replace(server, name="other") == v1.McpServerStdio(name="other", command="/bin/files", args=[], env=[])
 
 
 def falls_back(oracle: Oracle, case: Case) -> bool:

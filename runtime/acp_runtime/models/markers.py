@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias, cast
 
 from pydantic import GetCoreSchemaHandler
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import PydanticCustomError, PydanticKnownError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
 from acp_runtime.models.older_pydantic import MISSING
@@ -113,6 +113,30 @@ NotNull: Final = _Marker("NotNull", parsed=_not_null, built=_null_is_absent)
 """An optional field that JSON may leave out, but not set to null. `None` as an argument leaves it out."""
 NoTag: Final = _Marker("NoTag", parsed=_no_tag)
 """The tag of a variant that has none: null or absent. In JSON, any other value but a string counts as absent."""
+
+
+class _EmptyOnMissing(SourceRepr):
+    """Gives a missing value to the parser as an empty list, and refuses it in a constructor."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        parsed = core_schema.no_info_before_validator_function(_empty_if_missing, schema)
+        built = core_schema.no_info_before_validator_function(_refuse_missing, schema)
+        return core_schema.with_default_schema(lax_or_strict(parsed, built), default=MISSING, validate_default=True)
+
+
+def _empty_if_missing(value: Any) -> Any:
+    return [] if value is MISSING else value
+
+
+def _refuse_missing(value: Any) -> Any:
+    if value is MISSING:
+        raise PydanticKnownError("missing")
+    return value
+
+
+EmptyOnMissing: Final = _EmptyOnMissing()
+"""A required list that a peer may leave out, because upstream's pages say so: JSON without it has an empty list."""
 
 
 class OtherThan:

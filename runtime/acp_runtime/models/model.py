@@ -210,7 +210,11 @@ def replace(model: M, /, **changes: Any) -> M:
             it can be a field that isn't changed.
     """
     fields = type(model).__pydantic_fields__
-    given = {name: model.__dict__[name] for name in fields if name in model.model_fields_set} | changes
+    given = {
+        name: model.__dict__[name]
+        for name, field in fields.items()
+        if name in model.model_fields_set or (field.is_required() and name in model.__dict__)
+    } | changes
     built = type(model)(**{name: value for name, value in given.items() if value is not ABSENT or name not in fields})
     kept = {name: value for name, value in model.model_extra.items() if name in fields or name not in changes}
     if kept:

@@ -67,6 +67,16 @@ FORM = {
         'capability = "a"',
         "protocol/$~1cancel_request/capability: There is no such key",
     ),
+    "a number for where upstream says so": (
+        '"https://example.com/servers"',
+        "5",
+        "may_be_missing/Http.headers: Input should be a valid string, found 5",
+    ),
+    "a list without its definition": (
+        '"Http.headers"',
+        '"headers"',
+        "may_be_missing/headers/[key]: String should match pattern",
+    ),
     "a missing key of the properties": ('session = "sessionId"\n', "", "properties/session: The key is missing"),
     "an unknown key of the properties": (
         'session = "sessionId"\n',
@@ -179,6 +189,18 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         'version = "version"',
         PROPERTIES,
         "`version` is 'version', but in v1/schema.json, the messages that should have",
+    ),
+    "a list that doesn't exist": (
+        '"Http.headers"',
+        '"Http.header"',
+        f"{SCHEMA}Http: ",
+        "`may_be_missing` names Http.header, but there is no such required list here",
+    ),
+    "a required text that may be missing": (
+        '"Http.headers"',
+        '"CloseRequest.sessionId"',
+        f"{SCHEMA}CloseRequest: ",
+        "names CloseRequest.sessionId, but there is no such required list",
     ),
     "no table of properties": (FACTS.partition("[v1.agent]")[0], "", PROPERTIES, "The table is missing"),
     "capabilities that no message has": (

@@ -6,11 +6,11 @@ import importlib
 import tomllib
 from typing import Any
 
-from codegen.data.facts_file import METHODS_TOML, SHARED
+from codegen.data.facts_file import MAY_BE_MISSING, METHODS_TOML, SHARED
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
 TABLE: dict[str, Any] = {
-    version: {side: entries for side, entries in tables.items() if side != SHARED}
+    version: {side: entries for side, entries in tables.items() if side not in (SHARED, MAY_BE_MISSING)}
     for version, tables in tomllib.loads(METHODS_TOML.read_text("utf-8")).items()
 }
 CONTENT = [

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from acp_bindings import v1, v2_draft
 from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.models.markers import EmptyOnMissing
 from acp_runtime.models.model import Model
 from tests.support.models.oracle import same_json
 from tests.support.models.profiles import Profile
@@ -214,11 +215,13 @@ def test_every_model_and_every_union_has_a_json_schema(
 
 
 def _check_json_schema(cls: type[Model], schema: Any, definitions: dict[str, Any]) -> None:
-    """Assert that a JSON schema has the keys of a model's fields and requires those that are required."""
+    """Assert that a JSON schema has the keys of a model's fields and requires those that JSON must have."""
     own = definitions[schema["$ref"].removeprefix("#/$defs/")] if "$ref" in schema else schema
     fields = cls.model_fields.values()
     assert own["properties"].keys() == {field.alias for field in fields}
-    assert set(own.get("required", [])) == {field.alias for field in fields if field.is_required()}, cls
+    assert set(own.get("required", [])) == {
+        field.alias for field in fields if field.is_required() and EmptyOnMissing not in field.metadata
+    }, cls
 
 
 @pytest.mark.parametrize("mode", ["validation", "serialization"])

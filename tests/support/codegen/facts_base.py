@@ -28,6 +28,9 @@ lower = "own"
 FACTS = (
     PROPERTIES
     + """
+[v1.may_be_missing]
+"Http.headers" = "https://example.com/servers"
+
 [v1.agent]
 "initialize" = { baseline = true, opens = true }
 "session/new" = { baseline = true, content = { "folders" = "agentCapabilities.close", "servers.http" = "agentCapabilities.close" }, creates = "sessionId", paths = ["cwd", "folders"] }
@@ -47,7 +50,7 @@ SCHEMA: Schema = acp_schema(
     {
         "Capabilities": model(close={"type": "boolean"}),
         "Reason": {"oneOf": [{"type": "string", "const": word} for word in ("end_turn", "cancelled")]},
-        "Http": model(url=STRING),
+        "Http": model(["headers"], url=STRING, headers={"type": "array", "items": STRING}),
         "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
         **initialize(
             {"clientCapabilities": ref("Capabilities"), "clientInfo": STRING},

@@ -1,7 +1,8 @@
 """Decides by upstream's schema whether a JSON value is valid, and what it becomes when invalid parts fall back.
 
 Validity is decided by a validator (`validity.py`) for the original schema. Leniency is derived here from the three
-`x-deserialize-*` keywords, independently of the generator and the runtime.
+`x-deserialize-*` keywords, independently of the generator and the runtime. Upstream's pages add one required list that
+may be missing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ DEFAULT_ON_NULL = "x-deserialize-default-on-null"
 SKIP_INVALID_ITEMS = "x-deserialize-skip-invalid-items"
 LENIENT = (DEFAULT_ON_ERROR, DEFAULT_ON_NULL, SKIP_INVALID_ITEMS)
 VARIANTS = ("anyOf", "oneOf")
+# Required lists that upstream's pages don't require, by definition.
+MAY_BE_MISSING = {"McpServerStdio": "env"}
 
 
 class Oracle:
@@ -25,6 +28,7 @@ class Oracle:
     def __init__(self, schema: dict[str, Json]) -> None:
         self.schema = schema
         self._validity = Validity(schema)
+        self._may_be_missing = {id(schema["$defs"].get(name)): key for name, key in MAY_BE_MISSING.items()}
 
     def is_valid(self, schema: dict[str, Json], value: Json) -> bool:
         """Return whether a value satisfies a schema in the document, without any leniency."""
@@ -65,6 +69,9 @@ class Oracle:
                 self._add_property(properties[key], key, item, key in schema.get("required", ()), tolerated)
             else:
                 tolerated[key] = self.with_fallbacks(others, item) if isinstance(others, dict) else item
+        missing = self._may_be_missing.get(id(schema))
+        if missing in schema.get("required", ()) and missing not in value:
+            tolerated[missing] = EmptyFallback()
         return tolerated
 
     def _add_property(
