@@ -43,7 +43,7 @@ def test_an_mcp_server_without_env_has_none_and_is_sent_with_an_empty_list(profi
             acp.McpServerStdio.model_validate(wrong)
 
 
-def test_an_mcp_server_is_not_built_without_env_but_a_copy_of_a_read_one_is() -> None:
+def test_an_mcp_server_without_env_is_not_built_but_can_be_copied() -> None:
     untyped: Any = v1.McpServerStdio
     for env in ({}, {"env": ABSENT}):
         with pytest.raises(ValidationError, match=r"env\s+Field required"):
