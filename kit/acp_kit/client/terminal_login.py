@@ -28,11 +28,12 @@ async def log_in_from_terminal(
     For example:
 
         if await log_in_from_terminal(method, "my-agent", "--acp") == 0:
-            session = await agent.session_new(cwd=cwd, mcp_servers=[])
+            async with spawn_agent(MyClient, "my-agent", "--acp") as agent:
+                await agent.initialize(protocol_version=1, client_capabilities=capabilities)
 
     The login is the agent's command with the arguments and the environment variables of the login method. It uses the
     stdin, stdout and stderr of this process, so nothing else may use the terminal meanwhile. Don't call `authenticate`
-    for such a method.
+    for such a method. Start the agent again afterwards: the running one may not notice the login.
 
     If this is cancelled, the login is ended.
 
