@@ -51,15 +51,25 @@ class Properties(TypedDict):
     client_capabilities: Text
     client_info: Text
     lower: Literal["own", "refused"]
+    batches: NotRequired[Literal["received"]]
 
 
 @with_config(extra="forbid")
 class Cancelled(TypedDict):
-    """The notification that cancels a request, also by its id if `by_id`; and the result of a cancelled request."""
+    """The notification that cancels a request, and its result then; also if it is cancelled by its id, with `by_id`."""
 
     by: Text
     by_id: NotRequired[Literal[True]]
-    result: dict[str, Any]
+    result: NotRequired[dict[str, Any]]
+
+
+@with_config(extra="forbid")
+class Accepted(TypedDict):
+    """The notification that shows that a request was accepted: its parts, and the id there and in the result."""
+
+    by: Text
+    parts: Annotated[list[Text], Field(min_length=1)]
+    id: Text
 
 
 @with_config(extra="forbid")
@@ -75,6 +85,7 @@ class Entry(TypedDict, total=False):
     gone: Annotated[int, Field(strict=True, lt=0)]
     cancels: Text
     cancelled: Cancelled
+    accepted: Accepted
     paths: Annotated[list[Text], Field(min_length=1)]
 
 

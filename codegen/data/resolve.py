@@ -25,13 +25,14 @@ from codegen.data.facts_file import (
 )
 from codegen.errors import SchemaError
 from codegen.ir import Definition, Field, Method, Model, Schema, Union
+from codegen.names import attribute_name
 from codegen.nodes import escape
 from codegen.toml import SEE_TOP_OF_FILE
 
 # The message in which each side advertises its capabilities.
 ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 CORRECT = "Correct the entry."
-_OF_REQUESTS = frozenset({"opens", "creates", "gone", "cancelled"})
+_OF_REQUESTS = frozenset({"opens", "creates", "gone", "cancelled", "accepted"})
 _OF_NOTIFICATIONS = frozenset({"cancels"})
 _NAME_IN_DESCRIPTION = re.compile(r"`([A-Za-z.]+)`")
 _OFFERED = "the other side is known to handle it"
@@ -149,7 +150,13 @@ class Resolver:
         if cancelled := entry.get("cancelled"):
             yield "cancelled", cancelled["by"], cancelled["by"] in self._notifications
             returned = fields_by_wire(self._schema, method.result or "")
-            yield from (("cancelled", key, key in returned) for key in cancelled["result"])
+            yield from (("cancelled", key, key in returned) for key in cancelled.get("result", ()))
+        if accepted := entry.get("accepted"):
+            sent = [method for method in self._schema.methods if method.wire == accepted["by"]]
+            yield "accepted", accepted["by"], bool(sent)
+            for part in accepted["parts"]:
+                yield "accepted", part, any(has_part(self._schema, method, part) for method in sent)
+            yield "accepted", accepted["id"], accepted["id"] in fields_by_wire(self._schema, method.result or "")
 
     def _fields_by_key(self, method: Method) -> dict[str, dict[str, Field]]:
         """Return the fields that a fact may name, by the fact's key."""
@@ -176,10 +183,14 @@ class Resolver:
             if attributes := tuple(fields[name].name for name in _names_in(facts, key) if name in fields):
                 yield key, attributes if key == "paths" else attributes[0]
         cancelled = facts.get("cancelled")
-        if cancelled and cancelled["result"].keys() <= result_fields.keys():
+        if cancelled and cancelled.get("result", {}).keys() <= result_fields.keys():
             self._check_cancelled(cancelled["by"], place, result)
-            result_json = json.dumps(cancelled["result"], separators=(",", ":"))
+            result_json = json.dumps(cancelled["result"], separators=(",", ":")) if "result" in cancelled else ""
             yield "cancelled", (cancelled["by"], result_json, cancelled.get("by_id", False))
+        if "accepted" in facts and all(
+            exists for key, _, exists in self._find_names(method, entry) if key == "accepted"
+        ):
+            yield "accepted", self._accepted(facts["accepted"], place, result)
 
     def _facts_of_kind(self, method: Method, entry: dict[str, Any]) -> dict[str, Any]:
         """Return an entry without the facts of the other kind, which a request and a notification may share."""
@@ -191,6 +202,18 @@ class Resolver:
                 f"{FILE} {method.wire!r}: `{unfit[0]}` is for a {other_kind}, but {method.wire} is a {method.kind}.",
             )
         return {key: value for key, value in entry.items() if key not in of_other_kind}
+
+    def _accepted(self, fact: dict[str, Any], place: str, result: str) -> tuple[Any, ...]:
+        """Return the fact for the runtime: the notification, its field, the field's tag, that tag's values, the id."""
+        wire = fact["parts"][0].partition(".")[0]
+        field = fields_by_wire(self._schema, self._notifications[fact["by"]])[wire]
+        union = self._schema.definitions.get(field.type.non_null.name)
+        tag = union.tag if isinstance(union, Union) else None
+        tags = tuple(part.removeprefix(f"{wire}.") for part in fact["parts"])
+        if tag is None or any("." in value for value in tags):
+            parts = ", ".join(fact["parts"])
+            raise _error(result, f"{place}: `accepted` needs tags of one field, but names {parts}.")
+        return fact["by"], field.name, tag, tags, attribute_name(fact["id"])
 
     def _check_cancelled(self, by: str, place: str, result: str) -> None:
         if by not in self._notifications:
@@ -233,7 +256,7 @@ def fields_by_wire(schema: Schema, name: str) -> dict[str, Field]:
 
 
 def has_part(schema: Schema, method: Method, part: str) -> bool:
-    """Return whether the params have a part: `<field>`, or `<field>.<tag>` if the field or its items have tags."""
+    """Return whether the params have a part: `<field>`, or `<field>.<tag>` if it or its items have tags."""
     wire, _, tag = part.partition(".")
     fields = [field for model in schema.concrete_models(method.params) for field in schema.fields(model.name)]
     return any(
@@ -242,7 +265,8 @@ def has_part(schema: Schema, method: Method, part: str) -> bool:
 
 
 def _find_item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
-    items = (schema.definitions.get(part.name) for part in field.type.non_null.parts)
+    own = field.type.non_null
+    items = (schema.definitions.get(part.name) for part in (own, *own.parts))
     return (member.tag for definition in items if isinstance(definition, Union) for member in definition.members)
 
 

@@ -59,9 +59,9 @@ class StubDocs:
         notes: list[str] = []
         if method.offered:
             notes.append(f"Needs no capability; {_verb(method)} it only if {method.offered}.")
-        for ended, result in self._cancels(method, _OTHER[role]):
-            notes.append(f"The session's pending `{ended.wire}` requests are answered with `{result}`.")
-        if "cancelled" in facts and self._handles(role, facts["cancelled"][0]):
+        for ended, answer in self._cancels(method, _OTHER[role]):
+            notes.append(f"The session's pending `{ended.wire}` requests are answered with {answer}.")
+        if facts.get("cancelled", ("", ""))[1] and self._handles(role, facts["cancelled"][0]):
             notes.append(f"If the task that awaits the result is cancelled, `{facts['cancelled'][0]}` is sent.")
         if "gone" in facts:
             notes.append(f"The error {facts['gone']} counts as success, because nothing was left to end.")
@@ -83,16 +83,19 @@ class StubDocs:
         cancelled = list(self._cancels(method, role))
         if not cancelled:
             return ""
-        prompt, result = cancelled[0]
-        effect = f"it cancels the session's `{prompt.wire}`, which is then answered with `{result}`"
-        return f"You need not override the default: {effect}."
+        request, answer = cancelled[0]
+        if dict(request.facts)["cancelled"][1]:
+            effect = f"it cancels the session's `{request.wire}`, which is then answered with {answer}"
+            return f"You need not override the default: {effect}."
+        effect = f"cancels the session's `{request.wire}` requests in flight, which are then answered with {answer}"
+        return f"The default only {effect}. Override it to end the work that continues after their response as well."
 
     def _cancels(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
-        """Yield the methods of a role that a notification cancels, and the result of a cancelled request."""
+        """Yield the methods of a role that a notification cancels, and what answers a cancelled request."""
         for method in self._schema.methods:
             by, result, _ = dict(method.facts).get("cancelled", ("", "", False))
             if by == notification.wire and role in method.handled_by:
-                yield method, json.dumps(json.loads(result))
+                yield method, f"`{json.dumps(json.loads(result))}`" if result else "the error -32800"
 
     def _handles(self, role: str, wire: str) -> bool:
         return any(method.wire == wire and role in method.handled_by for method in self._schema.methods)

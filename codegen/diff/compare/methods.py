@@ -241,7 +241,8 @@ def _show_part(part: str, content: dict[str, str]) -> str:
 
 def _show_fact(value: Any) -> str:
     if is_object(value):
-        return f"{value['by']}: {json.dumps(value['result'])}"
+        details = [json.dumps(detail) for key, detail in value.items() if key not in ("by", "by_id")]
+        return ": ".join(filter(None, (value["by"], ", ".join(details))))
     if is_array(value):
         return ", ".join(value)
     return "" if value is None else str(value)

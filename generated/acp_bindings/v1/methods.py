@@ -71,6 +71,7 @@ PROFILE: Final = Profile(
         "client": ("clientCapabilities", "clientInfo"),
     },
     refuses_lower=False,
+    batches=False,
 )
 
 FS_WRITE_TEXT_FILE: Final["Request[WriteTextFileRequest, WriteTextFileResponse]"] = Request(

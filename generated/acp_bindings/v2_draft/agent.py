@@ -326,6 +326,9 @@ class Agent(Handler):
 
         Advertise `capabilities.session` in your `initialize` response; without it, clients don't send this
         notification.
+
+        The default only cancels the session's `session/prompt` requests in flight, which are then answered with the
+        error -32800. Override it to end the work that continues after their response as well.
         """
         await self._unhandled(methods.SESSION_CANCEL, notification)
 

@@ -84,6 +84,7 @@ PROFILE: Final = Profile(
         "client": ("capabilities", "info"),
     },
     refuses_lower=True,
+    batches=True,
 )
 
 SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPermissionResponse]"] = Request(
@@ -358,6 +359,8 @@ SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
         ("prompt.audio", "capabilities.session.prompt.audio"),
         ("prompt.resource", "capabilities.session.prompt.embeddedContext"),
     ),
+    cancelled=("session/cancel", "", False),
+    accepted=("session/update", "update", "session_update", ("user_message", "user_message_chunk"), "message_id"),
 )
 SESSION_CANCEL: Final["Notification[CancelSessionNotification]"] = Notification(
     profile=PROFILE,

@@ -128,10 +128,16 @@ class Calls:
         self._next_id = 0
         proxy: Any = self.state.side.remote  # a subclass of `Remote`, with the tables of the peer's methods
         notifications: dict[str, Notification[Any]] = proxy.notifications
-        cancelled = {method.wire: method.cancelled[0] for method in proxy.requests.values() if method.cancelled}
-        # The methods of the peer that run a turn, each with the notification that cancels it.
-        self._cancelled_by = {wire: by for wire, by in cancelled.items() if by in notifications}
-        self._turn_cancellations = frozenset(self._cancelled_by.values())
+        # The notifications to the peer that cancel requests of a session: those that run a turn there, and requests of
+        # the peer that belong to the turn.
+        own = [method.cancelled[0] for method in self.state.side.requests.values() if method.cancelled]
+        cancelled = {method.wire: method.cancelled for method in proxy.requests.values() if method.cancelled}
+        self._turn_cancellations = notifications.keys() & {*own, *(by for by, _, _ in cancelled.values())}
+        # The methods of the peer that run a turn and return its result, each with the notification that cancels it.
+        self._cancelled_by = {wire: by for wire, (by, result, _) in cancelled.items() if result and by in notifications}
+        accepted = [method.accepted[0] for method in self.state.side.requests.values() if method.accepted]
+        # Notifications that may concern a request of this side or the peer, beside their own session.
+        self._concerns_requests = self._turn_cancellations | {*accepted}
         by_id = {method.wire: method.cancels for method in notifications.values()}
         self._cancels_by_id = [(wire, wire_name(field)) for wire, field in by_id.items() if field is not None]
         # The turns without a response, by session.
@@ -238,14 +244,16 @@ class Calls:
     # Notifications.
 
     def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
-        line, cancels_turn = notification_line(wire, params), wire in self._turn_cancellations
-        if not cancels_turn and not self.sessions.creating_requests:
+        line, concerns_requests = notification_line(wire, params), wire in self._concerns_requests
+        if not concerns_requests and not self.sessions.creating_requests:
             self.writer.send(line)
             return
         session = session_of(self.state.profile, params)
         self.sessions.send(session, line)
-        if cancels_turn and session is not None:
+        if session is not None and wire in self._turn_cancellations:
             self._turn_cancelled(wire, session)
+        elif concerns_requests:
+            self.requests.accept(wire, session, params)
 
     async def _drain(self) -> None:
         await wait_for_peer(self.limits, self.writer.drain())

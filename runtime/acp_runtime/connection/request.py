@@ -6,6 +6,9 @@ its done-callback answers instead.
 The peer can cancel a request by its id and by a notification for its turn. Clients do both, in either order, so its
 handler is cancelled only once: a second cancellation would interrupt its clean-up. The end of the connection cancels it
 as well. If this side cancels a turn (`call.py`), the peer's requests in it are answered without their handlers.
+
+A prompt of version 2 is accepted when its message is in the conversation. Its handler tells the peer so with a
+notification (`Request.accepted`). From then on, the prompt is never answered with an error.
 """
 
 from __future__ import annotations
@@ -23,11 +26,12 @@ from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
-from acp_runtime.jsonrpc.encoding import result_line
+from acp_runtime.jsonrpc.encoding import dump, result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.results import as_result, build_result
 from acp_runtime.logs import ThrottledLogger
+from acp_runtime.models.json_values import wire_name
 from acp_runtime.stubs import methods
 from acp_runtime.stubs.methods import AnyMethod, session_of
 
@@ -53,6 +57,7 @@ class InFlightRequest(InFlight):
         is_answered: whether it was answered. If its turn was cancelled by this side, its handler may still run.
         turn_cancelled: whether the peer has cancelled its turn, so that its answer is the result for that (rule 21);
             or has cancelled it by its id, if the answer is the same then (rule 20).
+        accepted: the JSON of the result that answers it instead of an error, after its handler has accepted it.
         cancelled_by: who has cancelled it: the peer, the end of the connection.
     """
 
@@ -64,6 +69,7 @@ class InFlightRequest(InFlight):
     has_begun: bool = field(default=False, init=False)
     is_answered: bool = field(default=False, init=False)
     turn_cancelled: bool = field(default=False, init=False)
+    accepted: bytes = field(default=b"", init=False)
     cancelled_by: tuple[str, ...] = field(default=(), init=False)
 
     def cancel(self, by: Literal["peer", "end"]) -> None:
@@ -75,7 +81,7 @@ class InFlightRequest(InFlight):
 
 def cancelled_line(id: RequestId, method: Method | None) -> bytes:
     """Return the line that answers a cancelled request: a result if the method has one for that, else an error."""
-    if method is None or method.cancelled is None:
+    if method is None or method.cancelled is None or not method.cancelled[1]:
         return safe_error_line(id, RequestCancelled())
     return result_line(id, build_result(method, method.cancelled[1].encode()))
 
@@ -136,13 +142,15 @@ class Requests:
         """Cancel what an arriving notification cancels: one request by its id, or the turns of a session.
 
         If the handler of the notification is overridden, it decides about the turns, and they are only marked. Those
-        that arrive later, before that handler runs, are not cancelled.
+        that arrive later, before that handler runs, are not cancelled. A request that was accepted ends as its handler
+        ends: what it began is cancelled by the session.
         """
         if method.cancels is not None:
             for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
                 cancelled = None if request.method is None else request.method.cancelled
                 request.turn_cancelled |= cancelled is not None and cancelled[2]
-                request.cancel("peer")
+                if not request.accepted:
+                    request.cancel("peer")
             return
         is_overridden = self.state.side.overrides(self.state.handler, method)
         turn = method.wire, session_of(self.state.profile, params)
@@ -166,6 +174,19 @@ class Requests:
         for request in (*self._marked_turns.pop(turn, ()), *unmarked):
             request.turn_cancelled = True
             request.cancel("peer")
+
+    def accept(self, wire: str, session: str | None, params: Any) -> None:
+        """Note that the current request was accepted, if this notification, which its handler has sent, says so."""
+        request = current.get()
+        if not isinstance(request, InFlightRequest) or request.done or request.limits is not self.writer.limits:
+            return
+        fact = None if request.method is None else request.method.accepted
+        if fact is None or request.session != session or request.accepted:
+            return
+        by, name, tag, tags, id = fact
+        value = getattr(params, name, None)
+        if by == wire and getattr(value, tag, None) in tags:
+            request.accepted = dump({wire_name(id): getattr(value, id)})
 
     def answer_cancelled_turn(self, wire: str, session: str) -> None:
         """Answer the peer's requests that belong to a turn which this side cancels with a notification."""
@@ -256,11 +277,14 @@ class Requests:
         return line
 
     def _error_line(self, request: InFlightRequest, error: BaseException) -> bytes:
-        """Return the line for an exception, and log it unless it is the handler's own `RequestError`."""
+        """Return the line for an exception, and log it unless it is the handler's own `RequestError` and is sent."""
         is_own = isinstance(error, RequestError) and not isinstance(error, (RemoteError, RequestCancelled))
-        if not is_own and not _is_end(error) and not request.is_answered:
+        is_sent = is_own and not request.turn_cancelled and not request.accepted
+        if not is_sent and not _is_end(error) and not request.is_answered:
             log_failure(self._log, request.wire, error)
-        if request.turn_cancelled and not is_own:
+        if request.accepted and request.method is not None:
+            return result_line(request.id, build_result(request.method, request.accepted))
+        if request.turn_cancelled:
             return cancelled_line(request.id, request.method)
         message = "The handler of %s raised an error that can't be sent: %s"
         failed = partial(self._log.log, ERROR, "unsendable", message, request.wire, error=error)

@@ -24,7 +24,7 @@ from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
 from acp_runtime.logs import ThrottledLogger, log
 from acp_runtime.models.json_values import as_array, as_object, wire_name
 from acp_runtime.options import Options
-from acp_runtime.stubs.methods import AnyMethod, Capability, Profile, Request
+from acp_runtime.stubs.methods import AnyMethod, Capability, Notification, Profile, Request
 from acp_runtime.stubs.sides import Side
 
 # For each field of a method's params, what needs a capability that the peer lacks, by the tag of its values: a text to
@@ -88,22 +88,30 @@ class ProtocolState:
             return
         self._has_advertised, advertised = True, to_plain_json(message)
         missing, unused = list[str](), list[str]()
-        for method in self.side.requests.values():
+        methods: list[AnyMethod] = [*self.side.requests.values(), *self._cancellations()]
+        for method in methods:
             if not isinstance(method.capability, str) or method.side != self.side.role:
                 continue
             logins = as_array(advertised.get(method.capability)) or ()
-            if logins and all((as_object(login) or {}).get("type") == "terminal" for login in logins):
+            is_optional = self.profile.protocol_version == 1  # version 2 requires `auth/login` and `auth/logout` anyway
+            if logins and is_optional and all((as_object(login) or {}).get("type") == "terminal" for login in logins):
                 continue  # the client runs these itself
             is_advertised = _is_advertised(advertised, method.capability.split("."))
             if is_advertised != self.side.overrides(self.handler, method):
                 (missing if is_advertised else unused).append(method.wire)
         name = type(self.handler).__name__
         if missing:
-            text = "%s advertises methods that it does not implement; calls to them are answered with an error: %s"
+            text = "%s advertises methods that it does not implement, and peers will call them: %s"
             log(_logger, ERROR, text, name, ", ".join(missing))
         if unused:
             text = "%s implements methods that it does not advertise; peers will not call them: %s"
             log(_logger, WARNING, text, name, ", ".join(unused))
+
+    def _cancellations(self) -> Iterator[Notification[Any]]:
+        """Yield the notifications that cancel work beyond the requests in flight, which the default can't cancel."""
+        cancelled = [method.cancelled for method in self.side.requests.values() if method.cancelled]
+        cancelling = {by for by, result, _ in cancelled if not result}
+        return (method for wire, method in self.side.notifications.items() if wire in cancelling)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
         """Record what the peer's result to a call opens, creates or ends."""

@@ -53,6 +53,7 @@ class Profile(_Facts):
         version: that property.
         advertised: the properties of these messages with a role's capabilities, and with its name and version.
         refuses_lower: whether an agent refuses a lower version instead of answering with its own.
+        batches: whether messages may come in arrays (JSON-RPC 2.0 section 6).
     """
 
     package: str
@@ -63,6 +64,7 @@ class Profile(_Facts):
     version_attribute: str
     advertised: Mapping[Role, tuple[str, str]]
     refuses_lower: bool
+    batches: bool = False
 
     @cached_property
     def models(self) -> ModuleType:
@@ -130,8 +132,10 @@ class Request(Method, Generic[P, R_co]):
         opens: whether it opens the connection and negotiates the version.
         creates: the field of its result that names a new session or terminal.
         gone: the error code for a session or terminal that no longer exists. The caller gets an empty result instead.
-        cancelled: the notification that cancels it, for a session; the JSON of the result that then answers it; and
-            whether that also answers it if it is cancelled by its id.
+        cancelled: the notification that cancels it, for a session; the JSON of the result that then answers it, or ""
+            for the error -32800; and whether that result also answers it if it is cancelled by its id.
+        accepted: the notification that its handler sends once it can't be answered with an error any more; the field of
+            it, the tag of that field and the values of the tag that say so; and the id there, which its result has too.
     """
 
     result: str
@@ -139,6 +143,7 @@ class Request(Method, Generic[P, R_co]):
     creates: str | None = None
     gone: int | None = None
     cancelled: tuple[str, str, bool] | None = None
+    accepted: tuple[str, str, str, tuple[str, ...], str] | None = None
 
     @cached_property
     def result_type(self) -> Any:

@@ -84,11 +84,14 @@ def test_a_handler_names_its_own_capability_and_a_proxy_that_of_its_peer(package
 
 
 def test_a_handler_documents_its_default() -> None:
+    from acp_bindings import v2_draft
     from acp_bindings.v1 import Agent, Client
 
     cancels = "it cancels the session's `session/prompt`, which is then answered with"
     default = f'You need not override the default: {cancels} `{{"stopReason": "cancelled"}}`.'
     assert default in one_line(Agent.session_cancel)
+    default = "The default only cancels the session's `session/prompt` requests in flight, which are then answered with"
+    assert f"{default} the error -32800." in one_line(v2_draft.Agent.session_cancel)
     for role in (Agent, Client):
         assert "raises `MethodNotFound`, so that the request is answered with the error -32601." in one_line(role)
     for method in (Agent.session_load, Client.elicitation_complete):
@@ -104,10 +107,12 @@ def test_a_keyword_that_selects_a_variant_lists_each_choice_once() -> None:
 
 
 def test_only_a_proxy_that_can_send_the_cancellation_says_that_it_is_sent() -> None:
+    from acp_bindings import v2_draft
     from acp_bindings.v1 import RemoteAgent, RemoteClient
 
     assert "is cancelled, `session/cancel` is sent." in one_line(RemoteAgent.session_prompt)
-    assert "is sent." not in one_line(RemoteClient.session_request_permission)
+    for method in (RemoteClient.session_request_permission, v2_draft.RemoteAgent.session_prompt):
+        assert "`session/cancel` is sent." not in one_line(method)
 
 
 def test_a_proxy_documents_the_errors_that_its_facts_cause() -> None:

@@ -44,11 +44,6 @@ FORM = {
     "a number in a list": (PATHS, "paths = [1]", "agent/session~1new/paths/0: Input should be a valid string, found 1"),
     "an empty list": (PATHS, "paths = []", "agent/session~1new/paths: List should have at least 1 item"),
     "false for true": ("opens = true", "opens = false", "agent/initialize/opens: Input should be True, found False"),
-    "cancelled without its result": (
-        ', result = { stopReason = "cancelled" }',
-        "",
-        "agent/session~1prompt/cancelled/result: The key is missing",
-    ),
     "cancelled by its id, but not true": (
         'by = "session/cancel",',
         'by = "session/cancel", by_id = false,',
@@ -152,7 +147,19 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         BY,
         'by = "session/close"',
         f"{SCHEMA}PromptResponse: ",
-        "names 'session/close', but the notifications here are $/cancel_request, session/cancel.",
+        "names 'session/close', but the notifications here are $/cancel_request, session/cancel, session/update.",
+    ),
+    "a part of a notification that it doesn't have": (
+        "update.note",
+        "update.notes",
+        "methods.toml [v1.agent] 'session/prompt': ",
+        "`accepted` names 'update.notes'",
+    ),
+    "a field of a notification without a tag": (
+        '"update.note"',
+        '"text"',
+        f"{SCHEMA}PromptResponse: ",
+        "`accepted` needs tags of one field, but names text.",
     ),
     "a notification without a session": (
         BY,

@@ -19,6 +19,7 @@ from acp_bindings.v1 import (
     RequestPermissionRequest,
     RequestPermissionResponse,
 )
+from acp_runtime import InternalError
 from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, prompt, serving
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
@@ -185,6 +186,29 @@ async def test_rule_21_a_cancelled_turn_is_answered_with_a_result(link: Link) ->
         assert await peer.until_quiet() == []
         await peer.send({"method": "session/cancel", "params": {"sessionId": "other"}})
         assert (await peer.receive())["id"] == 2
+
+
+async def test_rule_21_a_cancelled_turn_whose_handler_raises_a_request_error_is_answered_with_a_result(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Wrapping(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                raise InternalError("the model failed") from None
+            raise AssertionError
+
+    async with serving(link, Wrapping) as peer:
+        await peer.send(prompt(1))
+        assert await peer.until_quiet() == []
+        await peer.send(CANCEL)
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+        await peer.send(prompt(2))
+        assert await peer.until_quiet() == []
+        await peer.send({"method": "$/cancel_request", "params": {"requestId": 2}})
+        assert (await peer.receive())["error"]["message"] == "the model failed"
+    assert len(caplog.records) == 1  # an error that is sent isn't logged
 
 
 async def test_rule_21_session_cancel_applies_to_the_turn_in_flight_when_it_arrives(link: Link) -> None:

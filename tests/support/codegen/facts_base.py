@@ -34,9 +34,12 @@ FACTS = (
 [v1.agent]
 "initialize" = { baseline = true, opens = true }
 "session/new" = { baseline = true, content = { "folders" = "agentCapabilities.close", "servers.http" = "agentCapabilities.close" }, creates = "sessionId", paths = ["cwd", "folders"] }
-"session/prompt" = { baseline = true, cancelled = { by = "session/cancel", result = { stopReason = "cancelled" } } }
+"session/prompt" = { baseline = true, cancelled = { by = "session/cancel", result = { stopReason = "cancelled" } }, accepted = { by = "session/update", parts = ["update.note"], id = "stopReason" } }
 "session/close" = { capability = "agentCapabilities.close", ends = "sessionId", exempt = "sessionId", gone = -32002 }
 "session/cancel" = { offered = "a prompt is running" }
+
+[v1.client]
+"session/update" = { baseline = true }
 
 [v1.protocol]
 "$/cancel_request" = { offered = "a request is in flight", cancels = "requestId" }
@@ -60,6 +63,10 @@ SCHEMA: Schema = acp_schema(
         **request("session/prompt", "Prompt", ID, model(["stopReason"], stopReason=wraps("Reason"))),
         **request("session/close", "Close", ID),
         "CancelNotification": part_of("session/cancel", "agent", ID),
+        "Update": {"anyOf": [tagged("kind", "note", "Http"), tagged("kind", "other", "Http")]},
+        "SessionNotification": part_of(
+            "session/update", "client", model(["update", "text"], update=ref("Update"), text=STRING)
+        ),
         "CancelRequestNotification": part_of("$/cancel_request", "protocol", model(requestId=STRING)),
     }
 )

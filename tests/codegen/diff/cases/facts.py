@@ -8,7 +8,7 @@ from typing import Any
 
 from codegen.data.facts_file import METHODS_TOML
 from tests.codegen.diff.cases.methods import BOOLEAN, MethodCase, stable
-from tests.support.codegen.build import STRING, initialize, model, part_of, ref, request
+from tests.support.codegen.build import STRING, initialize, model, part_of, ref, request, tagged
 
 ENTRIES: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))["v1"]
 ID = model(["sessionId"], sessionId=STRING, otherId=STRING)
@@ -22,6 +22,9 @@ SCHEMAS = stable(
         **request("session/close", "Close", ID),
         **request("session/prompt", "Prompt", ID, model(stopReason=STRING)),
         "CancelNotification": part_of("session/cancel", "agent", ID),
+        "Note": model(text=STRING),
+        "SessionUpdate": {"anyOf": [tagged("kind", kind, "Note") for kind in ("note", "other")]},
+        "SessionNotification": part_of("session/update", "client", model(["update"], update=ref("SessionUpdate"))),
         **request("terminal/kill", "Kill", model(terminalId=STRING, otherId=STRING), on="client"),
         "CancelRequestNotification": part_of("$/cancel_request", "protocol", model(requestId=STRING, otherId=STRING)),
     }
@@ -51,6 +54,7 @@ def lost(name: str, rule: str, letters: str, definition: str, key: str, flow: st
     return MethodCase(name, SCHEMAS, {"v1": {**SCHEMAS["v1"], "$defs": definitions}}, rule, letters, flow)
 
 
+ACCEPTED = {"by": "session/update", "parts": ["update.note"], "id": "stopReason"}
 STOPPED = {"by": "session/cancel", "result": {"stopReason": "stopped"}}
 
 CASES = [
@@ -76,6 +80,7 @@ CASES = [
     ),
     entry("another result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=STOPPED),
     entry("a result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=None),
+    entry("nothing accepts a request", "session/prompt", "method-accepted-changed", "RRSRR", accepted=ACCEPTED),
     entry("other absolute paths", "session/new", "method-paths-changed", "SSRSS", paths=["cwd", "otherFolder"]),
     entry("absolute paths added", "session/new", "method-paths-changed", "SSRSS", paths=None),
     entry(

@@ -1,0 +1,60 @@
+"""A raw client of our agent, and a raw agent of our client, in version 2."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Any
+
+from tests.support.runtime.any_profile import agent_of
+from tests.support.runtime.peer import Link, Peer, calling, serving
+
+V2_PROFILES = ["v2_draft", "v2_draft_unstable"]
+INITIALIZE_V2 = {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
+
+acp: Any = import_module("acp_bindings.v2_draft")
+AgentV2: Any = agent_of(acp)
+
+
+class ClientV2(acp.Client):  # type: ignore[misc]
+    """A client that records updates."""
+
+    def __init__(self, agent: Any) -> None:
+        self.agent = agent
+        self.updates: list[Any] = []
+
+    async def session_update(self, notification: Any, /) -> None:
+        self.updates.append(notification)
+
+    async def session_request_permission(self, request: Any, /) -> Any:
+        return acp.RequestPermissionResponse(outcome=acp.RequestPermissionOutcomeSelected(option_id="o"))
+
+
+@asynccontextmanager
+async def serving_v2(
+    link: Link, factory: Callable[[Any], Any] = AgentV2, *, ready: bool = True, **options: Any
+) -> AsyncIterator[Peer]:
+    """Connect our agent with a raw client. Yield the raw client."""
+    side = import_module("acp_bindings.v2_draft.connecting").AGENT_SIDE
+    async with serving(link, factory, ready=False, side=side, **options) as peer:
+        if ready:
+            await peer.call("initialize", INITIALIZE_V2)
+        yield peer
+
+
+@asynccontextmanager
+async def calling_v2(
+    link: Link, factory: Callable[[Any], Any] = ClientV2, profile: str = "v2_draft", **options: Any
+) -> AsyncIterator[tuple[Any, Peer]]:
+    """Connect our client with a raw agent, without guards. Yield the proxy and the raw agent."""
+    side = import_module(f"acp_bindings.{profile}.connecting").CLIENT_SIDE
+    async with calling(link, factory, ready=False, side=side, guards="off", **options) as (agent, peer):
+        yield agent, peer
+
+
+def permission(id: Any, session: str = "s1") -> dict[str, Any]:
+    """Return a `session/request_permission`."""
+    options = [{"optionId": "o", "name": "n", "kind": "allow_once"}]
+    params = {"sessionId": session, "title": "t", "options": options}
+    return {"id": id, "method": "session/request_permission", "params": params}
