@@ -105,6 +105,11 @@ class ClientSession:
             await turn.wait()
         return require_text(turn)
 
+    async def cancel(self) -> None:
+        """Ask the agent to end the turn that runs. Its tool calls no longer run at once: see `Snapshot.status_of`."""
+        self.stop_calls()
+        await self.agent.session_cancel(session_id=self.id)
+
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.
 
@@ -194,6 +199,10 @@ class ClientSession:
         for chunk in chunks:
             self.state.apply(chunk)
         self.state.end_message()
+
+    def stop_calls(self) -> None:
+        """Let no tool call run any more. A turn calls this when the agent has answered."""
+        self.state.stop_calls()
 
     def end(self) -> None:
         """Let the next turn begin. A turn calls this at its end."""

@@ -88,6 +88,13 @@ async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(where:
         ]
 
 
+async def test_a_tool_call_is_found_however_many_updates_are_appended_with_it(where: str) -> None:
+    async with opened(where, "s") as store:
+        end = v1.SessionUpdateToolCallUpdate(tool_call_id="0", status="completed")
+        await store.append("s", *(call(number) for number in range(500)), end)
+        assert await read(store) == [call(0, status="completed"), *(call(number) for number in range(1, 500))]
+
+
 async def test_the_last_value_of_each_setting_is_read_at_the_end(where: str) -> None:
     def plan(text: str) -> Any:
         return v1.SessionUpdatePlan(entries=[v1.PlanEntry(content=text, priority="low", status="pending")])
