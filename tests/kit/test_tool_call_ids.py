@@ -37,6 +37,10 @@ Start, Update, Asked = v1.SessionUpdateToolCall, v1.SessionUpdateToolCallUpdate,
 DIFF = diff("/x", "a", "b")
 
 
+def said(text: str, role: str = "agent") -> Any:
+    return text_chunk(text, f"{role}_message")
+
+
 @dataclass
 class Seen:
     """What a session has come to in each place."""
@@ -257,6 +261,34 @@ RECEIVED: dict[str, tuple[list[Any], Calls]] = {
         ],
         [("a", "result of a"), ("b", "result of b")],
     ),
+    "started after a turn in which it did not end": (
+        [
+            said("first", "user"),
+            Start(tool_call_id="1", title="a", name="a", raw_output="half of a", status="in_progress"),
+            said("second", "user"),
+            Start(tool_call_id="1", title="b", name="b", status="in_progress"),
+            Update(tool_call_id="1", status="completed", raw_output="result of b"),
+        ],
+        [("a", "half of a"), ("b", "result of b")],
+    ),
+    "permission first, after a turn in which it did not end": (
+        [
+            said("first", "user"),
+            Start(tool_call_id="1", title="a", name="a", raw_output="half of a", status="in_progress"),
+            said("second", "user"),
+            Asked(tool_call_id="1", title="b", name="b", status="pending"),
+            Start(tool_call_id="1", title="b", raw_output="result of b", status="completed"),
+        ],
+        [("a", "half of a"), ("b", "result of b")],
+    ),
+    "updated after the next message of the user": (
+        [
+            Start(tool_call_id="1", title="a", name="a", status="in_progress"),
+            said("faster", "user"),
+            Update(tool_call_id="1", status="completed", raw_output="result of a"),
+        ],
+        [("a", "result of a")],
+    ),
     "never started": (
         [
             Update(tool_call_id="1", name="a", status="in_progress"),
@@ -278,6 +310,8 @@ async def test_each_tool_call_of_another_agent_is_shown_once(case: str, together
             seen.state.apply(update)
         seen.state.end_message()
         result = {place: await calls(seen) for place, calls in PLACES.items() if place != "wire"}
+        for place in "openai", "anthropic":
+            result[place] = [(name, output.removesuffix("\nThis did not finish.")) for name, output in result[place]]
         assert result == dict.fromkeys(result, expected)
 
 
@@ -313,11 +347,35 @@ def test_a_question_with_its_own_id_is_gone_when_the_turn_ends() -> None:
     assert {name: call.title for name, call in state.tool_calls.items()} == {"1": "earlier", "2": "a"}
 
 
+def test_a_tool_call_of_a_turn_that_is_over_runs_no_longer() -> None:
+    state = SessionState()
+    state.apply(Start(tool_call_id="1", title="a", status="in_progress"))
+    (a,) = state.tool_calls.values()
+    assert (state.running_calls, state.status_of(a)) == ({"1": a}, "in_progress")
+    state.end_message()
+    assert (state.running_calls, state.status_of(a)) == ({}, "cancelled")
+    state.apply(Start(tool_call_id="1", title="a", status="in_progress"))
+    old, new = state.timeline
+    assert isinstance(old, v1.ToolCall)
+    assert isinstance(new, v1.ToolCall)
+    assert (state.status_of(old), state.status_of(new)) == ("cancelled", "in_progress")
+    state.apply(Update(tool_call_id="1", status="failed"))
+    assert (state.running_calls, state.status_of(state.tool_calls["1"])) == ({}, "failed")
+
+
+def test_a_late_update_of_a_stopped_tool_call_says_how_it_ended() -> None:
+    state = SessionState()
+    state.apply(Start(tool_call_id="1", title="a", status="in_progress"))
+    state.stop_calls()
+    state.apply(Update(tool_call_id="1", title="b"))
+    assert state.status_of(state.tool_calls["1"]) == "cancelled"
+    state.apply(Start(tool_call_id="1", title="c"))
+    assert (len(state.timeline), state.status_of(state.tool_calls["1"])) == (1, "cancelled")
+    state.apply(Update(tool_call_id="1", status="completed"))
+    assert state.status_of(state.tool_calls["1"]) == "completed"
+
+
 # A replay into a state that was kept
-
-
-def said(text: str, role: str = "agent") -> Any:
-    return text_chunk(text, f"{role}_message")
 
 
 KEPT = [
@@ -372,6 +430,26 @@ def test_a_replay_tells_how_a_tool_call_ended() -> None:
         state.apply(Start(tool_call_id="1", title="b", status="failed", content=[]))
     assert (state.tool_calls["1"].title, state.tool_calls["1"].status) == ("b", "failed")
     assert state.tool_calls["1"].content == [DIFF]
+
+
+def test_a_replay_has_each_tool_call_whose_id_was_used_in_a_later_turn() -> None:
+    updates = [
+        said("first", "user"),
+        Start(tool_call_id="1", title="a", status="in_progress"),
+        said("second", "user"),
+        Start(tool_call_id="1", title="b", status="in_progress"),
+    ]
+    state = state_of(updates)
+    with state.replayed():
+        for update in updates:
+            state.apply(update)
+    assert [getattr(entry, "title", None) or getattr(entry, "text", None) for entry in state.timeline] == [
+        "first",
+        "a",
+        "second",
+        "b",
+    ]
+    assert state.running_calls == {}
 
 
 def test_a_replay_that_fails_changes_nothing() -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from acp_bindings.v1 import ElicitationSchema, RemoteClient
-from acp_kit.agent.forms import form_schema, read_values
+from acp_kit.common.forms import form_schema, read_values
 from acp_kit.common.profiles import convert
 from acp_runtime import ABSENT, InvalidResponse
 from acp_runtime.escaping import printable

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     )
     from acp_kit.client.terminal_login import log_in_from_terminal as log_in_from_terminal
     from acp_kit.client.turns import Turn as Turn, UnfinishedTurn as UnfinishedTurn
+    from acp_kit.common.forms import form_defaults as form_defaults, form_problems as form_problems
     from acp_kit.local.terminals import Terminals as Terminals
     from acp_kit.local.workspace import Workspace as Workspace
     from acp_kit.updates.messages import Message as Message
@@ -78,6 +79,7 @@ else:
             "supervised": ("AgentChange", "AgentFailed", "SessionLost", "Supervised"),
             "terminal_login": ("log_in_from_terminal",),
             "turns": ("Turn", "UnfinishedTurn"),
+            ".common.forms": ("form_defaults", "form_problems"),
             ".local.terminals": ("Terminals",),
             ".local.workspace": ("Workspace",),
             ".updates.messages": ("Message",),

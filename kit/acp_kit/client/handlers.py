@@ -15,9 +15,10 @@ profile.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from acp_kit.client.open_sessions import sessions_of
+from acp_kit.client.open_sessions import roots_of, sessions_of
 
 if TYPE_CHECKING:
     from acp_bindings import v1
@@ -28,27 +29,33 @@ if TYPE_CHECKING:
 
 
 class FileHandlers:
-    """Handles `fs/*` with `self.workspace`, which the subclass sets."""
+    """Handles `fs/*` with `self.workspace`, which the subclass sets.
+
+    If it also sets `self.agent` and uses `open_session`, each session gets only the files in its own folders.
+    """
 
     workspace: Workspace
 
     async def fs_read_text_file(self, request: v1.ReadTextFileRequest, /) -> v1.ReadTextFileResponse:
         """Return the text of a file, or some lines of it."""
-        return await self.workspace.fs_read_text_file(request)
+        return await self.workspace.fs_read_text_file(request, session_roots=_roots(self, request))
 
     async def fs_write_text_file(self, request: v1.WriteTextFileRequest, /) -> v1.WriteTextFileResponse:
         """Replace the text of a file, or create it."""
-        return await self.workspace.fs_write_text_file(request)
+        return await self.workspace.fs_write_text_file(request, session_roots=_roots(self, request))
 
 
 class TerminalHandlers:
-    """Handles `terminal/*` with `self.terminals`, which the subclass sets."""
+    """Handles `terminal/*` with `self.terminals`, which the subclass sets.
+
+    If it also sets `self.agent` and uses `open_session`, the commands of a session start in its own folders.
+    """
 
     terminals: Terminals
 
     async def terminal_create(self, request: v1.CreateTerminalRequest, /) -> v1.CreateTerminalResponse:
         """Start a command, and return the id of its terminal."""
-        return await self.terminals.terminal_create(request)
+        return await self.terminals.terminal_create(request, session_roots=_roots(self, request))
 
     async def terminal_output(self, request: v1.TerminalOutputRequest, /) -> v1.TerminalOutputResponse:
         """Return the end of the output so far."""
@@ -97,6 +104,12 @@ class ElicitationHandlers:
     async def elicitation_complete(self, notification: v1.CompleteElicitationNotification, /) -> None:
         """Note that the user has finished at an address."""
         await self.elicitations.elicitation_complete(notification)
+
+
+def _roots(
+    handler: object, request: v1.ReadTextFileRequest | v1.WriteTextFileRequest | v1.CreateTerminalRequest
+) -> Sequence[str] | None:
+    return roots_of(getattr(handler, "agent", None), request.session_id)
 
 
 def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
+
+from acp_runtime import InvalidParams
+from acp_runtime.escaping import printable
 
 if TYPE_CHECKING:
     from acp_bindings import v1
@@ -16,6 +20,11 @@ class OpenSession(Protocol):
     id: str
     state: SessionState
 
+    @property
+    def roots(self) -> Sequence[str]:
+        """Its folders."""
+        ...
+
     def apply(self, notification: v1.SessionNotification) -> None:
         """Merge an update into the state, and pass it on to the turn."""
 
@@ -25,9 +34,11 @@ class OpenSessions(dict[str, OpenSession]):
 
     Attributes:
         is_delivery_known: whether the client has delivered an update, or a warning says that it hasn't.
+        is_used: whether `open_session` has opened some, so that the client has no others.
     """
 
     is_delivery_known = False
+    is_used = False
 
 
 class UpdateHandlers:
@@ -63,6 +74,26 @@ def deliver_update(agent: v1.RemoteAgent, notification: v1.SessionNotification) 
     if session is not None:
         session.apply(notification)
     return session is not None
+
+
+def roots_of(agent: v1.RemoteAgent | None, session_id: str) -> Sequence[str] | None:
+    """Return the folders of a session; None if nothing is known of sessions, because `open_session` isn't used.
+
+    Raises:
+        InvalidParams: if the session isn't open.
+    """
+    if agent is None or not (sessions := sessions_of(agent)).is_used:
+        return None
+    if session_id not in sessions:
+        raise InvalidParams(f"The session {printable(session_id)!r} isn't open.", {"sessionId": session_id})
+    return sessions[session_id].roots
+
+
+def remember(session: OpenSession) -> None:
+    """Add a session."""
+    sessions = sessions_of(session.agent)
+    sessions[session.id] = session
+    sessions.is_used = True
 
 
 def forget(session: OpenSession) -> None:

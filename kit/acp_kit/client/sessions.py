@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from acp_bindings import v1
 from acp_kit.client.deadlines import answered_within
-from acp_kit.client.open_sessions import UpdateHandlers, forget, sessions_of
+from acp_kit.client.open_sessions import UpdateHandlers, forget, remember, sessions_of
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, require_text
 from acp_kit.common.config_options import check_mode, check_value, find_option, not_offered
@@ -66,6 +66,12 @@ class ClientSession:
             f"<ClientSession {self.id!r}: {len(state.messages)} messages, {len(state.tool_calls)} tool calls{closed}>"
         )
 
+    @property
+    def roots(self) -> Sequence[str]:
+        """Its folders: the working directory, and the additional ones that it was opened with."""
+        directories = self.opening["additional_directories"]
+        return (self.opening["cwd"], *(() if directories is ABSENT else directories))
+
     def prompt(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> Turn:
         """Send a prompt: `async with session.prompt("hello") as turn`.
 
@@ -104,6 +110,11 @@ class ClientSession:
         async with self.prompt(prompt, cancel_deadline=cancel_deadline, settle=settle) as turn:
             await turn.wait()
         return require_text(turn)
+
+    async def cancel(self) -> None:
+        """Ask the agent to end the turn that runs. Its tool calls no longer run at once: see `Snapshot.status_of`."""
+        self.stop_calls()
+        await self.agent.session_cancel(session_id=self.id)
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.
@@ -195,6 +206,10 @@ class ClientSession:
             self.state.apply(chunk)
         self.state.end_message()
 
+    def stop_calls(self) -> None:
+        """Let no tool call run any more. A turn calls this when the agent has answered."""
+        self.state.stop_calls()
+
     def end(self) -> None:
         """Let the next turn begin. A turn calls this at its end."""
         if self._turn is not None and self._turn.stop_reason == "end_turn":
@@ -247,7 +262,7 @@ async def open_session(
         agent: the proxy of the agent, after `initialize`.
         cwd: the working directory, absolute.
         mcp_servers: the MCP servers that the agent should use.
-        additional_directories: further directories that the session may use.
+        additional_directories: further directories that the session may use. Repeated ones and `cwd` are left out.
         load: the id of an earlier session. The agent sends its history again, which fills the state.
         resume: the id of an earlier session. The agent sends no history.
         timeout: how long the agent may take to open the session, in seconds; None for no limit.
@@ -262,10 +277,11 @@ async def open_session(
     if load is not None and resume is not None:
         raise ValueError("Pass `load` or `resume`, not both.")
     known_id = resume if load is None else load  # an id may be empty
-    sessions = sessions_of(agent)
-    if known_id is not None and known_id in sessions:
+    if known_id is not None and known_id in sessions_of(agent):
         raise ValueError(f"The session {known_id!r} is open already.")
-    directories = [str(directory) for directory in check_sequence("additional_directories", additional_directories)]
+    directories = [*dict.fromkeys(map(str, check_sequence("additional_directories", additional_directories)))]
+    if str(cwd) in directories:
+        directories.remove(str(cwd))
     opening: dict[str, Any] = {
         "cwd": str(cwd),
         "mcp_servers": [*mcp_servers],
@@ -276,7 +292,7 @@ async def open_session(
         if known_id is None:
             await _create(session, timeout)
         else:
-            sessions[known_id] = session  # before the agent sends the history
+            remember(session)  # before the agent sends the history
             await (_load if load is not None else _resume)(session, timeout)
         try:
             yield session
@@ -307,8 +323,7 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
     """
     reopened = ClientSession(agent, session.id, session.opening)
     reopened.state = session.state
-    sessions = sessions_of(agent)
-    sessions[session.id] = reopened
+    remember(reopened)
     try:
         if agent.supports("session/load"):
             with session.state.replayed():
@@ -319,7 +334,7 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
             await _close(reopened)
         else:
             session.agent = agent
-            sessions[session.id] = session
+            remember(session)
     finally:
         forget(reopened)
 
@@ -330,11 +345,10 @@ async def _create(session: ClientSession, timeout: float | None) -> None:
     async with answered_within(timeout, agent, "session/new"):
         response = await agent.session_new(**session.opening)
     # There is no await since the response, so the session is known before its first update is handled.
-    sessions = sessions_of(agent)
-    if response.session_id in sessions:
+    if response.session_id in sessions_of(agent):
         raise InvalidResponse("session/new", "its session id belongs to a session that is open already")
     session.id = response.session_id
-    sessions[session.id] = session
+    remember(session)
     session.state.opened(response)
     session.state.end_message()
 

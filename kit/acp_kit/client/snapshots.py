@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class Snapshot:
     Attributes:
         timeline: messages, tool calls and compactions, in the order in which they started.
         tool_calls: the tool calls by id, with all updates merged; the newest one with each id.
+        running_calls: those that run, by id: of the present turn, not ended and not cancelled.
         plan: the entries of the plan.
         available_modes: the modes that the session can be in.
         current_mode_id: the mode that the session is in; None if unknown.
@@ -35,6 +37,7 @@ class Snapshot:
 
     timeline: Sequence[Entry] = ()
     tool_calls: Mapping[str, v1.ToolCall] = field(default_factory=dict[str, Any])
+    running_calls: Mapping[str, v1.ToolCall] = field(default_factory=dict[str, Any])
     plan: Sequence[v1.PlanEntry] = ()
     available_modes: Sequence[v1.SessionMode] = ()
     current_mode_id: str | None = None
@@ -54,3 +57,12 @@ class Snapshot:
     def text(self) -> str:
         """All text of the agent's messages, without thoughts, as it was sent."""
         return "".join(message.text for message in self.messages if message.role == "agent")
+
+    def status_of(self, call: v1.ToolCall) -> v1.ToolCallStatus | Literal["cancelled"] | None:
+        """Return what to show as the status of a tool call of this snapshot.
+
+        It is the agent's status, or `cancelled` if the tool call has not ended, but its turn has, or was cancelled.
+        """
+        if has_ended(call) or self.running_calls.get(call.tool_call_id) is call:
+            return call.status
+        return "cancelled"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import ref
 
 from acp_kit.client.snapshots import Entry, Snapshot
@@ -48,8 +48,8 @@ class SessionState:
     Applying an update takes time proportional to the size of the update, however long the session is. The attributes
     are those of a `Snapshot` of the current state.
 
-    A start of a tool call that runs changes it. A start of a tool call that has ended is another tool call, which later
-    updates with this id change: models and agents use ids again.
+    A start of a tool call that runs changes it. A start of one that has ended, or whose turn is over, is another tool
+    call, which later updates with this id change: models and agents use ids again.
     """
 
     def __init__(self) -> None:
@@ -114,12 +114,20 @@ class SessionState:
         """Let the next chunk start a new message, even if it has the role and the id of the last one.
 
         Call this at the end of a turn: otherwise, adjacent messages of two turns are one message if they have no ids.
-        It also removes tool calls that only permission requests have named, because some agents use another id for the
-        request than for the tool call.
+        Tool calls that have not ended run no longer. Those that only permission requests have named are removed,
+        because some agents use another id for the request than for the tool call.
         """
         self._before_change()
-        self._timeline.end_message()
+        self._timeline.end_turn()
         self._timeline.drop_unreported_calls()
+
+    def stop_calls(self) -> None:
+        """Let the tool calls that have not ended run no longer, because the turn was cancelled: see `status_of`.
+
+        Later updates still change them.
+        """
+        self._before_change()
+        self._timeline.running_calls.clear()
 
     def snapshot(self) -> Snapshot:
         """Return the current state. It is immutable, and the same object until the next change."""
@@ -129,6 +137,7 @@ class SessionState:
             self._snapshot = Snapshot(
                 timeline=tuple(timeline.entries.values()),
                 tool_calls=self.tool_calls,
+                running_calls=self._timeline.running_calls.copy(),
                 notices=tuple(timeline.notices),
                 available_modes=self._available_modes,
                 **values_of(timeline.settings),
@@ -158,6 +167,15 @@ class SessionState:
             calls = _ToolCalls(self._timeline.tool_calls)
             self._tool_calls = ref(calls)
         return calls
+
+    @property
+    def running_calls(self) -> Mapping[str, v1.ToolCall]:
+        """See `Snapshot`."""
+        return self.snapshot().running_calls
+
+    def status_of(self, call: v1.ToolCall) -> v1.ToolCallStatus | Literal["cancelled"] | None:
+        """See `Snapshot`."""
+        return self.snapshot().status_of(call)
 
     @property
     def plan(self) -> Sequence[v1.PlanEntry]:

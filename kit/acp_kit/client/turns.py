@@ -27,7 +27,11 @@ class _Session(Protocol):
 
     def begin(self, turn: Turn) -> None: ...
 
+    def stop_calls(self) -> None: ...
+
     def end(self) -> None: ...
+
+    async def cancel(self) -> None: ...
 
 
 class UnfinishedTurn(Exception):
@@ -167,7 +171,7 @@ class Turn:
         if self._is_answered or prompt.done():
             return
         if self._is_sent():
-            await self._session.agent.session_cancel(session_id=self._session.id)
+            await self._session.cancel()
         else:
             self._is_withdrawn = True
             prompt.cancel()
@@ -209,6 +213,7 @@ class Turn:
 
     def _on_end(self, prompt: asyncio.Task[PromptResponse], agent: RemoteAgent) -> None:
         self._unread.close()
+        self._session.stop_calls()
         # Getting the exception also marks it as retrieved.
         if not prompt.cancelled() and isinstance(prompt.exception(), ConnectionClosed):
             self._session.lost(agent)

@@ -77,14 +77,27 @@ class MemoryHistory(HistoryStore):
         next_cursor = cursor_after(*keys[limit - 1]) if len(keys) > limit else ABSENT
         return ListSessionsResponse(sessions=sessions, next_cursor=next_cursor)
 
+    async def set_directories(self, session_id: str, additional_directories: Sequence[str]) -> None:
+        """See `HistoryStore.set_directories`."""
+        directories = tuple(check_sequence("additional_directories", additional_directories))
+        self._session(session_id).additional_directories = directories
+
     async def delete(self, session_id: str) -> None:
         """See `HistoryStore.delete`."""
         self._sessions.pop(session_id, None)
 
-    async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
+    async def fork(
+        self,
+        session_id: str,
+        new_session_id: str,
+        *,
+        cwd: str | None = None,
+        additional_directories: Sequence[str] = (),
+    ) -> None:
         """See `HistoryStore.fork`."""
+        directories = tuple(check_sequence("additional_directories", additional_directories))
         history = self._session(session_id)
-        copy = _History(history.cwd if cwd is None else cwd, history.additional_directories, now())
+        copy = _History(history.cwd if cwd is None else cwd, directories, now())
         for update in history.timeline.updates():
             copy.timeline.apply(update)
         self._add(new_session_id, copy)

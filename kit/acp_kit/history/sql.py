@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, select, tuple_
+from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, select, tuple_, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -85,7 +85,7 @@ class SqlHistory(HistoryStore):
     async def create(self, session_id: str, *, cwd: str, additional_directories: Sequence[str] = ()) -> None:
         """See `HistoryStore.create`."""
         check_new_id(session_id)
-        directories = json.dumps([*check_sequence("additional_directories", additional_directories)])
+        directories = _dump_directories(additional_directories)
         row = {"session_id": session_id, "cwd": json.dumps(cwd), "additional_directories": directories}
 
         async def write() -> None:
@@ -137,16 +137,37 @@ class SqlHistory(HistoryStore):
         next_cursor = ABSENT if last is None else cursor_after(last["updated_at"], last["session_id"])
         return ListSessionsResponse(sessions=[*map(self._info, rows[:limit])], next_cursor=next_cursor)
 
+    async def set_directories(self, session_id: str, additional_directories: Sequence[str]) -> None:
+        """See `HistoryStore.set_directories`."""
+        directories = _dump_directories(additional_directories)
+
+        async def write() -> None:
+            async with self._write() as connection:
+                await lock_session(connection, session_id)
+                row = update(SESSIONS).where(SESSIONS.c.session_id == session_id)
+                await connection.execute(row.values(additional_directories=directories))
+
+        await run_to_end(write())
+
     async def delete(self, session_id: str) -> None:
         """See `HistoryStore.delete`."""
         with suppress(UnknownSession):
             check_known_id(session_id)
             await run_to_end(self._delete(session_id))
 
-    async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
+    async def fork(
+        self,
+        session_id: str,
+        new_session_id: str,
+        *,
+        cwd: str | None = None,
+        additional_directories: Sequence[str] = (),
+    ) -> None:
         """See `HistoryStore.fork`."""
         check_new_id(new_session_id)
-        await run_to_end(self._fork(session_id, new_session_id, cwd))
+        changed = {"session_id": new_session_id, "additional_directories": _dump_directories(additional_directories)}
+        changed |= {} if cwd is None else {"cwd": json.dumps(cwd)}
+        await run_to_end(self._fork(session_id, changed))
 
     async def _close(self) -> None:
         async with self._writing, self._opening:
@@ -180,15 +201,13 @@ class SqlHistory(HistoryStore):
             for table in (SESSIONS, ENTRIES, SETTINGS):
                 await connection.execute(delete(table).where(table.c.session_id == session_id))
 
-    async def _fork(self, session_id: str, new_session_id: str, cwd: str | None) -> None:
+    async def _fork(self, session_id: str, changed: Mapping[str, str]) -> None:
         async with self._write() as connection:
             session = await lock_session(connection, session_id)
-            changed = {"session_id": new_session_id, "updated_at": now()}
-            changed |= {} if cwd is None else {"cwd": json.dumps(cwd)}
-            await _add_session(connection, {**session, **changed})
+            await _add_session(connection, {**session, "updated_at": now(), **changed})
             for table in (ENTRIES, SETTINGS):
                 names = [column.name for column in table.columns if column.name != "session_id"]
-                copied = select(literal(new_session_id), *(table.c[name] for name in names))
+                copied = select(literal(changed["session_id"]), *(table.c[name] for name in names))
                 copied = copied.where(table.c.session_id == session_id)
                 await connection.execute(insert(table).from_select(["session_id", *names], copied))
 
@@ -279,6 +298,10 @@ def _path_or_url(url_or_path: str | Path) -> Path | URL:
     if str(url_or_path) == ":memory:":
         raise ValueError("SqlHistory needs a file or a database. Use MemoryHistory to keep histories in memory.")
     return Path(url_or_path).expanduser()
+
+
+def _dump_directories(directories: Sequence[str]) -> str:
+    return json.dumps([*check_sequence("additional_directories", directories)])
 
 
 async def _add_session(connection: AsyncConnection, row: Mapping[str, Any]) -> None:

@@ -89,17 +89,35 @@ class HistoryStore(Protocol):
 
         await self.append(session_id, SessionUpdateSessionInfoUpdate(title=title))
 
+    async def set_directories(self, session_id: str, additional_directories: Sequence[str]) -> None:
+        """Replace the further directories of a session, with those of the request that loads or resumes it.
+
+        They are what `info` and `list` report.
+
+        Raises:
+            UnknownSession: if there is no such session.
+        """
+        ...
+
     async def delete(self, session_id: str) -> None:
         """Delete a session with its history. Does nothing if there is no such session."""
         ...
 
-    async def fork(self, session_id: str, new_session_id: str, *, cwd: str | None = None) -> None:
+    async def fork(
+        self,
+        session_id: str,
+        new_session_id: str,
+        *,
+        cwd: str | None = None,
+        additional_directories: Sequence[str] = (),
+    ) -> None:
         """Copy a session with its history so far.
 
         Args:
             session_id: the session to copy.
             new_session_id: the id of the copy.
             cwd: the working directory of the copy, if it differs.
+            additional_directories: the further directories of the copy. It doesn't inherit those of the session.
 
         Raises:
             UnknownSession: if there is no session to copy.

@@ -17,8 +17,11 @@ from acp_kit.history.session_ids import check_known_id
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS
 from acp_kit.updates.entries import key_of, updates_of
 from acp_kit.updates.messages import Chunks
-from acp_kit.updates.table import TABLE, AddsChunk, SetsValues, tag_of
+from acp_kit.updates.table import TABLE, AddsChunk, ChangesEntry, SetsValues, tag_of
 from acp_kit.updates.timeline import OpenMessage, Timeline
+
+# The key of chunks of the user's messages. Keys of entries are texts or pairs.
+_USER_MESSAGE: Final = "[]"
 
 # In characters. PostgreSQL's indexes take 2,700 bytes with the id of the session.
 _LONGEST_KEY: Final = 1000
@@ -51,9 +54,12 @@ class SessionWriter:
 
     async def append(self, updates: Sequence[Any]) -> None:
         """Append updates: load the entries and settings that they change, merge, and save the changed ones."""
+        await self._insert_new_rows()  # of an earlier batch
         known = await self._load_entries(updates)
         settings = await self._load_settings(updates)
         timeline = self._timeline(known, settings)
+        if known and any(map(_starts, updates)):
+            timeline.turn_start = max(timeline.turn_start, await self._turn_start())
         continued = timeline.open_message
         for change in updates:
             timeline.apply(change)
@@ -129,6 +135,12 @@ class SessionWriter:
         entries = {row["position"]: self._bodies.load(row["body"]) for row in stored}
         return {position: entry for position, entry in entries.items() if entry is not None}
 
+    async def _turn_start(self) -> int:
+        """Return the position of the last message of the user."""
+        newest = select(func.max(ENTRIES.c.position)).where(ENTRIES.c.session_id == self._session_id)
+        position: int | None = await self._connection.scalar(newest.where(ENTRIES.c.tool_call_id == _USER_MESSAGE))
+        return position or 0
+
     async def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
         """Return the stored settings that updates may change, by tag."""
         tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), SetsValues)}
@@ -154,13 +166,21 @@ class SessionWriter:
 
     def _add_row(self, value: Any, position: int) -> None:
         key = key_of(value)
+        stored_key = None if key is None else _stored_key(key)
+        if tag_of(value) == "user_message_chunk":
+            stored_key = _USER_MESSAGE
         row = {"session_id": self._session_id, "position": position, "body": dump(value)}
-        self._new_rows.append({**row, "tool_call_id": None if key is None else _stored_key(key)})
+        self._new_rows.append({**row, "tool_call_id": stored_key})
 
     async def _insert_new_rows(self) -> None:
         if self._new_rows:
             rows, self._new_rows = self._new_rows, []
             await self._connection.execute(insert(ENTRIES), rows)
+
+
+def _starts(change: Any) -> bool:
+    effect = TABLE.get(tag_of(change))
+    return isinstance(effect, ChangesEntry) and effect.starts
 
 
 def _stored_key(key: tuple[str, str]) -> str:

@@ -24,7 +24,7 @@ import re
 import secrets
 import shlex
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from errno import ENAMETOOLONG, ENOENT
 from logging import getLogger
 from pathlib import Path
@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from acp_bindings import v1
 from acp_kit.common.profiles import like
+from acp_kit.common.sequences import check_sequence
 from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.confined.paths import check_text
 from acp_kit.local.file_errors import answering_file_errors
@@ -56,7 +57,7 @@ class Terminals:
     Args:
         roots: absolute paths of existing folders. A command starts in the first one, or in a folder inside a root that
             the agent chooses. The command can still use files elsewhere. Without roots, it starts in this process's
-            working folder, or in any folder that the agent chooses.
+            working folder, or in any folder that the agent chooses. For a known session, see `terminal_create`.
         inherit_env: the environment variables of this process that commands get, besides those of the request: all
             (True), the few that every program needs, such as PATH and HOME (False), or those with the given names.
         shell: whether all commands run in a shell (`/bin/sh`, or `%COMSPEC%` on Windows). By default, only a command
@@ -130,8 +131,18 @@ class Terminals:
         _, output = self._released.get(terminal_id, (None, None))
         return output
 
-    async def terminal_create(self, request: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
+    async def terminal_create(
+        self,
+        request: v1.CreateTerminalRequest,
+        *,
+        session_roots: Sequence[str | os.PathLike[str]] | None = None,
+    ) -> v1.CreateTerminalResponse:
         """Start a command, and return the id of its terminal.
+
+        Args:
+            request: the request.
+            session_roots: the folders of its session: `ClientSession.roots`. It starts in the first one by default, and
+                in no other folders, unless these terminals have no roots.
 
         Raises:
             ResourceNotFound: if the command or its working folder doesn't exist.
@@ -139,7 +150,7 @@ class Terminals:
                 or a variable can't be passed to a process.
             InternalError: if the system refuses to start it, or `aclose` was called.
         """
-        cwd = await asyncio.to_thread(self._folder, request.cwd)
+        cwd = await asyncio.to_thread(self._folder, request.cwd, session_roots)
         # There is no await from here on, so that no cancellation can come between the start and the response.
         if self._is_closed:
             raise InternalError("No terminals can be created any more, because the client is closing.")
@@ -241,14 +252,20 @@ class Terminals:
             raise InvalidParams(f"The terminal {printable(terminal_id)!r} belongs to another session.", data)
         return command
 
-    def _folder(self, cwd: str | None) -> Path | None:
+    def _folder(self, cwd: str | None, session_roots: Sequence[str | os.PathLike[str]] | None) -> Path | None:
         """Return the working folder for a command."""
+        files = self._files
+        check_sequence("session_roots", session_roots)
+        if cwd is None and session_roots:
+            cwd = os.fspath(session_roots[0])
         if cwd is None:
-            return self._files.roots[0] if self._files else None
+            return files.roots[0] if files else None
         with answering_file_errors(cwd):
-            if self._files is None:
+            if files is None:
                 check_text(cwd)
-            folder = self._files.resolve_folder(cwd) if self._files else Path(cwd)
+            elif session_roots is not None:
+                files = files.within(*session_roots)
+            folder = files.resolve_folder(cwd) if files else Path(cwd)
             os.stat(folder)
         if not folder.is_dir():
             raise InvalidParams(f"{printable(cwd)!r} is not a folder.", {"path": cwd})

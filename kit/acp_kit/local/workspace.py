@@ -10,14 +10,15 @@
         async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
             return await self.workspace.fs_write_text_file(request)
 
-Pass `workspace.capabilities()` to `initialize`, or use `FileHandlers` and `client_capabilities`.
+Pass `workspace.capabilities()` to `initialize`, or use `FileHandlers` and `client_capabilities`. `FileHandlers` also
+keeps each session of `open_session` to its own folders.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from io import StringIO
 from itertools import islice
@@ -27,6 +28,7 @@ from weakref import WeakValueDictionary
 
 from acp_bindings import v1
 from acp_kit.common.profiles import like
+from acp_kit.common.sequences import check_sequence
 from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.local.confined import ConfinedFiles
 from acp_kit.local.file_errors import answering_file_errors
@@ -35,17 +37,18 @@ from acp_runtime import MethodNotFound
 
 ReadBuffer: TypeAlias = Callable[[Path], str | Awaitable[str | None] | None]
 OnWrite: TypeAlias = Callable[[Path, str], Awaitable[None] | None]
+_Roots: TypeAlias = Sequence[str | os.PathLike[str]] | None
 
 
 class Workspace:
-    """The text files that the agent may read and write. All sessions share it.
+    """The text files that the agent may read and write.
 
     Requests for the same path are handled in order, one after the other. A write that has begun is finished even if the
     agent cancels it.
 
     Args:
-        roots: absolute paths of existing folders. Only files inside them can be reached. Symbolic links may lead from
-            one root to another.
+        roots: absolute paths of existing folders. Only files inside them can be reached, by whichever session. Symbolic
+            links may lead from one root to another.
         read_only: whether to refuse writes and not to advertise them.
         write_only: whether to refuse reads and not to advertise them; agents then read from the disk themselves.
         encoding: the encoding of files that have no byte order mark.
@@ -95,11 +98,18 @@ class Workspace:
         """
         return like(agent, v1.FileSystemCapabilities)(read_text_file=self._can_read, write_text_file=self._can_write)
 
-    async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
+    async def fs_read_text_file(
+        self, request: v1.ReadTextFileRequest, *, session_roots: Sequence[str | os.PathLike[str]] | None = None
+    ) -> v1.ReadTextFileResponse:
         """Return the text of a file, or some lines of it, without its byte order mark.
 
         Lines end with LF, CRLF or CR, and keep these ends. Line 0, which some agents send, means the first line. Beyond
         the last line, the text is empty.
+
+        Args:
+            request: the request.
+            session_roots: the folders of its session: `ClientSession.roots`. Only files inside them are read; by
+                default, those of all sessions.
 
         Raises:
             MethodNotFound: if the workspace is write-only.
@@ -112,20 +122,26 @@ class Workspace:
             raise MethodNotFound("fs/read_text_file")
         path, line, limit = request.path, request.line, request.limit
         async with self._lock(path):
-            text = await self._unsaved_text(path)
+            text = await self._unsaved_text(path, session_roots)
             if text is not None:
                 content = _lines(text, line, limit)
             else:
                 with answering_file_errors(path):
                     content = await asyncio.to_thread(
-                        lambda: _lines(decode(self._files.read(path), self._encoding), line, limit)
+                        lambda: _lines(decode(self._files_of(session_roots).read(path), self._encoding), line, limit)
                     )
         return like(request, v1.ReadTextFileResponse)(content=content)
 
-    async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
+    async def fs_write_text_file(
+        self, request: v1.WriteTextFileRequest, *, session_roots: Sequence[str | os.PathLike[str]] | None = None
+    ) -> v1.WriteTextFileResponse:
         """Replace the text of a file, or create the file and its missing folders.
 
         A file keeps its permissions, and its encoding and byte order mark if it has one. Line ends are not changed.
+
+        Args:
+            request: the request.
+            session_roots: as for `fs_read_text_file`.
 
         Raises:
             MethodNotFound: if the workspace is read-only.
@@ -136,35 +152,41 @@ class Workspace:
         if not self._can_write:
             raise MethodNotFound("fs/write_text_file")
         async with self._lock(request.path):
-            await run_to_end(self._write(request.path, request.content))
+            await run_to_end(self._write(request.path, request.content, session_roots))
         return like(request, v1.WriteTextFileResponse)()
 
     def _lock(self, path: str) -> asyncio.Lock:
         return self._locks.setdefault(path, asyncio.Lock())
 
-    async def _unsaved_text(self, path: str) -> str | None:
+    def _files_of(self, session_roots: _Roots) -> ConfinedFiles:
+        if session_roots is None:
+            return self._files
+        return self._files.within(*check_sequence("session_roots", session_roots))
+
+    async def _unsaved_text(self, path: str, session_roots: _Roots) -> str | None:
         if self._read_buffer is None:
             return None
         with answering_file_errors(path):
-            resolved = await asyncio.to_thread(self._files.resolve, path)
+            resolved = await asyncio.to_thread(lambda: self._files_of(session_roots).resolve(path))
         text = self._read_buffer(resolved)
         return await text if isawaitable(text) else text
 
-    async def _write(self, path: str, text: str) -> None:
+    async def _write(self, path: str, text: str, session_roots: _Roots) -> None:
         with answering_file_errors(path):
-            resolved = await asyncio.to_thread(self._replace, path, text)
+            resolved = await asyncio.to_thread(self._replace, path, text, session_roots)
         if self._on_write is not None:
             result = self._on_write(resolved, text)
             if isawaitable(result):
                 await result
 
-    def _replace(self, path: str, text: str) -> Path:
-        resolved = self._files.resolve(path)
+    def _replace(self, path: str, text: str, session_roots: _Roots) -> Path:
+        files = self._files_of(session_roots)
+        resolved = files.resolve(path)
         try:
-            start = self._files.read(path, first=MARK_BYTES)
+            start = files.read(path, first=MARK_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             start = b""
-        self._files.write(path, encode(text, start, self._encoding))
+        files.write(path, encode(text, start, self._encoding))
         return resolved
 
 

@@ -113,7 +113,7 @@ class SyncSession:
 
     def cancel(self) -> None:
         """Ask the agent to end the turn that runs, from another thread."""
-        self._thread.call(self._opened.session.agent.session_cancel, session_id=self.id)
+        self._thread.call(self._opened.session.cancel)
 
     def set_mode(self, mode_id: str) -> None:
         """Change the mode of the session, here and in `state`.

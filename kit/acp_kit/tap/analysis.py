@@ -198,7 +198,7 @@ class _Analyser:
                 if call.kind == "tool" and call.turn == row.turn and call.lines and not has_ended(entry):
                     status = entry.status or "pending"
                     self._add_problem(row, f"the turn ends, and the tool call of line {call.lines[0]} is {status}")
-        session.timeline.end_message()
+        session.timeline.end_turn()
 
     def _add_update(self, params: dict[str, Any]) -> Row:
         session_id = str(params.get("sessionId", ""))

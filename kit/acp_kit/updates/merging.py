@@ -29,15 +29,16 @@ def has_ended(entry: Any) -> bool:
     return entry.status in _FINAL_STATUSES
 
 
-def change_entry(effect: ChangesEntry, entry: Any, update: Any) -> tuple[Any, bool]:
+def change_entry(effect: ChangesEntry, entry: Any, update: Any, *, is_over: bool) -> tuple[Any, bool]:
     """Return an entry after an update, and whether it is a new one.
 
     Args:
         effect: the effect of the update.
         entry: the newest entry with the id of the update; None if there is none.
         update: the update.
+        is_over: whether the turn of the entry is over.
     """
-    is_new = entry is None or (effect.starts and has_ended(entry))
+    is_new = entry is None or (effect.starts and (is_over or has_ended(entry)))
     if is_new:
         from acp_bindings import v1
 

@@ -25,7 +25,7 @@ class ChangesEntry:
 
     Attributes:
         id_field: the field with the id.
-        starts: whether it adds a new entry if the old one has ended.
+        starts: whether it adds a new entry if the old one has ended, or its turn is over.
         null_clears: whether null clears a field, instead of leaving it unchanged.
         appends_to: the field of the entry to which its content is appended; None to replace the given fields.
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from acp_kit.updates.entries import key_of, updates_of
-from acp_kit.updates.merging import change_entry, change_values
+from acp_kit.updates.merging import change_entry, change_values, has_ended
 from acp_kit.updates.messages import Chunks, Message
 from acp_kit.updates.replays import merge_replay
 from acp_kit.updates.table import PERMISSION, TABLE, AddsChunk, AddsNotice, ChangesEntry, Role, SetsValues, tag_of
@@ -52,11 +52,14 @@ class Timeline:
         entries: messages, tool calls (`SessionUpdateToolCall`) and compactions (`SessionUpdateCompactionUpdate`) by
             place, in the order in which they started. The open message may lack chunks until `refresh`.
         tool_calls: the newest tool call with each id.
+        running_calls: those of the present turn that have not ended and were not cancelled.
         settings: the last update of each kind that sets values, by tag.
         notices: the notices for the user.
         next_place: where the next entry will be, after `refresh`. A message takes a place for each chunk.
         open_message: the message that further chunks are added to; None if the next chunk begins one.
         places: where the newest entry with each id is.
+        turn_start: where the present turn began: the place of its user message, or that after the end of the last one.
+            An entry before it continues with updates, but a start with its id is a new entry.
 
     Args:
         keeps_unknown: whether updates of unknown kinds are entries, too. Otherwise, they are ignored.
@@ -66,11 +69,13 @@ class Timeline:
     def __init__(self, *, keeps_unknown: bool = False, next_place: int = 0) -> None:
         self.entries: dict[int, Any] = {}
         self.tool_calls: dict[str, ToolCall] = {}
+        self.running_calls: dict[str, ToolCall] = {}
         self.settings: dict[str, Any] = {}
         self.notices: list[Any] = []
         self.next_place: int = next_place
         self.open_message: OpenMessage | None = None
         self.places: dict[tuple[str, str], int] = {}
+        self.turn_start: int = 0
         # Tool calls that only permission requests have named, and the place of the earlier entry with the same id.
         self._unreported: dict[tuple[str, str], int | None] = {}
         self._keeps_unknown = keeps_unknown
@@ -117,12 +122,20 @@ class Timeline:
         chunks = Chunks()
         place = self.add(Message(role, key[1], chunks, 0))
         self.open_message = OpenMessage(key, place, chunks)
+        if role == "user":
+            self.turn_start = place
         return self.open_message
 
     def end_message(self) -> None:
         """Let the next chunk begin a message, even if it has the role and the id of the last one."""
         self.refresh()
         self.open_message = None
+
+    def end_turn(self) -> None:
+        """End the turn, and its last message."""
+        self.end_message()
+        self.turn_start = self.next_place
+        self.running_calls.clear()
 
     def refresh(self) -> None:
         """Let the open message have all of its chunks."""
@@ -159,11 +172,18 @@ class Timeline:
             self.add(entry)
         self.settings |= replay.settings
         self.notices += replay.notices
+        self.end_turn()
 
     def _change(self, effect: ChangesEntry, update: Any, *, is_question: bool) -> int:
         key = (effect.id_field, getattr(update, effect.id_field))
         place = self.places.get(key)
-        entry, is_new = change_entry(effect, None if place is None else self.entries[place], update)
+        known = None if place is None else self.entries[place]
+        entry, is_new = change_entry(effect, known, update, is_over=place is not None and place < self.turn_start)
+        if effect.id_field == "tool_call_id":
+            if has_ended(entry):
+                self.running_calls.pop(key[1], None)
+            elif is_new or key[1] in self.running_calls:
+                self.running_calls[key[1]] = entry
         if not is_question:
             self._unreported.pop(key, None)
         elif is_new:

@@ -9,10 +9,17 @@ from typing import Any, cast
 
 import pytest
 
-from acp_bindings.v1 import Client, ContentBlockImage, RemoteAgent, RequestPermissionRequest
+from acp_bindings.v1 import (
+    Client,
+    ContentBlockImage,
+    RemoteAgent,
+    RequestPermissionRequest,
+    SessionUpdateToolCall,
+)
 from acp_kit.agent import Turn
 from acp_kit.client import (
     ClientSession,
+    Message,
     PermissionHandlers,
     PermissionPolicy,
     UnfinishedTurn,
@@ -85,6 +92,39 @@ async def test_the_text_of_a_turn_grows_before_anybody_reads_its_updates() -> No
         await turn.cancel()
         await turn.wait()
         assert turn.text == "begun"
+
+
+async def test_tool_calls_are_shown_as_cancelled_as_soon_as_the_turn_is_cancelled() -> None:
+    may_end = asyncio.Event()
+
+    async def act(turn: Turn) -> None:
+        await turn.tool_call("long").start()
+        await ignores_its_cancellation(may_end)(turn)
+
+    async with connect(ScriptedAgent(act), Viewer) as session:
+        async with session.prompt("hello") as turn:
+            async for shown in turn:
+                if shown.session_update == "agent_message_chunk":
+                    await turn.cancel()
+                    (call,) = session.state.tool_calls.values()
+                    assert (call.status, session.state.status_of(call)) == ("in_progress", "cancelled")
+                    may_end.set()
+        (call,) = session.state.tool_calls.values()
+        assert session.state.status_of(call) == "failed"  # as the agent says
+
+
+async def test_a_tool_call_that_the_agent_leaves_open_runs_until_the_answer() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.send(SessionUpdateToolCall(tool_call_id="1", title="a", status="in_progress"))
+
+    async with connect(ScriptedAgent(act, act), Viewer) as session:
+        async with session.prompt("hello") as turn:
+            await anext(turn)
+            (call,) = session.state.running_calls.values()
+            await turn.wait()
+            assert session.state.status_of(call) == "cancelled"
+        await session.ask("again")
+        assert len([entry for entry in session.state.timeline if not isinstance(entry, Message)]) == 2
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal", "cancelled"])

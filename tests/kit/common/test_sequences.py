@@ -15,9 +15,16 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import AuthMethodTerminal, RemoteAgent, connect_in_process
+from acp_bindings.v1 import (
+    AuthMethodTerminal,
+    CreateTerminalRequest,
+    ReadTextFileRequest,
+    RemoteAgent,
+    WriteTextFileRequest,
+    connect_in_process,
+)
 from acp_kit.agent import Session, SessionFiles, Sessions, Terminal, ToolCall, Turn
-from acp_kit.client import Supervised, Terminals, allow, ask, log_in_from_terminal, open_session, reject
+from acp_kit.client import Supervised, Terminals, Workspace, allow, ask, log_in_from_terminal, open_session, reject
 from acp_kit.history import MemoryHistory, SqlHistory
 from acp_kit.registry import Registry
 from acp_kit.remote import agent_app
@@ -94,14 +101,31 @@ def client_uses(folder: Path) -> dict[str, Callable[[], Any]]:
         "MemoryHistory.create additional_directories": lambda: MemoryHistory().create(
             "a", cwd="/", additional_directories="/b"
         ),
+        "MemoryHistory.fork additional_directories": lambda: MemoryHistory().fork(
+            "a", "b", additional_directories="/b"
+        ),
+        "MemoryHistory.set_directories additional_directories": lambda: MemoryHistory().set_directories("a", "/b"),
         "Registry.find_binary allow_env": lambda: registry().find_binary("a", "linux-x86_64", allow_env="KEY"),
         "Registry.resolve allow_env": lambda: registry().resolve("a", allow_env="KEY"),
         "SqlHistory.create additional_directories": lambda: SqlHistory(folder / "a.db").create(
             "a", cwd="/", additional_directories="/b"
         ),
+        "SqlHistory.fork additional_directories": lambda: SqlHistory(folder / "a.db").fork(
+            "a", "b", additional_directories="/b"
+        ),
+        "SqlHistory.set_directories additional_directories": lambda: SqlHistory(folder / "a.db").set_directories(
+            "a", "/b"
+        ),
         "Supervised.open_session additional_directories": supervised_session,
         "SyncAgent.open_session additional_directories": sync_session,
         "Terminals inherit_env": lambda: Terminals(inherit_env="PATH"),
+        "Terminals.terminal_create session_roots": create_terminal,
+        "Workspace.fs_read_text_file session_roots": lambda: Workspace(folder).fs_read_text_file(
+            ReadTextFileRequest(session_id="a", path="/b"), session_roots="/b"
+        ),
+        "Workspace.fs_write_text_file session_roots": lambda: Workspace(folder).fs_write_text_file(
+            WriteTextFileRequest(session_id="a", path="/b", content=""), session_roots="/b"
+        ),
         "agent_app hosts": lambda: agent_app(serve, hosts="localhost"),
         "agent_app origins": lambda: agent_app(serve, origins="https://example.org"),
         "allow kinds": lambda: allow(kinds="read"),
@@ -125,6 +149,11 @@ def registry() -> Registry:
 
 async def serve(streams: Any) -> None:
     raise AssertionError("the application is not even made")
+
+
+async def create_terminal() -> None:
+    async with Terminals() as terminals:
+        await terminals.terminal_create(CreateTerminalRequest(session_id="a", command="ls"), session_roots="/b")
 
 
 async def session() -> None:

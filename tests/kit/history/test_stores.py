@@ -88,6 +88,13 @@ async def test_messages_are_merged_and_tool_calls_are_one_update_in_order(where:
         ]
 
 
+async def test_a_tool_call_is_found_however_many_updates_are_appended_with_it(where: str) -> None:
+    async with opened(where, "s") as store:
+        end = v1.SessionUpdateToolCallUpdate(tool_call_id="0", status="completed")
+        await store.append("s", *(call(number) for number in range(500)), end)
+        assert await read(store) == [call(0, status="completed"), *(call(number) for number in range(1, 500))]
+
+
 async def test_the_last_value_of_each_setting_is_read_at_the_end(where: str) -> None:
     def plan(text: str) -> Any:
         return v1.SessionUpdatePlan(entries=[v1.PlanEntry(content=text, priority="low", status="pending")])
@@ -156,17 +163,28 @@ async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(where: s
     async with opened(where) as store:
         await store.create("s", cwd="/a", additional_directories=["/b"])
         await store.append("s", call(1), text_chunk("a"), v1.SessionUpdateSessionInfoUpdate(title="t"))
-        await store.fork("s", "fork", cwd="/c")
+        await store.fork("s", "fork", cwd="/c", additional_directories=["/d"])
         await store.append("s", text_chunk("b"))
         await store.append("fork", text_chunk("c"), v1.SessionUpdateToolCallUpdate(tool_call_id="1", status="failed"))
         title = v1.SessionUpdateSessionInfoUpdate(title="t")
         assert await read(store, "s") == [call(1), text_chunk("ab"), title]
         assert await read(store, "fork") == [call(1, status="failed"), text_chunk("ac"), title]
         info = await store.info("fork")
-        assert (info.cwd, info.additional_directories, info.title) == ("/c", ["/b"], "t")
+        assert (info.cwd, info.additional_directories, info.title) == ("/c", ["/d"], "t")
         for cwd, found in ((None, "/a"), ("", "")):
             await store.fork("s", f"fork {cwd}", cwd=cwd)
-            assert (await store.info(f"fork {cwd}")).cwd == found
+            info = await store.info(f"fork {cwd}")
+            assert (info.cwd, info.additional_directories) == (found, [])
+
+
+async def test_the_directories_of_a_session_are_those_that_it_was_loaded_with_last(where: str) -> None:
+    async with opened(where) as store:
+        for name in "s", "later":
+            await store.create(name, cwd="/a", additional_directories=["/b"])
+        for directories in [["/c", "/b"], []]:
+            await store.set_directories("s", directories)
+            listed = (await store.list()).sessions
+            assert [session.additional_directories for session in listed] == [["/b"], directories]
 
 
 async def test_a_deleted_session_is_gone_and_its_id_is_free(where: str) -> None:
@@ -187,6 +205,7 @@ async def test_unknown_sessions_and_used_ids_are_refused(where: str) -> None:
             lambda: store.info("other"),
             lambda: store.rename("other", "t"),
             lambda: store.fork("other", "new"),
+            lambda: store.set_directories("other", []),
         ):
             with pytest.raises(UnknownSession, match="'other'") as raised:
                 await attempt()

@@ -33,7 +33,7 @@ def _fold(shown: Json, update: Json) -> None:
     elif tag in ("tool_call", "tool_call_update"):
         known = [entry for entry in timeline if entry.get("toolCallId") == update["toolCallId"]]
         patch = {key: value for key, value in fields.items() if value is not None and (key, value) != ("title", "")}
-        if not known or (tag == "tool_call" and known[-1].get("status") in ("completed", "failed")):
+        if not known or (tag == "tool_call" and _is_over(timeline, known[-1])):
             timeline.append(fields if tag == "tool_call" else {"title": "", **patch})
         else:
             known[-1].update(patch)
@@ -49,6 +49,11 @@ def _fold(shown: Json, update: Json) -> None:
         shown["updated_at"] = update.get("updatedAt", shown["updated_at"])
     elif tag == "notice":
         shown["notices"].append(fields)
+
+
+def _is_over(timeline: list[Json], call: Json) -> bool:
+    later = timeline[next(place for place, entry in enumerate(timeline) if entry is call) :]
+    return call.get("status") in ("completed", "failed") or any(entry.get("role") == "user" for entry in later)
 
 
 def _fold_chunk(timeline: list[Json], update: Json) -> None:

@@ -46,7 +46,7 @@ class OutsideRoots(InvalidPath):
 
     def __init__(self, path: str, roots: Iterable[Path]) -> None:
         self.roots: tuple[Path, ...] = tuple(roots)
-        super().__init__(path, f"is outside of {', '.join(map(str, self.roots))}")
+        super().__init__(path, f"is outside of {', '.join(map(str, self.roots)) or 'all folders'}")
         self.args: tuple[object, ...] = (path, self.roots)  # for copying and pickling
 
 

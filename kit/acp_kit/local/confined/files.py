@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from errno import ELOOP, ENOTDIR, ETXTBSY
 from pathlib import Path
 from typing import TypeVar
 
-from acp_kit.local.confined.errors import FileTooLarge, NotARegularFile, not_regular, too_large
+from acp_kit.local.confined.errors import FileTooLarge, NotARegularFile, OutsideRoots, not_regular, too_large
 from acp_kit.local.confined.folders import HAS_DESCRIPTORS, Folder, open_folder
 from acp_kit.local.confined.paths import check_file, locate, resolve_roots
 
@@ -43,6 +44,13 @@ class ConfinedFiles:
         self.roots: tuple[Path, ...] = resolve_roots(roots)
         self.max_bytes = max_bytes
         self._descriptors = HAS_DESCRIPTORS
+
+    def within(self, *folders: str | os.PathLike[str]) -> ConfinedFiles:
+        """Return those of the files that are also inside one of these folders. Folders that don't exist are ignored."""
+        others = resolve_roots(folder for folder in folders if os.path.isdir(folder))
+        files = copy(self)
+        files.roots = resolve_roots([*_inside(others, self.roots), *_inside(self.roots, others)])
+        return files
 
     def resolve(self, path: str) -> Path:
         """Return the path of a file with its symbolic links resolved. The file need not exist.
@@ -134,6 +142,14 @@ class ConfinedFiles:
         if len(data) > limit:  # it has grown, or it is a file of /proc, which has no size
             raise too_large(path, limit)
         return data
+
+
+def _inside(folders: Sequence[Path], roots: Sequence[Path]) -> Iterator[Path]:
+    """Yield the folders that are inside roots."""
+    for folder in folders:
+        with suppress(OutsideRoots):
+            root, names = locate(str(folder), roots)
+            yield root.joinpath(*names)
 
 
 def _check_regular(status: os.stat_result, path: str) -> None:

@@ -1,4 +1,4 @@
-"""Forms for the user: the schema that the client gets, and the check of the values that it returns."""
+"""Forms for the user: their schemas, and the check of the values, which both sides make."""
 
 from __future__ import annotations
 
@@ -51,6 +51,54 @@ def read_values(form: type[BaseModel] | v1.ElicitationSchema | Mapping[str, Any]
         for name, field in schema.properties.items()
     }
     return SchemaValidator(core_schema.typed_dict_schema(fields)).validate_python(dict(values))
+
+
+def form_defaults(form: v1.ElicitationSchema) -> dict[str, Any]:
+    """Return the values that a form has when it is shown: the defaults of its fields, by name."""
+    fields = _of_v1(form).properties.items()
+    known = {name: field for name, field in fields if not isinstance(field, v1.ElicitationPropertySchemaOther)}
+    return {name: field.default for name, field in known.items() if field.default is not None}
+
+
+def form_problems(form: v1.ElicitationSchema, values: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is wrong with the values that a user has entered, by the names of the fields.
+
+    For example, in a function for `Elicitations(fill_in=...)`:
+
+        values = form_defaults(request.requested_schema)
+        values = await self.show(request.message, values, problems={})
+        while problems := form_problems(request.requested_schema, values):
+            values = await self.show(request.message, values, problems)
+        return values
+
+    Texts may stand for numbers and booleans. Empty fields are missing or None. Fields of an unknown kind, or with a
+    pattern that can't be checked here, are not checked.
+    """
+    return check_entered(form, values)[1]
+
+
+def check_entered(form: v1.ElicitationSchema, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values of a form to send, and what is wrong with others, by the names of the fields."""
+    schema = _of_v1(form)
+    checked: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    for name, field in schema.properties.items():
+        value = values.get(name)
+        try:
+            if value is not None:
+                checked[name] = SchemaValidator(_validator(field, name)).validate_python(value)
+            elif name in (schema.required or ()):
+                problems[name] = "Field required"
+        except ValidationError as error:
+            problems[name] = "; ".join(problem["msg"] for problem in error.errors(include_input=False))
+        except (ValueError, SchemaError):  # it can't be checked
+            checked[name] = value
+    return checked, problems
+
+
+def _of_v1(form: Any) -> v1.ElicitationSchema:
+    """Return a form of any profile as one of version 1."""
+    return form if isinstance(form, v1.ElicitationSchema) else v1.ElicitationSchema.model_validate(form.model_dump())
 
 
 def _schema_of_model(model: type[BaseModel]) -> dict[str, Any]:
