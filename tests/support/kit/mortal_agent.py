@@ -1,8 +1,8 @@
 """An agent that dies when it is told to, and keeps its sessions in files of its working folder.
 
 `python -S -m <this module> [load] [resume]`: which of the two it advertises. It can't be started while there is a file
-`broken`, can't open the session again whose file was removed, and never answers for the one that `stuck` names. While there is a
-file `busy`, it opens none.
+`broken`, can't open the session again whose file was removed, and never answers for the one that `stuck` names. While
+there is a file `busy`, it opens none.
 """
 
 from __future__ import annotations
