@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from acp_kit.common.texts import join_texts
 from acp_kit.updates.messages import Message
 
 if TYPE_CHECKING:
@@ -53,4 +54,4 @@ class Snapshot:
     @property
     def text(self) -> str:
         """All text of the agent's messages, without thoughts, as it was sent."""
-        return "".join(message.text for message in self.messages if message.role == "agent")
+        return join_texts(message.text for message in self.messages if message.role == "agent")
