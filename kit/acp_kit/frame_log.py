@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from logging import getLogger
 from pathlib import Path
 from threading import Lock
@@ -25,8 +26,8 @@ class FrameLog:
     and `message`, without the secrets that `redact` finds. Its texts may have others, so only the owner can read the
     file. A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
 
-    If the file can't be written, this is logged once at WARNING, and the log ends. The connection continues. Only one
-    process may use a file.
+    If the file can't be written or closed, this is logged once at WARNING, and the log ends. The connection continues.
+    Only one process may use a file.
     """
 
     def __init__(
@@ -68,13 +69,17 @@ class FrameLog:
             try:
                 self._write(self._file, entry)
             except OSError as error:
-                _logger.warning("%s can't be written, so the log of messages ends: %s", self._path, error)
-                self._close()
+                self._end(error)
 
     def close(self) -> None:
         """Close the file. Later messages are not written. May be called twice."""
         with self._lock:
-            self._close()
+            file, self._file = self._file, None
+            try:
+                if file is not None:
+                    file.close()
+            except OSError as error:  # such as a full quota, which some file systems report late
+                self._end(error)
 
     def __enter__(self) -> FrameLog:
         return self
@@ -82,10 +87,12 @@ class FrameLog:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+    def _end(self, error: OSError) -> None:
+        _logger.warning("%s can't be written, so the log of messages ends: %s", self._path, error)
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                file.close()
 
     def _write(self, file: OwnerFile, entry: bytes) -> None:
         if file.size and file.size + len(entry) > self._max_bytes:

@@ -88,6 +88,22 @@ def test_a_full_disk_ends_the_log_with_one_warning(
     assert "can't be written, so the log of messages ends: [Errno 28]" in record.getMessage()
 
 
+@pytest.mark.parametrize("write_first", [True, False])
+def test_a_file_that_can_not_be_closed_ends_the_log_with_one_warning(
+    write_first: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = FrameLog(tmp_path / "acp.jsonl")
+    assert log._file is not None
+    assert log._file._file is not None
+    os.close(log._file._file)
+    for _ in range(3 * write_first):
+        log("in", b'"a"', 1.0)
+    log.close()
+    log.close()
+    (record,) = caplog.records
+    assert "can't be written, so the log of messages ends: [Errno 9]" in record.getMessage()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
 async def test_a_file_of_somebody_else_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(file: int, mode: int) -> None:

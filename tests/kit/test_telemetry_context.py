@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opentelemetry import baggage, context
+from opentelemetry import baggage, context, propagate
+from opentelemetry.propagators.textmap import default_setter
 from opentelemetry.trace import SpanKind, get_current_span
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from pydantic import BaseModel
 
 from acp_bindings import v1
@@ -150,6 +152,27 @@ async def test_meta_of_the_caller_is_kept(link: Link) -> None:
     assert meta.pop("traceparent").startswith(f"00-{span.context.trace_id:032x}-{span.context.span_id:016x}-")
     assert meta == given
     assert params == {"cwd": "/work", "mcpServers": []}
+
+
+class OddPropagator(TraceContextTextMapPropagator):
+    def inject(self, carrier: Any, context: Any = None, setter: Any = default_setter) -> None:
+        super().inject(carrier, context, setter)
+        carrier |= {"number": 5, "object": object(), "nothing": None}
+
+
+async def test_a_propagator_that_injects_what_is_not_text_does_not_fail_the_call(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = propagate.get_global_textmap()
+    propagate.set_global_textmap(OddPropagator())
+    try:
+        params = await requested(link, v1.NewSessionRequest(cwd="/work", mcp_servers=[]), Traced())
+    finally:
+        propagate.set_global_textmap(before)
+    assert set(params["_meta"]) == {"traceparent"}
+    assert (
+        "TypeError: A propagator has injected values that aren't text: ['number', 'object', 'nothing']" in caplog.text
+    )
 
 
 class Ping(Model):

@@ -7,8 +7,9 @@ when a client first passes a server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +18,7 @@ from acp_bindings.v1 import McpCapabilities, McpServer
 from acp_kit.agent.errors import reason_of
 from acp_kit.common.extras import require
 from acp_runtime import InternalError, InvalidParams
+from acp_runtime.escaping import printable
 
 if TYPE_CHECKING:
     import mcp
@@ -40,6 +42,8 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
         await self.mcp.close()                          # in session_close, and at the end
 
     `async with McpServers() as servers` closes the connections at the end of the block.
+
+    A server that redirects to another one is refused, because that one would get the headers with their secrets.
     """
 
     def __init__(self, *, http: bool = False, sse: bool = False, connect_deadline: float = 30.0) -> None:
@@ -148,6 +152,7 @@ class _Connection:
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._end = asyncio.Event()
+        self._redirect: str | None = None
         self.future: asyncio.Future[mcp.ClientSession] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._hold())
 
@@ -172,7 +177,7 @@ class _Connection:
             import mcp
 
             async with AsyncExitStack() as stack:
-                read, write = await stack.enter_async_context(_transport(self._server))
+                read, write = await stack.enter_async_context(_transport(self._server, self._note_redirect))
                 session = await stack.enter_async_context(mcp.ClientSession(read, write))
                 await session.initialize()
                 self.future.set_result(session)
@@ -180,7 +185,13 @@ class _Connection:
         except asyncio.CancelledError as error:
             self._report_failure(error, "it was closed")
         except Exception as error:
-            self._report_failure(error, reason_of(error))
+            where = self._redirect
+            refusal = f"it redirects to {where}, which is not followed. Pass that address instead if you trust it."
+            self._report_failure(error, reason_of(error) if where is None else refusal)
+
+    async def _note_redirect(self, response: Any) -> None:
+        """Note where the last response redirects to: not every version of `mcp` says so."""
+        self._redirect = printable(response.headers["location"]) if response.has_redirect_location else None
 
     def _report_failure(self, error: BaseException, why: str) -> None:
         """Report why the server can't be used. Once it is in use, its session reports errors itself."""
@@ -199,8 +210,8 @@ async def _close_all(connections: Mapping[str, _Connection]) -> None:
 
 
 @asynccontextmanager
-async def _transport(server: Any) -> AsyncGenerator[tuple[Any, Any]]:
-    """Open the streams to a server."""
+async def _transport(server: Any, on_response: Callable[[Any], Awaitable[None]]) -> AsyncGenerator[tuple[Any, Any]]:
+    """Open the streams to a server. `on_response` is awaited with each response by HTTP."""
     import mcp
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
@@ -218,18 +229,31 @@ async def _transport(server: Any) -> AsyncGenerator[tuple[Any, Any]]:
         else:
             headers = {header.name: header.value for header in server.headers}
             if server.type == "sse":
-                streams = await stack.enter_async_context(sse_client(server.url, headers=headers))
+                factory = partial(_http_client, on_response=on_response)
+                client = sse_client(server.url, headers=headers, httpx_client_factory=factory)
+                streams = await stack.enter_async_context(client)
             else:
-                client = await stack.enter_async_context(_http_client(headers))
+                client = await stack.enter_async_context(_http_client(headers, on_response=on_response))
                 streams = await stack.enter_async_context(streamable_http_client(server.url, http_client=client))
         yield streams[0], streams[1]  # version 1 of `mcp` has a third value for HTTP
 
 
-def _http_client(headers: dict[str, str]) -> Any:
-    """Return an HTTP client of the library that the installed version of `mcp` uses."""
+def _http_client(
+    headers: dict[str, str] | None = None,
+    timeout: Any = None,
+    auth: Any = None,
+    *,
+    on_response: Callable[[Any], Awaitable[None]],
+) -> Any:
+    """Return an HTTP client of the library that the installed version of `mcp` uses.
+
+    It follows no redirects, which would send the headers, with their secrets, to another server. Version 2 of `mcp`
+    itself follows those that stay on the same server.
+    """
     http = import_module("httpx" if version("mcp").startswith("1.") else "httpx2")
-    timeout = http.Timeout(_HTTP_SECONDS, read=_STREAM_SECONDS)
-    return http.AsyncClient(headers=headers, timeout=timeout, follow_redirects=True)
+    timeout = timeout or http.Timeout(_HTTP_SECONDS, read=_STREAM_SECONDS)
+    hooks = {"response": [on_response]}
+    return http.AsyncClient(headers=headers, timeout=timeout, auth=auth, follow_redirects=False, event_hooks=hooks)
 
 
 async def _all_tools(session: mcp.ClientSession) -> list[Tool]:

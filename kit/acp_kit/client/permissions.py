@@ -66,8 +66,8 @@ class PermissionPolicy:
     The first rule that matches a tool call decides. If none does, the user is asked. Without `ask`, the tool call is
     rejected, which is logged once for each kind of tool. "Allow always" is chosen only if the user or a rule with
     `always=True` chooses it, or if the user has chosen it before and the agent offers nothing else that allows. If the
-    agent offers no option for the decision, the tool call is rejected. If it offers no option to reject, the outcome is
-    `cancelled`.
+    agent offers no option for the decision, the tool call is rejected, which is logged once. If it offers no option to
+    reject, the outcome is `cancelled`.
 
     If the user chooses "always", the decision holds for the tool in this session, and the user is not asked again. A
     tool is known by its name, otherwise by its kind and title together. Without these, nothing is remembered. Rules
@@ -103,6 +103,7 @@ class PermissionPolicy:
         self._all_allow = all(rule.decision == "allow" for rule in rules)
         self._always: dict[str, dict[str, bool]] = {}
         self._rejected_kinds: set[str | None] = set()
+        self._has_logged_options = False
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def items(self, session_id: str) -> ItemsView[str, bool]:
@@ -136,7 +137,7 @@ class PermissionPolicy:
         if rule.decision == "reject":
             return choose_option(request, *_REJECT)
         is_always = rule.always and rule.under is None and self._all_allow
-        return choose_option(request, *(_ALLOW_ALWAYS if is_always else _ALLOW), *_REJECT)
+        return self._allow(request, _ALLOW_ALWAYS if is_always else _ALLOW)
 
     def _first_match(self, call: v1.ToolCallUpdate) -> Rule | None:
         return next((rule for rule in self._rules if rule.matches(call)), None)
@@ -152,8 +153,8 @@ class PermissionPolicy:
             remembered_tool = self._remembered_tool(tool, rule)
             allowed = self._always.get(request.session_id, {}).get(remembered_tool or "")
             if allowed is not None:
-                kinds = (_ALLOW_AGAIN if self._all_allow else _ALLOW) if allowed else _REJECT
-                return choose_option(request, *kinds, *_REJECT)
+                kinds = _ALLOW_AGAIN if self._all_allow else _ALLOW
+                return self._allow(request, kinds) if allowed else choose_option(request, *_REJECT)
             try:
                 chosen = await wait_for_answer(self._ask, request)
             except DialogCancelled:
@@ -172,12 +173,28 @@ class PermissionPolicy:
             return tool
         return f"{tool}, asked by rule {self._rules.index(rule) + 1}"
 
+    def _allow(
+        self, request: v1.RequestPermissionRequest, kinds: Sequence[v1.PermissionOptionKind]
+    ) -> v1.RequestPermissionResponse:
+        """Choose an option of one of these kinds. If the agent offers none, reject, and log that once."""
+        offered = [option.kind for option in request.options]
+        if not self._has_logged_options and not any(kind in kinds for kind in offered):
+            self._has_logged_options = True
+            _logger.warning(
+                "Rejected %s, although it is allowed: the agent only offers %s. A PermissionPolicy chooses "
+                "allow_always only if all its rules are allow(always=True) without `under`.",
+                _describe(request.tool_call),
+                printable(", ".join(offered)) or "nothing",
+            )
+        return choose_option(request, *kinds, *_REJECT)
+
     def _log_rejection(self, call: v1.ToolCallUpdate) -> None:
         """Log, once for each kind of tool, that no rule decides about a tool call."""
         if call.kind not in self._rejected_kinds and len(self._rejected_kinds) < _MAX_LOGGED_KINDS:
             self._rejected_kinds.add(call.kind)
-            what = printable(f"{call.title} (kind {call.kind})")
-            _logger.warning("Rejected %s: no rule of the PermissionPolicy matches it, and it has no `ask`", what)
+            _logger.warning(
+                "Rejected %s: no rule of the PermissionPolicy matches it, and it has no `ask`", _describe(call)
+            )
 
     def _answer(
         self, request: v1.RequestPermissionRequest, chosen: str | None, remembered_tool: str | None
@@ -199,6 +216,10 @@ class PermissionPolicy:
         if remembered_tool is not None and option.kind in ("allow_always", "reject_always"):
             self.remember(request.session_id, remembered_tool, allowed=option.kind == "allow_always")
         return _select(request, answer)
+
+
+def _describe(call: v1.ToolCallUpdate) -> str:
+    return printable(f"{call.title} (kind {call.kind})")
 
 
 def _tool(call: v1.ToolCallUpdate) -> str | None:

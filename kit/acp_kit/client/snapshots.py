@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from acp_kit.common.texts import join_texts
 from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
 
@@ -56,7 +57,7 @@ class Snapshot:
     @property
     def text(self) -> str:
         """All text of the agent's messages, without thoughts, as it was sent."""
-        return "".join(message.text for message in self.messages if message.role == "agent")
+        return join_texts(message.text for message in self.messages if message.role == "agent")
 
     def status_of(self, call: v1.ToolCall) -> v1.ToolCallStatus | Literal["cancelled"] | None:
         """Return what to show as the status of a tool call of this snapshot.

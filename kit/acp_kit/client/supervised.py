@@ -42,7 +42,23 @@ class AgentFailed(ConnectionClosed):
 
 
 class SessionLost(ConnectionClosed):
-    """A session could not be opened again after its agent was started again. The cause says why."""
+    """A session could not be opened again after its agent was started again. The cause says why.
+
+    The next use of the session tries again, and so does the next start of the agent.
+    """
+
+
+@dataclass
+class _Reopening:
+    """How a session is opened again.
+
+    Attributes:
+        error: why the last attempt failed; None if it didn't.
+        lock: held during an attempt.
+    """
+
+    error: Exception | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Supervised:
@@ -65,7 +81,7 @@ class Supervised:
     If the agent ends during a turn, the turn raises `ConnectionClosed`, and its prompt is not sent again. The sessions
     of `open_session` are loaded when the agent runs again, or resumed if it can't load sessions. Meanwhile,
     `session.prompt` and the other methods of a session wait. They raise `SessionLost` if the session could not be
-    opened again, and `AgentFailed` if the agent is not started again.
+    opened again, which the next use tries once more, and `AgentFailed` if the agent is not started again.
 
     Args:
         start: returns a context manager that starts an agent, calls `initialize`, and yields the proxy. It is called
@@ -93,7 +109,7 @@ class Supervised:
         self._start_deadline = start_deadline
         self._reopen_deadline = reopen_deadline
         self._on_change = on_change
-        self._sessions: dict[ClientSession, Exception | None] = {}  # with the error if one is lost
+        self._sessions: dict[ClientSession, _Reopening] = {}
         self._agent: RemoteAgent | None = None
         self._changed = asyncio.Event()
         self._end: ConnectionClosed | None = None
@@ -165,7 +181,7 @@ class Supervised:
             timeout=timeout,
         ) as session:
             session.supervisor = self
-            self._sessions[session] = None
+            self._sessions[session] = _Reopening()
             try:
                 yield session
             finally:
@@ -173,7 +189,7 @@ class Supervised:
                 self._wake_waiting()
 
     async def ready(self, session: ClientSession) -> None:
-        """Wait until a session can be used. Its methods call this.
+        """Wait until a session can be used. Its methods call this. If the session is lost, try once to open it again.
 
         Raises:
             SessionLost: if it could not be opened again.
@@ -181,8 +197,14 @@ class Supervised:
             ConnectionClosed: if the block has been left.
         """
         await asyncio.sleep(0)  # as in `agent`
+        reopening = self._sessions.get(session)
+        if reopening is None:
+            return
+        if reopening.error is not None and self._agent is not None and not reopening.lock.locked():
+            await self._reopen(session, reopening, self._agent)
         while session in self._sessions and session.agent is not self._agent:
-            if (error := self._sessions[session]) is not None:
+            error = reopening.error
+            if error is not None and self._agent is not None and not reopening.lock.locked():
                 raise SessionLost(f"The session {session.id!r} could not be opened again: {error}") from error
             await self._wait_for_change()
 
@@ -243,23 +265,26 @@ class Supervised:
         if not ready.done():
             ready.set_result(None)
             return
-        sessions = [session for session, error in self._sessions.items() if error is None]
-        await asyncio.gather(*(self._reopen(session, agent) for session in sessions))
+        await asyncio.gather(*(self._reopen(*item, agent) for item in self._sessions.items()))
         if self._agent is agent:
-            lost = {session.id: error for session in sessions if (error := self._sessions.get(session)) is not None}
+            errors = {session.id: reopening.error for session, reopening in self._sessions.items()}
+            lost = {session_id: error for session_id, error in errors.items() if error is not None}
             self._report(AgentChange("running", lost=lost))
 
-    async def _reopen(self, session: ClientSession, agent: RemoteAgent) -> None:
-        failure: Exception | None = None
+    async def _reopen(self, session: ClientSession, reopening: _Reopening, agent: RemoteAgent) -> None:
         try:
-            await reopen_session(session, agent, self._reopen_deadline)
+            async with reopening.lock:
+                if session.agent is agent or session not in self._sessions:
+                    return
+                await reopen_session(session, agent, self._reopen_deadline)
+                reopening.error = None
         except ConnectionClosed:
+            reopening.error = None  # it is opened again with the next agent
             self.lost(agent)
         except Exception as error:
-            failure = error
-        if session in self._sessions:
-            self._sessions[session] = failure
-        self._wake_waiting()
+            reopening.error = error
+        finally:
+            self._wake_waiting()
 
     def _fail(self, error: Exception, attempts: int) -> None:
         self._end = AgentFailed(f"The agent failed {attempts} times in a row, and is not started again: {error}")

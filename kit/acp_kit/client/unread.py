@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.common.texts import join_texts
 from acp_kit.updates.merging import plain_text, with_text
 from acp_kit.updates.table import TABLE, AddsChunk
 
@@ -49,5 +50,5 @@ class Unread:
             self._changed.clear()
             await self._changed.wait()
         update, texts = self._updates.popleft()
-        joined: SessionUpdate = with_text(update, "".join(texts)) if len(texts) > 1 else update
+        joined: SessionUpdate = with_text(update, join_texts(texts)) if len(texts) > 1 else update
         return joined

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def dump(update: Any) -> str:
-    """Return an update as JSON. Characters are escaped as on the wire, so any text can be stored."""
+    """Return an update as JSON. Characters are escaped as on the wire, so any text can be stored.
+
+    Raises:
+        PydanticSerializationError: if it can't be sent, because it has NaN, Infinity or an object that isn't JSON.
+    """
     from acp_runtime import jsonrpc
 
     return jsonrpc.dump(update).decode()

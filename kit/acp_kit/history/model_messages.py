@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, count, groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from acp_kit.common.texts import join_texts
 from acp_kit.updates.messages import Message
 from acp_kit.updates.timeline import Timeline
 
@@ -126,7 +127,7 @@ def _parts(blocks: Iterable[Any], *, images: bool) -> list[Any]:
     parts: list[Any] = []
     for is_text, group in groupby(blocks, lambda block: block.type == "text"):
         if is_text:
-            parts.append("".join(block.text for block in group))
+            parts.append(join_texts(block.text for block in group))
         else:
             parts += [block if images and _is_accepted_image(block) else to_text([block]) for block in group]
     return _join(parts)

@@ -40,6 +40,7 @@ class HistoryStore(Protocol):
 
         Raises:
             UnknownSession: if there is no such session.
+            PydanticSerializationError: if one can't be sent, because it has NaN, Infinity or an object that isn't JSON.
         """
         ...
 

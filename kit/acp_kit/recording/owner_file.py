@@ -52,7 +52,11 @@ class OwnerFile:
             rest = rest[written:]
 
     def close(self) -> None:
-        """Close the file. May be called twice."""
+        """Close the file. May be called twice.
+
+        Raises:
+            OSError: if the system reports an error. The file counts as closed.
+        """
         if self._file is not None:
-            os.close(self._file)
-            self._file = None
+            file, self._file = self._file, None
+            os.close(file)

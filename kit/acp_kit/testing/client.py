@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from acp_bindings import v1
 from acp_kit.client import TerminalHandlers, Terminals, UpdateHandlers, find_session
 from acp_kit.common.sequences import check_sequence
+from acp_kit.common.texts import join_texts
 from acp_runtime import RequestError, ResourceNotFound
 
 Permission: TypeAlias = "str | Callable[[v1.RequestPermissionRequest], Awaitable[str | None]] | None"
@@ -91,7 +92,7 @@ class ScriptedClient:
     def text(self) -> str:
         """The text of the agent's messages so far."""
         chunks = [update for update in self.updates if isinstance(update, v1.SessionUpdateAgentMessageChunk)]
-        return "".join(chunk.content.text for chunk in chunks if isinstance(chunk.content, v1.ContentBlockText))
+        return join_texts(chunk.content.text for chunk in chunks if isinstance(chunk.content, v1.ContentBlockText))
 
     @property
     def where(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from pydantic import BaseModel
 
 from acp_kit.common.profiles import like
+from acp_kit.common.texts import join_texts
 from acp_kit.updates.table import TABLE, ChangesEntry, SetsValues
 from acp_runtime import ABSENT, Model
 
@@ -124,4 +125,4 @@ def _append(blocks: Sequence[Any], chunk: Any) -> list[Any]:
     text = plain_text(chunk)
     if text is None or last is None or last.__pydantic_fields_set__ != _PLAIN_TEXT_FIELDS:
         return [*blocks, chunk.content]
-    return [*blocks[:-1], last.model_copy(update={"text": last.text + text})]
+    return [*blocks[:-1], last.model_copy(update={"text": join_texts((last.text, text))})]

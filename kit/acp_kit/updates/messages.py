@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.common.texts import join_texts
 from acp_kit.updates.merging import plain_text, with_text
 from acp_kit.updates.table import Role
 
@@ -45,8 +46,9 @@ class Chunks:
         if count == joined_count:
             return joined
         if count < joined_count:
-            return "".join(map(_text_of, islice(self._chunks, count)))
-        joined += "".join(map(_text_of, islice(self._chunks, joined_count, count)))
+            return join_texts(map(_text_of, islice(self._chunks, count)))
+        added = map(_text_of, islice(self._chunks, joined_count, count))
+        joined = joined[:-1] + join_texts((joined[-1:], *added))
         self._joined = (count, joined)
         return joined
 
@@ -59,7 +61,7 @@ class Chunks:
     def _merge(self, count: int) -> Iterator[Any]:
         for is_text, chunks in groupby(islice(self._chunks, count), lambda chunk: chunk.__class__ is str):
             if is_text:
-                yield with_text(self._first_plain_chunk, "".join(chunks))
+                yield with_text(self._first_plain_chunk, join_texts(chunks))
             else:
                 yield from chunks
 

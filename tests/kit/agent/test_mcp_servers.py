@@ -15,8 +15,9 @@ import mcp
 import pytest
 
 from acp_bindings import v1_unstable
-from acp_bindings.v1 import EnvVariable, McpServerHttp, McpServerSse, McpServerStdio
+from acp_bindings.v1 import EnvVariable, HttpHeader, McpServerHttp, McpServerSse, McpServerStdio
 from acp_kit import agent
+from acp_kit.agent.mcp_servers import _http_client
 from acp_runtime import InternalError, InvalidParams
 from tests.support.kit import mcp_server
 from tests.support.programs import output_of
@@ -208,6 +209,38 @@ async def test_a_server_is_reached_by_http_with_its_headers() -> None:
         await servers.connect([server])
         assert said(await servers["a"].call_tool("echo", {"text": "x"})) == "x"
     assert {headers.get("authorization") for headers in received} == {"Bearer x"}
+
+
+@asynccontextmanager
+async def redirecting_server(location: str) -> AsyncIterator[str]:
+    async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 307 Temporary Redirect\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode())
+        writer.close()
+
+    server = await asyncio.start_server(redirect, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+
+
+@pytest.mark.parametrize("server", [McpServerHttp, McpServerSse])
+async def test_a_redirect_to_another_server_is_named_and_that_server_gets_no_header(server: Any) -> None:
+    secret = HttpHeader(name="Authorization", value="Bearer x")
+    async with (
+        http_server() as (elsewhere, received),
+        redirecting_server(elsewhere) as url,
+        agent.McpServers(http=True, sse=True) as servers,
+    ):
+        with pytest.raises(
+            InternalError, match=f"'a' can't be used: it redirects to {elsewhere}, which is not followed"
+        ):
+            await servers.connect([server(name="a", url=url, headers=[secret])])
+        assert received == []
+
+
+def test_the_client_for_http_follows_no_redirects_by_itself() -> None:
+    # Version 1 of `mcp` would let it.
+    assert not _http_client(on_response=asyncio.sleep).follow_redirects
 
 
 def test_the_package_is_not_loaded_until_a_client_passes_a_server() -> None:

@@ -75,6 +75,18 @@ async def test_a_decision_chooses_an_option_or_rejects(policy: PermissionPolicy,
         assert await _answer(policy, _request(options)) == answer
 
 
+async def test_what_is_allowed_but_offered_only_for_always_is_rejected_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    policy = PermissionPolicy(allow())
+    for _ in range(3):
+        assert await _answer(policy, _request("allow_always reject_once")) == "reject_once"
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "the agent only offers allow_always, reject_once" in record.message
+    assert "Read a (kind read)" in record.message
+
+
 async def test_the_first_rule_that_matches_decides() -> None:
     user = _User("allow_once")
     policy = PermissionPolicy(reject(under="/etc"), ask(kinds={"edit"}), allow(kinds={"edit", "read"}), ask=user)

@@ -53,6 +53,17 @@ def test_a_second_start_without_a_title_keeps_the_first_one() -> None:
     assert (state.tool_calls["1"].title, state.tool_calls["1"].status) == ("Read a", "in_progress")
 
 
+@pytest.mark.parametrize("is_read_between", [True, False])
+def test_halves_of_a_character_in_two_chunks_become_the_character(is_read_between: bool) -> None:
+    state = SessionState()
+    for text, shown_text in [("a\ud83d", "a\ud83d"), ("\ude00b", "a\U0001f600b"), ("\ude00", "a\U0001f600b\ude00")]:
+        state.apply(text_chunk(text))
+        assert not is_read_between or state.text == shown_text
+    assert state.text == state.messages[0].text == "a\U0001f600b\ude00"
+    [block] = state.messages[0].content
+    assert block == v1.ContentBlockText(text="a\U0001f600b\ude00")
+
+
 def test_a_message_that_was_ended_is_not_continued() -> None:
     state = state_of([text_chunk("first turn")])
     state.end_message()

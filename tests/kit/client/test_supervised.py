@@ -144,6 +144,40 @@ async def test_sessions_that_can_not_be_opened_again_are_named(tmp_path: Path) -
         }
 
 
+async def test_a_lost_session_is_opened_again_at_its_next_use(tmp_path: Path) -> None:
+    changes = Changes()
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], on_change=changes) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        (tmp_path / "busy").touch()
+        await die(session)
+        assert [*(await changes.until("running")).lost] == [session.id]
+        for _ in range(2):
+            with pytest.raises(SessionLost, match="The MCP server has not answered yet"):
+                await prompted(session, "go on")
+        (tmp_path / "busy").unlink()
+        await asyncio.gather(*(session.ready() for _ in range(3)))
+        assert "prompt 2" in await prompted(session, "go on")
+        assert said(session) == ["die", "go on", "prompt 2"]
+
+
+async def test_a_lost_session_is_opened_again_with_the_next_agent(tmp_path: Path) -> None:
+    changes = Changes()
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0], stable_after=FORGET, on_change=changes) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        (tmp_path / "busy").touch()
+        await die(session)
+        await changes.until("running")
+        (tmp_path / "busy").unlink()
+        kill(await agents.agent())
+        await changes.until("restarting")
+        assert (await changes.until("running")).lost == {}
+        assert "prompt 2" in await prompted(session, "go on")
+
+
 async def test_a_session_that_the_agent_never_opens_again_is_lost_after_a_deadline(tmp_path: Path) -> None:
     changes = Changes()
     async with (

@@ -24,6 +24,7 @@ async def read(*updates: v1.SessionUpdate) -> list[v1.SessionUpdate]:
 async def test_adjacent_text_of_one_message_is_merged() -> None:
     assert await read(said("a"), said("b"), said("c")) == [said("abc")]
     assert await read(said("a", "1"), said("b", "1")) == [said("ab", "1")]
+    assert await read(said("\ud83d"), said("\ude00")) == [said("\U0001f600")]
 
 
 async def test_nothing_else_is_merged() -> None:

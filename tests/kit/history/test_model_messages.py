@@ -163,6 +163,12 @@ def test_half_characters_are_replaced_because_no_request_can_be_encoded_with_the
         assert b"a?" in json.dumps(messages, ensure_ascii=False).encode()
 
 
+def test_halves_of_a_character_in_two_chunks_become_the_character() -> None:
+    second = {"type": "text", "text": "\ude00", "annotations": {"priority": 1.0}}
+    updates = [agent("\ud83d"), parse({"sessionUpdate": "agent_message_chunk", "content": second})]
+    assert to_openai(updates) == [{"role": "assistant", "content": "\U0001f600"}]
+
+
 def test_pieces_of_a_message_are_joined_and_messages_are_lines() -> None:
     note = {"type": "text", "text": "bye", "annotations": {"priority": 1.0}}
     thought = text_chunk("hmm", "agent_thought")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from pydantic_core import PydanticSerializationError
 
 from acp_bindings import v1
 from acp_kit.history import SessionExists, UnknownSession
@@ -56,6 +57,21 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
             check()
         finally:
             runner.run(opening.__aexit__(None, None, None))
+
+
+@pytest.mark.parametrize("value", [float("nan"), object()], ids=["NaN", "object"])
+async def test_what_can_not_be_sent_is_refused_with_all_that_was_appended_together(where: str, value: Any) -> None:
+    async with opened(where, "s") as store:
+        with pytest.raises(PydanticSerializationError):
+            await store.append("s", text_chunk("a"), call(1, status="completed", raw_output={"value": value}))
+        assert await read(store) == []
+
+
+async def test_halves_of_a_character_in_two_chunks_become_the_character(where: str) -> None:
+    async with opened(where, "s") as store:
+        for text in ("a\ud83d", "\ude00b", "\ude00 \ud83d"):
+            await store.append("s", text_chunk(text))
+        assert await read(store) == [text_chunk("a\U0001f600b\ude00 \ud83d")]
 
 
 async def test_recorded_sessions_are_read_as_they_were_appended(where: str) -> None:

@@ -1,7 +1,8 @@
 """An agent that dies when it is told to, and keeps its sessions in files of its working folder.
 
 `python -S -m <this module> [load] [resume]`: which of the two it advertises. It can't be started while there is a file
-`broken`, can't open the session again whose file was removed, and never answers for the one that `stuck` names.
+`broken`, can't open the session again whose file was removed, and never answers for the one that `stuck` names. While
+there is a file `busy`, it opens none.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def receive(message: Any) -> None:
         case {"method": "session/load" | "session/resume", "id": number, "params": {"sessionId": session}}:
             if not Path(session).exists():
                 send(id=number, error={"code": -32002, "message": "There is no such session"})
+            elif Path("busy").exists():
+                send(id=number, error={"code": -32603, "message": "The MCP server has not answered yet"})
             elif message["method"] == "session/resume" or load(session):
                 answer(number)
         case {"method": "session/prompt", "id": number, "params": {"sessionId": session, "prompt": [block]}}:
