@@ -10,11 +10,12 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, update_wrapper
 from typing import Any, NamedTuple, Protocol, TypeVar, get_type_hints
-from warnings import warn
 
 import acp.schema
 from acp.utils import serialize_params, to_camel_case
 from pydantic import TypeAdapter
+
+from acp_kit.official._warnings import warn_caller
 
 ClassT = TypeVar("ClassT", bound=type)
 
@@ -160,7 +161,7 @@ class _OfficialMethod:
         if isinstance(model, (self.params, self.flag_params)):
             models = " | ".join(filter(None, (self._call.flag_params, self._call.params)))
             text = f"Calling {self.function.__name__} with {models} parameter is deprecated, please pass keywords."
-            warn(text, DeprecationWarning, stacklevel=4)
+            warn_caller(text, DeprecationWarning)
             return model
         fields = self.signature.bind(None, *args, **keywords).arguments
         fields = {**_DEFAULTS.get(self.wire, {}), **{name: item for name, item in fields.items() if item is not None}}

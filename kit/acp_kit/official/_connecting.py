@@ -9,12 +9,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
-from warnings import warn
 
 from acp.transports import default_environment
 
 from acp_kit.official._connections import AgentSideConnection, ClientSideConnection, Connection
 from acp_kit.official._processes import StartedProcess, take_stderr
+from acp_kit.official._warnings import warn_caller
 
 ConnectionT = TypeVar("ConnectionT", bound=Connection)
 
@@ -113,7 +113,7 @@ async def _spawned(
 ) -> AsyncGenerator[StartedProcess]:
     if transport_kwargs:
         names = ", ".join(sorted(transport_kwargs))
-        warn(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning, stacklevel=5)
+        warn_caller(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning)
     destination, stream = take_stderr(stderr)
     options = replace(
         connection.options,

@@ -7,7 +7,6 @@ import json
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, Self
-from warnings import warn
 
 import acp.core
 import acp.schema
@@ -20,6 +19,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from acp_kit.official._calls import TO_AGENT, TO_CLIENT, add_calls
 from acp_kit.official._observers import Observers
 from acp_kit.official._sides import AGENT_SIDE, CLIENT_SIDE
+from acp_kit.official._warnings import warn_caller
 from acp_runtime import ConnectionClosed, InvalidResponse, Options, current_request, errors
 from acp_runtime.connect import Connector
 from acp_runtime.plain_json import JsonRemote, make_handler
@@ -108,7 +108,7 @@ class Connection:
     ) -> None:
         if connection_kwargs:
             names = ", ".join(sorted(connection_kwargs))
-            warn(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning, stacklevel=4)
+            warn_caller(f"acp_kit.official has no argument {names}: it is ignored.", RuntimeWarning)
         # Official code sends what the peer doesn't advertise.
         self.options = Options(guards="off", on_frame=Observers(observers).on_frame if observers else None)
         self.end_process = None
@@ -165,12 +165,12 @@ class Connection:
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Call an extension method of the peer, given without its underscore."""
-        result: dict[str, Any] = await self.send_request(f"_{method}", params)
+        result: dict[str, Any] = await self.send_request(f"_{method}", _plain(params))
         return result
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification of an extension method, given without its underscore."""
-        await self.send_notification(f"_{method}", params)
+        await self.send_notification(f"_{method}", _plain(params))
 
     async def send_request(self, method: str, params: Any = None) -> Any:
         """Send a request, and return its result as plain JSON.
@@ -215,6 +215,7 @@ class Connection:
         with span_context(f"acp.{kind}", attributes={"method": method}):
             try:
                 result = await self._router(method, params, is_notification)
+                return None if is_notification else _result(result)
             except Exception as error:
                 if is_notification:
                     logging.exception("Unhandled error while handling notification method=%s", method)
@@ -223,9 +224,18 @@ class Connection:
                 if request is not None and request.turn_cancelled:
                     raise  # the connection answers that the turn is cancelled
                 raise _error_answer(method, error) from None
-        if isinstance(result, BaseModel):
-            return result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
-        return result
+
+
+def _result(result: Any) -> Any:
+    """Return the result of a handler as plain JSON."""
+    if isinstance(result, BaseModel):
+        return result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+    return _plain(result)
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON that the program has built. Raise TypeError if it has anything else in it, such as a model."""
+    return json.loads(json.dumps(value))
 
 
 def _error_answer(method: str, error: Exception) -> errors.RequestError:
@@ -247,6 +257,14 @@ def _details(error: Exception) -> Any:
         return {"details": str(error)}
 
 
+def _elicitation_mode(mode: Any) -> str:
+    if isinstance(mode, (acp.schema.ElicitationFormSessionMode, acp.schema.ElicitationFormRequestMode)):
+        return "form"
+    if isinstance(mode, (acp.schema.ElicitationUrlSessionMode, acp.schema.ElicitationUrlRequestMode)):
+        return "url"
+    raise TypeError(f"Unsupported elicitation mode: {type(mode).__name__}")
+
+
 @add_calls(acp.core.AgentSideConnection, TO_CLIENT)
 class AgentSideConnection(Connection):
     """The connection of an agent, which calls its client by the methods of `acp.Client`."""
@@ -257,8 +275,8 @@ class AgentSideConnection(Connection):
 
     async def create_elicitation(self, message: str, mode: Any, **kwargs: Any) -> Any:
         """Ask the user for input, by a form or at a URL."""
-        fields = mode.model_dump(mode="json", by_alias=True, exclude_none=True)
-        params = {"message": message, "mode": "url" if "url" in fields else "form", **fields}
+        kind = _elicitation_mode(mode)
+        params = {"message": message, "mode": kind, **mode.model_dump(mode="json", by_alias=True, exclude_none=True)}
         if kwargs:
             params["_meta"] = kwargs
         response: TypeAdapter[Any] = TypeAdapter(acp.schema.CreateElicitationResponse)

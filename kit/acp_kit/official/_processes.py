@@ -1,11 +1,11 @@
-"""The process at the other end, with the interface of `asyncio.subprocess.Process`. Its stdin and stdout are None."""
+"""The process at the other end, with the interface of `asyncio.subprocess.Process`. Its stdout is None."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -57,6 +57,36 @@ class StderrStream:
         self.stream.feed_eof()
 
 
+class ProcessStdin:
+    """The stdin of a process, which only the connection writes to. It has the methods of a stream that end it.
+
+    Args:
+        process: the process.
+    """
+
+    def __init__(self, process: ProcessInfo) -> None:
+        self._process = process
+        self._closing: asyncio.Task[None] | None = None
+
+    def close(self) -> None:
+        """Close it after what is written already. The process then ends, and with it the connection."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._process.close_stdin(), name="acp-stdin")
+
+    def write_eof(self) -> None:
+        """Do the same as `close`."""
+        self.close()
+
+    def is_closing(self) -> bool:
+        """Whether it is closed or being closed."""
+        return self._closing is not None or self._process.returncode is not None
+
+    async def wait_closed(self) -> None:
+        """Wait until it is closed."""
+        if self._closing is not None:
+            await asyncio.wait({self._closing})
+
+
 class StartedProcess:
     """A process that a connection has started and will end.
 
@@ -65,12 +95,12 @@ class StartedProcess:
         stderr: its stderr, if it was asked for.
     """
 
-    stdin: None = None
     stdout: None = None
 
     def __init__(self, process: ProcessInfo, stderr: asyncio.StreamReader | None) -> None:
         self._process = process
         self.pid: int = process.pid
+        self.stdin: ProcessStdin = ProcessStdin(process)
         self.stderr: asyncio.StreamReader | None = stderr
 
     @property
@@ -103,7 +133,7 @@ def take_stderr(wanted: Any) -> tuple[Stderr, StderrStream | None]:
         return stream.feed_from_thread, stream
     if wanted is None:
         return "inherit", None
-    if wanted == DEVNULL:
+    if wanted in (DEVNULL, STDOUT):  # stdout is the connection's
         return "capture", None
     return _write_to(wanted if isinstance(wanted, int) else wanted.fileno()), None
 

@@ -120,6 +120,9 @@ class ProcessInfo(Protocol):
     def kill(self) -> None:
         """Kill it and its descendants. The connection then ends as it does when an agent dies."""
 
+    async def close_stdin(self) -> None:
+        """Close its stdin after what is written already, so that it can end by itself. Nothing can be sent after it."""
+
     async def wait(self) -> int:
         """Wait until it has exited. Return its exit code."""
         ...

@@ -98,6 +98,10 @@ class Process:
         """Kill the process and its descendants."""
         self._group.signal("SIGKILL")
 
+    async def close_stdin(self) -> None:
+        """Close its stdin after what is written already."""
+        await self.stdin.close()
+
     async def wait(self) -> int:
         """Wait until the process has exited. Return its exit code."""
         await asyncio.shield(self._group.exited)

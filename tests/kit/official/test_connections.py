@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
 import sys
+from asyncio.subprocess import STDOUT
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import reload
+from pathlib import Path
 from typing import Any
 
 import acp
@@ -62,7 +65,7 @@ class Echo(Agent):
         return PromptResponse(stop_reason="end_turn")
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        return {method: params}
+        return {method: InitializeResponse(protocol_version=1) if method == "acme/model" else params}
 
 
 class Screen(Client):
@@ -119,6 +122,23 @@ async def test_a_turn_and_an_extension_method() -> None:
     assert screen.texts == ["hi"]
 
 
+@pytest.mark.parametrize("value", [Path("/tmp"), {1}, b"text", InitializeResponse(protocol_version=1)])
+async def test_an_extension_method_takes_nothing_but_json(value: Any) -> None:
+    async with connected(Screen(), Echo()) as connection:
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            await connection.ext_method("acme/ping", {"value": value})
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            await connection.ext_notification("acme/ping", {"value": value})
+
+
+async def test_a_model_inside_of_a_result_is_an_error_for_the_peer() -> None:
+    async with connected(Screen(), Echo()) as connection:
+        with pytest.raises(RequestError) as caught:
+            await connection.ext_method("acme/model", {})
+    assert caught.value.code == -32603
+    assert "not JSON serializable" in str(caught.value.data)
+
+
 async def test_factories_get_the_connection() -> None:
     seen: list[Any] = []
 
@@ -168,6 +188,13 @@ async def test_an_agent_asks_with_a_form() -> None:
         mode = ElicitationFormSessionMode(session_id="s", requested_schema=ElicitationSchema(type="object"))
         answer = await echo.client.create_elicitation("Name?", mode, trace=1)
     assert answer.content == {"message": "Name?", "meta": "{'trace': 1}"}
+
+
+async def test_an_elicitation_has_one_of_the_official_modes() -> None:
+    echo = Echo()
+    async with connected(Screen(), echo):
+        with pytest.raises(TypeError, match="Unsupported elicitation mode: ElicitationSchema"):
+            await echo.client.create_elicitation("Name?", ElicitationSchema(type="object"))
 
 
 async def test_an_exception_is_an_internal_error_with_the_json_in_its_text(caplog: pytest.LogCaptureFixture) -> None:
@@ -244,8 +271,9 @@ async def test_a_method_that_neither_side_has_is_not_found() -> None:
 
 async def test_old_style_calls_warn() -> None:
     async with connected(Screen(), Echo()) as connection:
-        with pytest.warns(DeprecationWarning, match="Calling new_session with NewSessionRequest parameter"):
+        with pytest.warns(DeprecationWarning, match="Calling new_session with NewSessionRequest parameter") as caught:
             assert (await connection.newSession(NewSessionRequest(cwd="/", mcp_servers=[]))).session_id == "s"
+    assert caught[0].filename == __file__
 
 
 async def test_observers_see_both_directions() -> None:
@@ -322,11 +350,45 @@ async def test_other_objects_than_streams_are_refused() -> None:
             kind(Echo(), object())
 
 
-async def test_an_unknown_argument_warns() -> None:
+@pytest.mark.parametrize(
+    ("connect", "handler"),
+    [
+        (official.connect_to_agent, Screen),
+        (official.ClientSideConnection, Screen),
+        (official.AgentSideConnection, Echo),
+    ],
+)
+async def test_an_unknown_argument_warns_about_the_line_that_has_it(connect: Any, handler: Any) -> None:
     async with streams() as (writer, reader, _, __):
-        with pytest.warns(RuntimeWarning, match="no argument queue"):
-            connection = official.connect_to_agent(Screen(), writer, reader, queue=None)
+        with pytest.warns(RuntimeWarning, match="no argument queue") as caught:
+            connection = connect(handler(), writer, reader, queue=None)
         await connection.close()
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("arguments", [{"queue": None}, {"transport_kwargs": {"queue": None}}])
+async def test_an_unknown_argument_of_a_process_warns_about_the_line_that_has_it(arguments: Any) -> None:
+    spawned = official.spawn_agent_process(Screen(), sys.executable, "-c", "", **arguments)
+    with pytest.warns(RuntimeWarning, match="no argument queue") as caught:
+        async with spawned:
+            pass
+    assert caught[0].filename == __file__
+
+
+def test_an_unknown_argument_of_an_agent_warns_about_the_line_that_runs_it(tmp_path: Path) -> None:
+    lines = [
+        "import asyncio",
+        "import acp",
+        "from acp_kit.official import run_agent",
+        "class Silent(acp.Agent): pass",
+        "asyncio.run(run_agent(Silent(), queue=None))",
+    ]
+    program = tmp_path / "agent.py"
+    program.write_text("\n".join(lines), "utf-8")
+    done = subprocess.run(
+        [sys.executable, program], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert f"{program}:5: RuntimeWarning" in done.stderr
 
 
 async def test_a_command_that_can_not_be_started_is_named() -> None:
@@ -338,7 +400,7 @@ async def test_a_command_that_can_not_be_started_is_named() -> None:
 async def test_a_process_is_shown_as_the_official_sdk_does() -> None:
     program = "import sys; sys.stderr.write('warning\\n'); sys.stdin.read()"
     async with official.spawn_agent_process(Screen(), sys.executable, "-c", program) as (_, process):
-        assert (process.stdin, process.stdout, process.returncode) == (None, None, None)
+        assert (process.stdout, process.returncode) == (None, None)
         assert process.stderr is not None
         assert await process.stderr.readline() == b"warning\n"
         process.terminate()
@@ -352,6 +414,44 @@ async def test_the_stderr_of_a_process_has_what_it_writes_at_its_end() -> None:
     async with official.spawn_agent_process(Screen(), sys.executable, "-c", program) as (_, process):
         assert process.stderr is not None
     assert await process.stderr.read() == b"bye"
+
+
+async def test_a_process_whose_stdin_is_closed_ends_by_itself() -> None:
+    program = """if True:
+        import sys
+        sys.stdin.read()
+        content = '{"type": "text", "text": "bye"}'
+        update = '{"sessionUpdate": "agent_message_chunk", "content": %s}' % content
+        params = '{"sessionId": "s", "update": %s}' % update
+        print('{"jsonrpc": "2.0", "method": "session/update", "params": %s}' % params)
+    """
+    screen = Screen()
+    async with official.spawn_agent_process(screen, sys.executable, "-c", program) as (connection, process):
+        waiting = asyncio.create_task(connection.initialize(protocol_version=1))
+        await asyncio.sleep(0)
+        stdin: Any = process.stdin
+        assert not stdin.is_closing()
+        stdin.close()
+        stdin.write_eof()
+        assert stdin.is_closing()
+        await stdin.wait_closed()
+        assert await process.wait() == 0
+        with pytest.raises(ConnectionError, match="Connection closed"):
+            await waiting
+    assert screen.texts == ["bye"]
+
+
+async def test_stderr_that_goes_to_stdout_is_kept_for_the_error(caplog: pytest.LogCaptureFixture) -> None:
+    program = "import sys; sys.stderr.write('out of memory'); sys.exit(3)"
+    merged = {"stderr": STDOUT}
+    async with official.spawn_agent_process(Screen(), sys.executable, "-c", program, transport_kwargs=merged) as (
+        connection,
+        process,
+    ):
+        with pytest.raises(ConnectionError, match="out of memory"):
+            await connection.initialize(protocol_version=1)
+        assert process.stderr is None
+    assert caplog.messages == []
 
 
 async def test_closing_a_connection_to_a_process_fails_pending_calls_and_ends_the_process() -> None:
