@@ -231,6 +231,25 @@ async def test_an_address_is_opened_and_completed() -> None:
     assert (asked.url, asked.message, asked.tool_call_id) == ("https://example.com/login", "Please log in.", "call")
 
 
+async def test_each_address_has_an_id_of_its_own() -> None:
+    async def step(turn: Turn) -> None:
+        for _ in range(2):
+            await turn.elicit_url("Please log in.", "https://example.com/login")
+
+    user = User("accept", "accept")
+    await result_of(step, user.client_with_addresses)
+    assert len({request.elicitation_id for request in user.asked}) == 2
+
+
+async def test_an_action_that_the_kit_does_not_know_has_no_values() -> None:
+    class Later(AskingClient):
+        async def elicitation_create(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
+            return v1.CreateElicitationResponseOther(action="_later", content={"name": "Ada", "size": "small"})
+
+    result = await result_of(show_order, lambda agent: Later(agent, fill_in=User().answer))
+    assert (result.action, result.values) == ("_later", None)
+
+
 async def test_a_mode_that_the_client_does_not_know_is_refused() -> None:
     async def sing(turn: Turn) -> Any:
         client: Any = turn.session.client

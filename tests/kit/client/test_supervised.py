@@ -125,6 +125,16 @@ async def test_an_agent_that_can_only_resume_keeps_the_state(tmp_path: Path) -> 
         assert said(session) == ["one", "prompt 1", "die", "two", "prompt 3"]
 
 
+async def test_a_session_is_opened_again_with_all_its_directories(tmp_path: Path) -> None:
+    async with (
+        Supervised(starting(tmp_path, "load"), delays=[0]) as agents,
+        agents.open_session(cwd=tmp_path, additional_directories=["/a", "/b"]) as session,
+    ):
+        await die(session)
+        await prompted(session, "again")
+    assert (tmp_path / "directories").read_text() == '["/a", "/b"]'
+
+
 async def test_sessions_that_can_not_be_opened_again_are_named(tmp_path: Path) -> None:
     changes = Changes()
     async with (

@@ -160,6 +160,15 @@ async def test_sessions_are_listed_in_parts_the_last_changed_first(where: str) -
         assert even.sessions[0].additional_directories == ["/b"]
 
 
+async def test_a_list_has_at_most_50_sessions_unless_more_are_asked_for(where: str) -> None:
+    async with opened(where) as store:
+        for number in range(51):
+            await store.create(str(number), cwd="/")
+        part = await store.list()
+        assert (len(part.sessions), part.next_cursor is None) == (50, False)
+        assert len((await store.list(cursor=part.next_cursor)).sessions) == 1
+
+
 async def test_a_title_comes_from_the_agents_update_or_from_renaming(where: str) -> None:
     async with opened(where) as store:
         await store.create("s", cwd="/a")

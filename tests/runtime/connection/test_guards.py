@@ -13,6 +13,7 @@ from acp_bindings.v1 import (
     ContentBlockAudio,
     ContentBlockImage,
     ContentBlockResource,
+    ContentBlockResourceLink,
     ContentBlockText,
     ElicitationSchema,
     HttpHeader,
@@ -139,6 +140,23 @@ async def test_rule_27_content_and_servers_need_capabilities_of_their_own(link: 
         await _assert_stopped(agent, peer, more, "additionalDirectories")
 
 
+async def test_rule_27_a_capability_under_another_name_unlocks_nothing(link: Link) -> None:
+    async with calling(link, capabilities={"mcp": {"http": True, "sse": True}}) as (agent, peer):
+        for server, capability in zip(REMOTE_SERVERS, ("http", "sse"), strict=True):
+            call = agent.session_new(cwd="/", mcp_servers=[server])
+            await _assert_stopped(agent, peer, call, f"mcpCapabilities.{capability}")
+
+
+async def test_rule_27_texts_and_links_in_a_prompt_need_no_capability(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        blocks = [ContentBlockText(text="x"), ContentBlockResourceLink(name="a.py", uri="file:///a.py")]
+        call = asyncio.create_task(agent.session_prompt(session_id="s", prompt=blocks))
+        request = await peer.receive()
+        assert [block["type"] for block in request["params"]["prompt"]] == ["text", "resource_link"]
+        await peer.send({"id": request["id"], "result": {"stopReason": "end_turn"}})
+        await call
+
+
 async def _asked(link: Link, capabilities: Any, ask: Any) -> Any:
     """Return the messages and guard errors that result when the handler of a prompt calls `ask`."""
 
@@ -188,6 +206,8 @@ def _url(client: RemoteClient) -> Any:
         ({}, _run, "clientCapabilities.terminal"),
         ({"terminal": True}, _run, None),
         ({}, _form, "clientCapabilities.elicitation"),
+        ({"elicitation": {}}, _form, "clientCapabilities.elicitation.form"),
+        ({"elicitation": {}}, _url, "clientCapabilities.elicitation.url"),
         ({"elicitation": {"url": {}}}, _form, "clientCapabilities.elicitation.form"),
         ({"elicitation": {"form": {}}}, _url, "clientCapabilities.elicitation.url"),
         ({"elicitation": {"form": {}}}, _form, None),

@@ -54,6 +54,31 @@ async def test_rule_27_the_guards_of_version_2_use_its_capabilities(profile: str
             await agent.session_new(cwd="/", mcp_servers=[server])
 
 
+@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
+async def test_rule_27_version_2_has_capabilities_for_all_sessions_and_all_logins(profile: str) -> None:
+    acp: Any = import_module(f"acp_bindings.{profile}")
+
+    class Bare(agent_of(acp)):  # type: ignore[misc]
+        async def initialize(self, request: Any, /) -> Any:
+            response = await super().initialize(request)
+            return response.model_copy(update={"capabilities": acp.AgentCapabilities()})
+
+    async with acp.connect_in_process(Bare, client_of(acp, [])) as agent:
+        await agent.initialize(**opening(acp))
+        for call, capability in (
+            (agent.session_new(cwd="/", mcp_servers=[]), r"capabilities\.session"),
+            (agent.session_list(), r"capabilities\.session"),
+            (agent.session_resume(session_id="s", cwd="/"), r"capabilities\.session"),
+            (agent.session_prompt(session_id="s", prompt=[acp.ContentBlockText(text="x")]), r"capabilities\.session"),
+            (agent.session_cancel(session_id="s"), r"capabilities\.session"),
+            (agent.session_close(session_id="s"), r"capabilities\.session"),
+            (agent.auth_login(method_id="m"), "authMethods"),
+            (agent.auth_logout(), "authMethods"),
+        ):
+            with pytest.raises(CapabilityError, match=f"needs '{capability}'"):
+                await call
+
+
 @pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])
 async def test_a_method_can_be_a_request_for_one_side_and_a_notification_for_another(link: Link, profile: str) -> None:
     acp: Any = import_module(f"acp_bindings.{profile}")

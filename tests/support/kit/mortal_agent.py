@@ -27,6 +27,7 @@ def receive(message: Any) -> None:
             Path(name).touch()
             answer(number, sessionId=name)
         case {"method": "session/load" | "session/resume", "id": number, "params": {"sessionId": session}}:
+            Path("directories").write_text(json.dumps(message["params"].get("additionalDirectories")))
             if not Path(session).exists():
                 send(id=number, error={"code": -32002, "message": "There is no such session"})
             elif Path("busy").exists():
@@ -46,7 +47,7 @@ def initialize(number: int) -> None:
     if Path("broken").exists():
         os._exit(4)
     resume: dict[str, Any] = {"resume": {}} if "resume" in sys.argv else {}
-    can = {"loadSession": "load" in sys.argv, "sessionCapabilities": resume}
+    can = {"loadSession": "load" in sys.argv, "sessionCapabilities": {**resume, "additionalDirectories": {}}}
     answer(number, protocolVersion=1, agentCapabilities=can)
 
 
