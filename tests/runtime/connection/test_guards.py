@@ -196,6 +196,10 @@ def _url(client: RemoteClient) -> Any:
     return client.elicitation_create(session_id="s", mode="url", message="?", url="http://x", elicitation_id="e")
 
 
+def _complete(client: RemoteClient) -> Any:
+    return client.elicitation_complete(elicitation_id="e")
+
+
 @pytest.mark.parametrize(
     ("capabilities", "ask", "missing"),
     [
@@ -210,6 +214,7 @@ def _url(client: RemoteClient) -> Any:
         ({"elicitation": {}}, _url, "clientCapabilities.elicitation.url"),
         ({"elicitation": {"url": {}}}, _form, "clientCapabilities.elicitation.form"),
         ({"elicitation": {"form": {}}}, _url, "clientCapabilities.elicitation.url"),
+        ({"elicitation": {"form": {}}}, _complete, "clientCapabilities.elicitation.url"),
         ({"elicitation": {"form": {}}}, _form, None),
     ],
 )

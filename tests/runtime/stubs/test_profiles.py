@@ -52,6 +52,13 @@ async def test_rule_27_the_guards_of_version_2_use_its_capabilities(profile: str
         server = acp.McpServerHttp(name="h", url="http://x")
         with pytest.raises(CapabilityError, match=r"capabilities\.session\.mcp\.http"):
             await agent.session_new(cwd="/", mcp_servers=[server])
+        for call, capability in (
+            (agent.session_new(cwd="/", mcp_servers=[acp.McpServerStdio(name="s", command="/x")]), r"mcp\.stdio"),
+            (agent.session_new(cwd="/", mcp_servers=[], additional_directories=["/a"]), "additionalDirectories"),
+            (agent.session_delete(session_id="s1"), "delete"),
+        ):
+            with pytest.raises(CapabilityError, match=rf"capabilities\.session\.{capability}"):
+                await call
 
 
 @pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
