@@ -1,0 +1,87 @@
+"""Each statement of the specification has a proof, and the pages that list statements and rules are up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.specification import page, statements
+from tools.specification.statements import Statement, problems, read, running_tests
+
+STATEMENTS = read()
+
+
+def test_each_statement_has_a_proof_that_exists() -> None:
+    assert STATEMENTS
+    assert [(each.page, each.text, problem) for each in STATEMENTS for problem in problems(each)] == []
+
+
+def test_the_page_of_the_statements_is_up_to_date() -> None:
+    assert page.PAGE.read_text("utf-8") == page.page(STATEMENTS), "Run make specification."
+
+
+def test_each_statement_is_there_once() -> None:
+    assert len({(each.page, each.text) for each in STATEMENTS}) == len(STATEMENTS)
+
+
+THIS = "test_specification.py::test_each_statement_is_there_once"
+
+
+@pytest.mark.parametrize(
+    ("proof", "problem"),
+    [
+        ({"done": [THIS]}, None),
+        ({"acp_kit": [THIS, "test_specification.py::test_gone"]}, "there is no test test_specification.py::test_gone"),
+        ({"done": ["test_gone.py::test_gone"]}, "there is no test test_gone.py::test_gone"),
+        ({"done": ["support/paths.py::ROOT"]}, "there is no test support/paths.py::ROOT"),
+        ({}, "it needs one of"),
+        ({"done": [THIS], "yours": "guides/index.md#guides"}, "it needs one of"),
+        ({"yours": "guides/index.md#guides"}, None),
+        ({"yours": "guides/index.md#gone"}, "there is no heading docs/guides/index.md#gone"),
+        ({"yours": "guides/gone.md#guides"}, "there is no heading docs/guides/gone.md#guides"),
+        ({"not_done": "Because."}, None),
+        ({"who": "server", "not_done": "Because."}, "'server MUST' is not one of"),
+        ({"keyword": "must", "not_done": "Because."}, "'agent must' is not one of"),
+    ],
+)
+def test_a_statement_without_a_proof_is_found(proof: dict[str, object], problem: str | None) -> None:
+    statement = Statement(**{"page": "v1/x", "who": "agent", "text": "x", "keyword": "MUST", **proof})  # type: ignore[arg-type]
+    found = list(problems(statement))
+    assert len(found) == (problem is not None)
+    assert problem is None or found[0].startswith(problem)
+
+
+def test_a_test_that_is_always_skipped_is_no_proof(tmp_path: Path) -> None:
+    file = tmp_path / "test_x.py"
+    tests = """
+import pytest
+
+def test_runs():
+    if x: pytest.skip("sometimes")
+
+@pytest.mark.skipif(windows, reason="no")
+async def test_runs_elsewhere(): ...
+
+@pytest.mark.skip
+def test_skipped(): ...
+
+@pytest.mark.skip(reason="no")
+async def test_skipped_with_a_reason(): ...
+
+@pytest.mark.skipif(True, reason="no")
+def test_skipped_always(): ...
+
+@pytest.mark.xfail
+def test_may_fail(): ...
+
+def test_skips_itself():
+    pytest.skip("no")
+
+def helper(): ...
+"""
+    file.write_text(tests)
+    assert running_tests(file) == {"test_runs", "test_runs_elsewhere"}
+    statements.running_tests.cache_clear()
+    file.write_text(f"{tests}\npytestmark = pytest.mark.skip\n")
+    assert running_tests(file) == frozenset()

@@ -1,0 +1,1 @@
+"""The specification's statements with their proofs, and what changes in them."""
