@@ -25,16 +25,19 @@ def test_each_statement_is_there_once() -> None:
     assert len({(each.page, each.text) for each in STATEMENTS}) == len(STATEMENTS)
 
 
-THIS = "test_specification.py::test_each_statement_is_there_once"
+THIS = "tests/test_specification.py::test_each_statement_is_there_once"
 
 
 @pytest.mark.parametrize(
     ("proof", "problem"),
     [
         ({"done": [THIS]}, None),
-        ({"acp_kit": [THIS, "test_specification.py::test_gone"]}, "there is no test test_specification.py::test_gone"),
-        ({"done": ["test_gone.py::test_gone"]}, "there is no test test_gone.py::test_gone"),
-        ({"done": ["support/paths.py::ROOT"]}, "there is no test support/paths.py::ROOT"),
+        (
+            {"acp_kit": [THIS, "tests/test_specification.py::test_gone"]},
+            "there is no test tests/test_specification.py::test_gone",
+        ),
+        ({"done": ["tests/test_gone.py::test_gone"]}, "there is no test tests/test_gone.py::test_gone"),
+        ({"done": ["tests/support/paths.py::ROOT"]}, "there is no test tests/support/paths.py::ROOT"),
         ({}, "it needs one of"),
         ({"done": [THIS], "yours": "guides/index.md#guides"}, "it needs one of"),
         ({"yours": "guides/index.md#guides"}, None),

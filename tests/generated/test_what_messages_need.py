@@ -50,6 +50,7 @@ def without(message: dict[str, Any], key: str) -> dict[str, Any]:
             v2.PlanUpdateContent, {"type": "items", "planId": "p", "entries": []}, ["planId"], id="id-of-a-plan"
         ),
         pytest.param(v2.PlanUpdateContent, {"type": "_x", "planId": "p"}, ["planId"], id="id-of-another-plan"),
+        pytest.param(v2.ResumeSessionRequest, {"sessionId": "s", "cwd": "/"}, ["sessionId", "cwd"], id="resume"),
         pytest.param(v2.McpServer, {"type": "stdio", "name": "n", "command": "/x"}, ["type"], id="mcp-server"),
         pytest.param(v2.ReplayFrom, {"type": "start"}, ["type"], id="replay-from"),
     ],
@@ -100,6 +101,8 @@ def test_a_plan_entry_of_an_unknown_priority_is_skipped_in_version_1_and_kept_in
     [
         pytest.param(v1.CreateElicitationResponse, {"action": "postpone"}, id="v1-elicitation"),
         pytest.param(v2.CreateElicitationResponse, {"action": "postpone"}, id="elicitation"),
+        pytest.param(v1.ElicitationPropertySchema, {"type": "_x", "a": 1}, id="v1-form-field"),
+        pytest.param(v2.ElicitationPropertySchema, {"type": "_x", "a": 1}, id="form-field"),
         pytest.param(v2.RequestPermissionOutcome, {"outcome": "maybe", "optionId": "yes"}, id="outcome"),
         pytest.param(v2.SessionUpdate, {"sessionUpdate": "state_update", "state": "_busy"}, id="state"),
         pytest.param(v2.AuthMethod, {"type": "_x", "methodId": "m", "name": "M"}, id="login"),

@@ -61,7 +61,7 @@ def _proof(statement: Statement) -> str:
     if statement.not_done:
         return f": {statement.not_done}"
     files = dict.fromkeys(test.split("::")[0] for test in (*statement.done, *statement.acp_kit))
-    return ": " + ", ".join(f"[`{Path(file).stem}`](../../tests/{file})" for file in files)
+    return ": " + ", ".join(f"[`{Path(file).parent.name}/{Path(file).stem}`](../../{file})" for file in files)
 
 
 def _title(link: str) -> str:

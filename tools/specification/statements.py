@@ -6,7 +6,7 @@ statement:
     who = "agent"          whose duty it is: "agent", "client" or "both"
     keyword = "MUST"       MUST, SHOULD or MAY; without it, upstream states a fact
     text = "..."           what it says
-    done = [...]           every connection does it: the tests that prove it, below tests/
+    done = [...]           every connection does it: the tests that prove it, as pytest names them
     acp_kit = [...]        acp_kit does it, for programs that use that part of it: the tests
     yours = "..."          the application has to do it: the heading of the page below docs/ that shows how
     not_done = "..."       nothing does it on purpose: the reason
@@ -68,7 +68,7 @@ def problems(statement: Statement) -> Iterator[str]:
         yield "it needs one of done, acp_kit, yours and not_done"
     for test in (*statement.done, *statement.acp_kit):
         file, _, name = test.partition("::")
-        if name not in running_tests(ROOT / "tests" / file):
+        if name not in running_tests(ROOT / file):
             yield f"there is no test {test}, or it is always skipped"
     if statement.yours:
         file, _, anchor = statement.yours.partition("#")
