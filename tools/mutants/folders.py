@@ -49,6 +49,14 @@ def tests_of(code: str) -> list[str]:
     return sorted({own, *others})
 
 
+def is_near(test: str, code: str) -> bool:
+    """Return whether a test of the runtime is for the folder of a file, or for generated code. Others always are."""
+    root, _, *parts = code.split("/")
+    return root != "runtime" or test.startswith(
+        ("tests/generated/", "tests/runtime/test_", f"tests/runtime/{parts[0]}/")
+    )
+
+
 def _files_in(folder: Path) -> list[str]:
     """Return the tests that are in a folder itself."""
     return sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("test_*.py"))
