@@ -118,7 +118,7 @@ async def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_cannot_be_reached_is_named_with_the_reason() -> None:
-    with pytest.raises(HistoryError, match="The history can't be used: .*Connect call failed"):
+    with pytest.raises(HistoryError, match=r"The history can't be used: .*Connect call failed"):
         await SqlHistory("postgresql+asyncpg://127.0.0.1:1/name").list()
 
 
