@@ -26,27 +26,41 @@ FOLDERS = [
     "kit/acp_kit/history",
     "kit/acp_kit/local",
 ]
+# These generate models for shapes that the pinned schemas don't have.
+_TESTS_OF_MODELS = [f"tests/codegen/test_{name}.py" for name in ("optional_fields", "tagged_unions", "types")]
 # The agents and clients of these tests use the code of each other's folders.
 _TESTS_OF_KIT = ["tests/kit/agent", "tests/kit/client", "tests/kit/history", "tests/kit/local"]
+
+
+# Only an older version of pydantic executes it.
+_NOT_EXECUTED = "older_pydantic.py"
 
 
 def files_of(code: str) -> list[str]:
     """Return the Python files of a folder, in the order of their names, or the file itself."""
     path = ROOT / code
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    return [str(file.relative_to(ROOT)) for file in files]
+    return [str(file.relative_to(ROOT)) for file in files if file.name != _NOT_EXECUTED]
 
 
 def tests_of(code: str) -> list[str]:
     """Return the tests that should notice a change in a folder or file: in codegen and kit its folder's, and others."""
     root, *parts = code.split("/")
     if root in ("runtime", "generated"):
-        return ["tests/runtime", "tests/generated"]
+        return ["tests/runtime", "tests/generated", *(_TESTS_OF_MODELS if "models" in parts else [])]
     inside = parts[1:] if root == "kit" else parts
     folder = Path("tests", root, *inside[:1])
     own = str(folder if (ROOT / folder).is_dir() else folder.parent)
     others = _TESTS_OF_KIT if root == "kit" else _files_in(Path("tests", root))
     return sorted({own, *others})
+
+
+def is_near(test: str, code: str) -> bool:
+    """Return whether a test of the runtime is for the folder of a file, or for generated code. Others always are."""
+    root, _, *parts = code.split("/")
+    return root != "runtime" or test.startswith(
+        ("tests/generated/", "tests/codegen/", "tests/runtime/test_", f"tests/runtime/{parts[0]}/")
+    )
 
 
 def _files_in(folder: Path) -> list[str]:

@@ -9,15 +9,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from importlib.machinery import SourceFileLoader
 from itertools import count, pairwise
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import pytest
 
 from tools.mutants.changes import Change, is_cached, lines_of_function, lines_of_statement
-from tools.mutants.folders import BUILD
+from tools.mutants.folders import BUILD, is_near
 from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
 from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
 from tools.mutants.measuring import PYTEST_ARGUMENTS, ByLine, Measured
@@ -108,13 +109,13 @@ def first_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: M
     return _outcome(work, seconds)
 
 
-def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
-    """Collect and run tests in a fork of this process, which has imported none of our packages."""
+def first_failure_at_import(change: Change, tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
+    """Collect and run tests in a fork of this process, which has imported none of our packages, with a change."""
     if not tests:
         return None
 
     def work(report: Report) -> None:
-        sys.dont_write_bytecode = True
+        _import_changed(change)
         report(["began", "import"])
         files = dict.fromkeys(test.split("::")[0] for test in tests)
         plugins = [Ordered(tests, report), Failures(report)]
@@ -122,6 +123,18 @@ def first_failure_at_import(tests: Sequence[str], seconds: Mapping[str, float]) 
             report(["end", ""])
 
     return _outcome(work, {"import": 5, **seconds})
+
+
+def _import_changed(change: Change) -> None:
+    """Let this process import the changed file in place of the one on disk."""
+    path, get_code = str(ROOT / change.file), SourceFileLoader.get_code
+
+    def code_of(loader: SourceFileLoader, name: str) -> CodeType | None:
+        if loader.get_filename(name) == path:
+            return compile(change.changed(), path, "exec", dont_inherit=True)
+        return get_code(loader, name)
+
+    SourceFileLoader.get_code = code_of  # type: ignore[method-assign]
 
 
 def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Failure | None:
@@ -192,8 +205,8 @@ class Runner:
     """Runs the tests of some changes: first those that notice most per second.
 
     A change is tried in a process that has used the code, where a test costs least; then in one that has only imported
-    it, because what is cached on first use was not changed in the other; then on disk, for programs that tests start;
-    and last in a process that imports the changed file.
+    it, because what is cached on first use was not changed in the other; then in one that imports the changed file; and
+    last on disk, for programs that tests start. Only the first of these runs the tests of all folders.
     """
 
     def __init__(self, changes: Sequence[Change], measured: Measured, jobs: int, deadline: float) -> None:
@@ -209,29 +222,41 @@ class Runner:
 
     def run(self) -> Iterator[tuple[int, Result]]:
         """Try all changes. Yield the number and the result of each attempt."""
-        with fork(self._run_collected) as forked:
+        yield from self._collected(self._in_this_process)
+        yield from self._phase(self._at_import)
+        yield from self._collected(self._in_processes)
+
+    def _collected(self, attempts: Callable[[Report], None]) -> Iterator[tuple[int, Result]]:
+        """Make attempts in a fork that has collected the tests."""
+        with fork(lambda report: self._collect(attempts, report)) as forked:
             for index, result in reports(forked):
                 self._keep(index, Result(**result))
                 yield index, self.results[index]
-        yield from self._phase(self._at_import)
 
-    def _run_collected(self, report: Report) -> None:
+    def _collect(self, attempts: Callable[[Report], None], report: Report) -> None:
         def run(items: list[pytest.Item]) -> None:
-            self._items = {item.nodeid: item for item in items if item.nodeid not in self._measured.failed}
+            passing = self._measured.seconds.keys() - self._measured.failed
+            self._items = {item.nodeid: item for item in items if item.nodeid in passing}
             self._functions = live_functions({change.file for change in self._changes})
-            with fork(self._run_warm) as forked:
-                for index, result in reports(forked):
-                    if index == -1:
-                        self._used_before |= {(file, function) for file, function in result}
-                        continue
-                    self._keep(index, Result(**result))
-                    report([index, asdict(self.results[index])])
-            for attempt in (self._after_first_use, self._in_programs):
-                for index, result in self._phase(attempt):
-                    report([index, asdict(result)])
+            attempts(report)
 
         paths = dict.fromkeys(test.split("::")[0] for test in self._measured.seconds)
         pytest.main([*paths, *PYTEST_ARGUMENTS], plugins=[Collected(run)])
+
+    def _in_this_process(self, report: Report) -> None:
+        with fork(self._run_warm) as forked:
+            for index, result in reports(forked):
+                if index == -1:
+                    self._used_before |= {(file, function) for file, function in result}
+                    continue
+                self._keep(index, Result(**result))
+                report([index, result])
+        for index, result in self._phase(self._after_first_use):
+            report([index, asdict(result)])
+
+    def _in_processes(self, report: Report) -> None:
+        for index, result in self._phase(self._in_programs):
+            report([index, asdict(result)])
 
     def _run_warm(self, report: Report) -> None:
         """Use the code once, then try the changes."""
@@ -262,9 +287,10 @@ class Runner:
         def work(number: int) -> dict[str, Any]:
             if time.time() > self._deadline:
                 return asdict(Result("unfinished"))
+            before = self.results.get(left[number], Result("")).seconds
             began = time.monotonic()
             failure = attempt(left[number])
-            seconds = round(time.monotonic() - began, 2)
+            seconds = round(before + time.monotonic() - began, 2)
             if failure is None:
                 return asdict(Result("survived", seconds=seconds))
             self._kills[failure.test] += 1
@@ -278,8 +304,7 @@ class Runner:
         return index not in self.results or self.results[index].result == "survived"
 
     def _keep(self, index: int, result: Result) -> None:
-        seconds = self.results[index].seconds if index in self.results else 0
-        self.results[index] = replace(result, seconds=round(result.seconds + seconds, 2))
+        self.results[index] = result
         if result.by:
             self._kills[result.by] += 1
 
@@ -301,9 +326,8 @@ class Runner:
 
     def _in_programs(self, index: int) -> Failure | None:
         """Run tests that start a program: those that execute the changed line there, if that is known."""
-        tests = (
-            self._tests(self._measured.programs, index) or self._tests_of_file(index) & self._measured.start_programs
-        )
+        of_line = self._tests(self._measured.programs, index)
+        tests = self._near(of_line, index) if of_line else self._tests_of_file(index) & self._measured.start_programs
         if not tests:
             return None
         with on_disk(self._changes[index]):
@@ -319,9 +343,8 @@ class Runner:
         tests = of_file - self._measured.start_programs
         if len(covering) <= _MANY:
             tests |= covering
-        with on_disk(change):
-            ordered = self._ordered(_over_one_link((tests or of_file) - self._measured.failed))
-            return first_failure_at_import(ordered, self._measured.seconds)
+        ordered = self._ordered(_over_one_link((tests or of_file) - self._measured.failed))
+        return first_failure_at_import(change, ordered, self._measured.seconds)
 
     def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
         """Run tests with the changed functions. If a change on disk needs another import, only programs have it."""
@@ -343,7 +366,10 @@ class Runner:
 
     def _tests_of_file(self, index: int) -> set[str]:
         by_line = self._measured.tests[self._changes[index].file]
-        return {test for tests in by_line.values() for test in tests}
+        return self._near({test for tests in by_line.values() for test in tests}, index)
+
+    def _near(self, tests: Set[str], index: int) -> set[str]:
+        return {test for test in tests if is_near(test, self._changes[index].file)}
 
     def _lines(self, index: int) -> set[int]:
         change = self._changes[index]

@@ -155,7 +155,7 @@ class SessionWriter:
             if value is known.get(tag):
                 continue
             if tag == "session_info_update":
-                self._changed["title"] = None if value.title is None else json.dumps(value.title)
+                self._changed["title"] = json.dumps(value.title)
             row_of_tag = (SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag == tag)
             await self._connection.execute(delete(SETTINGS).where(*row_of_tag))
             row = {"session_id": self._session_id, "tag": tag, "body": dump(value)}

@@ -117,7 +117,7 @@ class SessionQueue:
 
 
 class _HeldLine(NamedTuple):
-    """A line to a session, and the creating request whose handler sent it, if one did."""
+    """A line to a session, and the message whose handler sent it, if one did."""
 
     session: str
     sender: InFlight | None
@@ -235,8 +235,7 @@ class Sessions:
                 f"Notifications to session {id!r} are held until the response that creates it is sent, and exceed "
                 f"{self._max_held_bytes} bytes (Options.max_held_bytes). Return from the handler, then send them."
             )
-        sender = current.get()
-        self._held_lines.append(_HeldLine(id, sender if sender in self.creating_requests else None, line))
+        self._held_lines.append(_HeldLine(id, current.get(), line))
         self._held_bytes += len(line)
 
     def use_by_peer(self, id: str) -> None:

@@ -127,8 +127,7 @@ class TransportEnd(BufferedWriter):
             self._much_is_unsent()
 
     def _close(self) -> None:
-        """Drop what is not sent. The transport is closed at the end of the block."""
-        self._tasks[0].cancel()
+        """The end of the block cancels sending and closes the transport."""
 
     async def _receive(self, receiver: Receiver) -> None:
         try:

@@ -117,6 +117,11 @@ async def test_a_path_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
         await SqlHistory(tmp_path / "file" / "history.db").list()
 
 
+async def test_a_server_that_cannot_be_reached_is_named_with_the_reason() -> None:
+    with pytest.raises(HistoryError, match=r"The history can't be used: .*Connect call failed"):
+        await SqlHistory("postgresql+asyncpg://127.0.0.1:1/name").list()
+
+
 @pytest.mark.parametrize("url", [":memory:", "sqlite://", "sqlite+aiosqlite:///:memory:"])
 def test_a_database_in_memory_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="MemoryHistory"):

@@ -142,6 +142,14 @@ async def test_a_file_over_the_limit_is_invalid(tmp_path: Path) -> None:
     assert await _read(workspace, path) == "éé"
 
 
+async def test_a_file_of_16_mib_is_written_and_read_by_default(tmp_path: Path) -> None:
+    workspace, path, text = Workspace(tmp_path), tmp_path / "file", "x" * (16 * 1024 * 1024)
+    await _write(workspace, path, text)
+    assert await _read(workspace, path) == text
+    with pytest.raises(InvalidParams, match="is larger than the limit"):
+        await _write(workspace, path, f"{text}x")
+
+
 async def test_a_refusal_of_the_system_is_an_internal_error(tmp_path: Path) -> None:
     path = tmp_path / ("é" * 200)
     with pytest.raises(InternalError, match="File name too long") as refused:

@@ -186,6 +186,79 @@ async def test_rule_17_concurrent_creations_hold_their_own_updates(link: Link) -
         assert [item for item in messages if item != "g"] == ["a", "a 1", "a 2"]
 
 
+def gated(may_end: dict[str, asyncio.Event], fails: str = "") -> Create:
+    """Return a function that sends an update of its own, waits, and creates the session named like its folder."""
+
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        name = request.cwd[1:]
+        await self.say(f"{name}'s child", "1")
+        await self.client.ext_notification("_ready")
+        await may_end[name].wait()
+        if name == fails:
+            raise ValueError
+        return name
+
+    return create
+
+
+async def begin(peer: Peer, *names: str) -> None:
+    """Begin to create sessions, and let other handlers send an update for each and for one more."""
+    for name in names:
+        await peer.send({**CREATE, "id": name, "params": {**NEW, "cwd": f"/{name}"}})
+        assert short(await peer.receive()) == "_ready"
+    for session in (*names, "other"):
+        await peer.send({"id": "say", "method": "_say", "params": [session, "2"]})
+        assert await sent(peer, 1) == ["say"]
+
+
+async def test_rule_17_a_response_sends_updates_of_its_session_and_its_handler(link: Link) -> None:
+    may_end = {"a": asyncio.Event(), "b": asyncio.Event()}
+    async with serving(link, agent(gated(may_end))) as peer:
+        await begin(peer, "a", "b")
+        may_end["b"].set()
+        assert await sent(peer, 3) == ["b", "b's child 1", "b 2"]
+        may_end["a"].set()
+        assert await sent(peer, 4) == ["a", "a's child 1", "a 2", "other 2"]
+
+
+async def test_rule_17_a_failed_creation_drops_the_updates_of_its_handler(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    may_end = {"a": asyncio.Event(), "b": asyncio.Event()}
+    async with serving(link, agent(gated(may_end, fails="b"))) as peer:
+        await begin(peer, "a", "b")
+        may_end["b"].set()
+        assert await sent(peer, 1) == ["b error"]
+        may_end["a"].set()
+        assert await sent(peer, 5) == ["a", "a's child 1", "a 2", "b 2", "other 2"]
+    assert "Dropped 1 notifications to a session that was not created" in caplog.messages
+
+
+async def test_rule_17_the_last_creation_that_fails_drops_all_that_is_held(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    may_end = {"a": asyncio.Event(), "b": asyncio.Event()}
+    async with serving(link, agent(gated(may_end, fails="a"))) as peer:
+        await begin(peer, "a")
+        may_end["a"].set()
+        assert await sent(peer, 1) == ["a error"]
+        await begin(peer, "b")
+        may_end["b"].set()
+        assert await sent(peer, 4) == ["b", "b's child 1", "b 2", "other 2"]
+    assert "Dropped 3 notifications to a session that was not created" in caplog.messages
+
+
+async def test_rule_17_what_was_sent_no_longer_counts_towards_the_limit(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say(request.cwd, "x" * 600)
+        return request.cwd
+
+    async with serving(link, agent(create), max_held_bytes=1000) as peer:
+        for folder in ("/a", "/b"):
+            await peer.send({**CREATE, "params": {**NEW, "cwd": folder}})
+            assert await sent(peer, 2) == ["n", f"{folder} {'x' * 600}"]
+
+
 async def test_rule_17_sending_beyond_the_limit_raises_and_the_rest_is_sent(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say("new", "1")

@@ -121,3 +121,23 @@ async def test_a_write_that_fails_when_the_peer_has_left_is_reported() -> None:
     with pytest.raises(BrokenPipeError):
         await writer.drain()
     writer.abort()
+
+
+async def test_a_descriptor_that_is_used_again_is_not_waited_for_as_the_closed_one() -> None:
+    read, write = os.pipe()
+    writer = FdWriter(FileIO(write, "wb"), shared=False)
+    writer.write(b"x" * 1_000_000)  # more than fits into the pipe, so the event loop waits
+    writer.abort()
+    os.close(read)
+    read, other = os.pipe()
+    if other != write:
+        os.dup2(other, write)
+        os.close(other)
+    writer, received = FdWriter(FileIO(write, "wb"), shared=False), _Received()
+    reader = FdReader(FileIO(read))
+    reader.start(received)
+    writer.write(b"x" * 1_000_000)
+    async with asyncio.timeout(10):
+        await writer.close()
+    reader.end()
+    assert len(b"".join(received.data)) == 1_000_000

@@ -71,6 +71,24 @@ async def test_rule_23_an_unknown_exit_code_is_not_0(caplog: pytest.LogCaptureFi
     assert "SIGCHLD is ignored" in caplog.text
 
 
+WRITES_THEN_READS = """
+import json, os, sys
+line = json.dumps({"jsonrpc": "2.0", "method": "_note", "params": "x" * 100_000}).encode() + b"\\n"
+for _ in range(20):
+    sys.stdout.buffer.write(line)
+sys.stdout.flush()
+with open(sys.argv[1], "w") as file:
+    file.write(str(len(sys.stdin.buffer.read())))
+"""
+
+
+async def test_rule_22_an_agent_that_writes_before_it_reads_receives_all_at_the_end(tmp_path: Path) -> None:
+    command = (sys.executable, "-S", "-c", WRITES_THEN_READS, str(tmp_path / "size"))
+    async with spawn_agent(PlainClient, *command, options=Options(flush_deadline=10)) as agent:
+        await agent.ext_notification("_note", "x" * 100_000)  # more than fits into the pipe
+    assert int((tmp_path / "size").read_text()) > 100_000
+
+
 ASKS_AND_LEAVES = """
 import json, os, sys
 id = json.loads(sys.stdin.readline())["id"]

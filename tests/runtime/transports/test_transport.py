@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from acp_bindings.v1 import connect, serve
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.files import CAPACITY, BufferedWriter
-from acp_runtime.transports.transport import TransportEnd
+from acp_runtime.transports.transport import StreamTransport, TransportEnd
 from tests.support.runtime.peer import PlainAgent, PlainClient
 from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
 from tests.support.runtime.random_peer import iterations
@@ -346,3 +347,17 @@ async def test_what_was_not_sent_is_freed_when_sending_fails() -> None:
         end.write(Line(b"2"))
         assert not freed.is_set()
         await freed.wait()
+
+
+async def test_closing_streams_waits_until_the_peer_has_read_all() -> None:
+    ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    transport = StreamTransport(*await asyncio.open_connection(sock=ours))
+    reader, writer = await asyncio.open_connection(sock=theirs)
+    await transport.send(b"x" * 60_000)  # asyncio buffers what doesn't fit into the socket
+    closing = asyncio.create_task(transport.close())
+    async with asyncio.timeout(10):
+        assert len(await reader.read()) == 60_000
+    await closing
+    writer.close()
+    await writer.wait_closed()

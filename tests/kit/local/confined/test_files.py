@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.local.confined import ConfinedFiles, InvalidPath, OutsideRoots
+from acp_kit.local.confined import ConfinedFiles, FileTooLarge, InvalidPath, OutsideRoots
 from tests.kit.local.confined.conftest import SECRET, Place
 from tests.support.async_tests import no_leaks
 from tests.support.scale import count
@@ -169,3 +169,11 @@ def test_the_path_of_a_folder_is_not_that_of_a_file(place: Place, name: str, end
     assert (place.root / "notes.txt").read_bytes() == b"notes"
     assert sorted(os.listdir(place.root)) == ["folder", "notes.txt"]
     assert place.files.resolve_folder(f"{place.root}/folder{end}") == place.root / "folder"
+
+
+def test_16_mib_are_written_and_read_by_default(place: Place) -> None:
+    path, data = f"{place.root}/large", bytes(16 * 1024 * 1024)
+    place.files.write(path, data)
+    assert place.files.read(path) == data
+    with pytest.raises(FileTooLarge):
+        place.files.write(path, data + b"x")
