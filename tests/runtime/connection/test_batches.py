@@ -183,6 +183,12 @@ async def test_rule_4_responses_in_a_batch_resolve_their_calls(link: Link) -> No
         assert len(agent.handler.updates) == 1
 
 
+async def test_rule_4_a_client_answers_a_batch(link: Link) -> None:
+    async with calling_v2(link) as (_, peer):
+        await peer.send(batch(permission("a"), permission("b")))
+        assert codes(await peer.receive()) == {"a": None, "b": None}
+
+
 async def test_rule_17_notifications_to_a_session_created_in_a_batch_follow_the_array(link: Link) -> None:
     class Creating(Echo):
         async def session_new(self, request: Any, /) -> Any:
