@@ -39,6 +39,7 @@ _LAYERS = {
         {"ids", "interfaces", "lifecycle", "limits", "login_methods", "on_frame"},
         {"in_flight", "reader", "state"},
         {"session", "writer"},
+        {"batch"},
         {"request"},
         {"call"},
         {"dispatch"},

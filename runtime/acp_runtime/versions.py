@@ -15,7 +15,7 @@ from acp_runtime.connection.interfaces import ByteSource, ByteWriter
 from acp_runtime.connection.state import version_in
 from acp_runtime.errors import InvalidParams, InvalidRequest, ParseError, UnsupportedProtocolVersion
 from acp_runtime.jsonrpc.decoding import decoder_of
-from acp_runtime.jsonrpc.messages import IncomingRequest, Refused
+from acp_runtime.jsonrpc.messages import Batch, IncomingRequest, Refused
 from acp_runtime.jsonrpc.strict_json import ANY, parse, write
 from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
@@ -57,6 +57,8 @@ class _Opening:
         if self._connection.lifecycle.stopped.done():  # the factory has raised
             return
         message = self._decode(line)
+        if isinstance(message, Batch):
+            message = Refused(None, InvalidRequest(), "a batch before initialize")
         if isinstance(message, (IncomingRequest, Refused)) and (refused := self._open(message, line)):
             self._connection.dispatch.receive(line, refused)
 

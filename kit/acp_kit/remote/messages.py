@@ -31,7 +31,7 @@ class Message(NamedTuple):
 
 
 class Batch(ValueError):
-    """A batch of messages. ACP has no batches."""
+    """A batch of messages, which the transport over HTTP does not take."""
 
 
 def read_message(data: bytes) -> Message:
@@ -43,7 +43,7 @@ def read_message(data: bytes) -> Message:
     """
     value = parse(data)
     if isinstance(value, list):
-        raise Batch("ACP has no batches: send each message in a request of its own.")
+        raise Batch("Over HTTP, ACP has no batches: send each message in a request of its own.")
     if not isinstance(value, dict):
         raise ValueError("A message is a JSON object.")
     return _message(cast("dict[str, Any]", value))

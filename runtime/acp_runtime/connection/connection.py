@@ -86,7 +86,6 @@ class Connection:
             state=state,
             disclose=self.options.disclose_errors,
             tasks=self.tasks,
-            writer=self.writer,
             sessions=self.sessions,
         )
         kind = Calls if self.options.instrument is None else InstrumentedCalls

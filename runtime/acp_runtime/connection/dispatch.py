@@ -1,6 +1,7 @@
 """Decodes received lines, and passes each message to the part that handles it.
 
-A response goes to `Calls`, a request to `Requests`, a notification to its `Session`.
+A response goes to `Calls`, a request to `Requests`, a notification to its `Session`. The entries of a batch are passed
+on one by one, like lines.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import partial
 from logging import DEBUG, WARNING, getLogger
 from typing import Any
 
+from acp_runtime.connection.batch import Answers, BatchAnswers
 from acp_runtime.connection.call import Calls
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
 from acp_runtime.connection.limits import Limits
@@ -18,10 +20,11 @@ from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState, may_come_first
 from acp_runtime.connection.writer import Writer
-from acp_runtime.errors import ConnectionClosed, ParseError, RequestCancelled, RequestError
+from acp_runtime.errors import ConnectionClosed, InvalidRequest, ParseError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc import messages
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
+from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage, Options
 from acp_runtime.stubs.methods import AnyMethod, session_of
@@ -61,49 +64,85 @@ class Dispatch:
         # What an agent has printed to stdout before its first message; None after that, and on the agent's side.
         self._banner = "" if side.role == "client" else None
         # How many requests that open the connection are being handled, and the messages that are postponed until then,
-        # with their lines and the memory that they take (rule 25).
+        # with their lines, what sends their answers and the memory that they take (rule 25).
         self._opening = 0
-        self._postponed: list[tuple[messages.Message, bytes, int]] = []
+        self._postponed: list[tuple[messages.Message, bytes, Answers, int]] = []
 
-    def receive(self, line: bytes, message: messages.Message | None = None) -> None:
-        """Pass a message on to the part that handles it, decoded now unless it was decoded before. Never raises."""
+    def receive(self, line: bytes, message: messages.Message | None = None, answers: Answers | None = None) -> None:
+        """Pass a message on to the part that handles it. Never raises.
+
+        Args:
+            line: the line, or an entry of a batch.
+            message: what it was decoded as, if it was.
+            answers: sends its answer; the writer by default.
+        """
         if message is None:
             message = self._decode(line)
             if self._banner is not None and not isinstance(message, messages.Refused):
                 self._banner = None
         if self._opening and self._must_wait(message):
-            self._postpone(message, line)
+            self._postpone(message, line, answers or self.writer)
             return
         # Not `isinstance`, which takes longer to say no (benchmark row `concurrent`).
         if type(message) is messages.IncomingNotification:
             self._notification(message, line)
         elif type(message) is messages.IncomingRequest:
-            self._request(message, line)
+            self._request(message, line, answers or self.writer)
         elif type(message) is messages.IncomingResponse:
             self.calls.received(message)
         elif type(message) is messages.Refused:
-            self._refuse(message, line)
+            self._refuse(message, line, answers or self.writer)
         elif type(message) is messages.InvalidNotification:
             self._invalid_notification(message, line)
+        elif type(message) is messages.Batch:
+            self._batch(message)
         else:
             self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
+
+    def _batch(self, batch: messages.Batch) -> None:
+        """Pass on the entries of a batch, unless there are so many that they would be a flood."""
+        if self.limits.is_flood(batch.size * MODEL_BYTES):
+            self._refuse_batch(f"a batch of {batch.size} messages (Options.flood_factor)")
+        elif not self.state.is_open and not self._opening and self.options.guards == "raise":
+            self._early_batch(batch)
+        else:
+            answers = BatchAnswers(self.writer)
+            for entry, message in batch.entries:
+                if type(message) is messages.IncomingRequest or type(message) is messages.Refused:
+                    answers.expect()
+                self.receive(entry, message, answers)
+            answers.complete()
+
+    def _early_batch(self, batch: messages.Batch) -> None:
+        """Refuse a batch before `initialize`, after passing on the responses in it: a call may wait for one."""
+        taken = 0
+        for _, message in batch.entries:
+            if type(message) is messages.IncomingResponse:
+                self.calls.received(message)
+                taken += 1
+        if taken < batch.size:
+            self._refuse_batch("a batch before initialize")
+
+    def _refuse_batch(self, description: str) -> None:
+        self._log.log(WARNING, "refused", "The peer sent %s", description)
+        self.writer.answer(safe_error_line(None, InvalidRequest()))
 
     def _opening_ended(self) -> None:
         """Handle the postponed messages, unless another request may still open the connection."""
         self._opening -= 1
         if not self._opening or self.state.is_open:
-            for message, line, _ in self._take_postponed():
-                self.receive(line, message)
+            for message, line, answers, _ in self._take_postponed():
+                self.receive(line, message, answers)
 
     def refuse_postponed(self) -> None:
         """Answer the postponed requests with an error, because the connection ends."""
-        for message, _, _ in self._take_postponed():
+        for message, _, answers, _ in self._take_postponed():
             if isinstance(message, (messages.IncomingRequest, messages.Refused)):
-                self.writer.answer(safe_error_line(message.id, RequestCancelled()))
+                answers.answer(safe_error_line(message.id, RequestCancelled()))
 
-    def _take_postponed(self) -> list[tuple[messages.Message, bytes, int]]:
+    def _take_postponed(self) -> list[tuple[messages.Message, bytes, Answers, int]]:
         postponed, self._postponed = self._postponed, []
-        for _, _, size in postponed:
+        for _, _, _, size in postponed:
             self.limits.begin(size)
             self.limits.remove(size)
         return postponed
@@ -115,7 +154,7 @@ class Dispatch:
         text = f"{reason.reason} Before that it sent {self._banner}."
         return type(reason)(text, reason.exit_code, reason.stderr)
 
-    def _request(self, message: messages.IncomingRequest, line: bytes) -> None:
+    def _request(self, message: messages.IncomingRequest, line: bytes, answers: Answers) -> None:
         """Start the handler of a request, or refuse it."""
         wire, params, on_end = message.method, message.params, None
         method = self._side.requests.get(wire)
@@ -127,10 +166,10 @@ class Dispatch:
             if refused is None and method.opens:
                 refused = self.state.refuse_version(getattr(params, self._profile.version_attribute))
             if refused is not None:
-                self.writer.answer(safe_error_line(message.id, refused))
+                answers.answer(safe_error_line(message.id, refused))
                 return
             if method.cancelled is not None and self.calls.is_in_cancelled_turn(method, session):
-                self.writer.answer(cancelled_line(message.id, method))
+                answers.answer(cancelled_line(message.id, method))
                 return
             if method.opens:
                 self._opening += 1
@@ -150,6 +189,7 @@ class Dispatch:
             method=method,
             session=session,
             on_end=on_end,
+            answers=answers,
         )
         self.requests.start(request)
 
@@ -166,7 +206,7 @@ class Dispatch:
             if message.method in self.requests.cancellations:
                 self.requests.cancel_on_arrival(method, message.params)
                 if self._postponed and method.side == "protocol":  # it may cancel one of them
-                    self._postpone(message, line)
+                    self._postpone(message, line, self.writer)
                     return
         self._put(message.method, method, handle, message.params, line)
 
@@ -187,10 +227,10 @@ class Dispatch:
         notification = InFlightNotification(wire, handle, argument, size, self.limits, self._default)
         self.sessions.put(session, notification)
 
-    def _refuse(self, message: messages.Refused, line: bytes) -> None:
+    def _refuse(self, message: messages.Refused, line: bytes, answers: Answers) -> None:
         """Answer with an error. Text that an agent prints before its first message is reported once (a banner)."""
         if message.method:
-            self._invalid_request(message, line)
+            self._invalid_request(message, line, answers)
             return
         # If a process died in the middle of a line, what is known of its end tells the caller more.
         if message.response_to is not None and self.reader.reason is None:
@@ -202,9 +242,9 @@ class Dispatch:
                 self._banner = message.description
         if message.description:
             self._log.log(WARNING, "refused", "The peer sent %s", message.description)
-        self.writer.answer(safe_error_line(message.id, message.error))
+        answers.answer(safe_error_line(message.id, message.error))
 
-    def _invalid_request(self, message: messages.Refused, line: bytes) -> None:
+    def _invalid_request(self, message: messages.Refused, line: bytes, answers: Answers) -> None:
         """Answer a request with invalid params with an error.
 
         A request that opens the connection in another version of the protocol is handled. One before `initialize` is
@@ -215,9 +255,9 @@ class Dispatch:
         if method.opens:
             read = self.state.read_another_version(method, message.id, message.params)
         if isinstance(read, messages.IncomingRequest):
-            self._request(read, line)
+            self._request(read, line, answers)
         else:
-            self.writer.answer(safe_error_line(message.id, read or message.error))
+            answers.answer(safe_error_line(message.id, read or message.error))
 
     def _must_wait(self, message: messages.Message) -> bool:
         """Return whether a message waits until the request that opens the connection is answered (rule 25)."""
@@ -225,10 +265,10 @@ class Dispatch:
         method = self._side.requests.get(wire) or self._side.notifications.get(wire)
         return method is not None and not self.state.is_open and not may_come_first(method)
 
-    def _postpone(self, message: messages.Message, line: bytes) -> None:
+    def _postpone(self, message: messages.Message, line: bytes, answers: Answers) -> None:
         size = self.limits.memory_of(line)
         self.limits.add_queued(size)
-        self._postponed.append((message, line, size))
+        self._postponed.append((message, line, answers, size))
 
 
 async def _inside(instrument: Any, message: InstrumentedMessage, handle: Handle, argument: Any) -> Any:

@@ -20,11 +20,11 @@ from functools import partial
 from logging import ERROR, getLogger
 from typing import Any, Literal
 
+from acp_runtime.connection.batch import Answers
 from acp_runtime.connection.ids import Groups
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, Tasks, current, log_failure
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState
-from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import dump, result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
@@ -52,6 +52,7 @@ class InFlightRequest(InFlight):
         method: None if the schema doesn't have it.
         session: the id of the session that it belongs to, if any.
         on_end: called when it was answered.
+        answers: sends its answer: the writer, or the batch that it came with.
         task: runs its handler; None after that has ended.
         has_begun: whether its handler has begun.
         is_answered: whether it was answered. If its turn was cancelled by this side, its handler may still run.
@@ -65,6 +66,7 @@ class InFlightRequest(InFlight):
     method: Method | None
     session: str | None
     on_end: Callable[[], None] | None
+    answers: Answers
     task: asyncio.Task[None] | None = field(default=None, init=False)
     has_begun: bool = field(default=False, init=False)
     is_answered: bool = field(default=False, init=False)
@@ -94,7 +96,6 @@ class Requests:
         state: this side, with its handler and the version of the protocol.
         disclose: whether answers have the details of errors.
         tasks: for the tasks that handle the requests.
-        writer: sends the answers.
         sessions: are told which sessions the requests use, create and end.
         by_id: the requests whose handlers have not ended. Two may have the same id; `1` and `"1"` are different ids.
         cancellations: the notifications of the peer that cancel requests.
@@ -103,7 +104,6 @@ class Requests:
     state: ProtocolState
     disclose: bool
     tasks: Tasks
-    writer: Writer
     sessions: Sessions
     by_id: Groups[InFlightRequest] = field(default_factory=Groups[InFlightRequest], init=False)
 
@@ -178,7 +178,7 @@ class Requests:
     def accept(self, wire: str, session: str | None, params: Any) -> None:
         """Note that the current request was accepted, if this notification, which its handler has sent, says so."""
         request = current.get()
-        if not isinstance(request, InFlightRequest) or request.done or request.limits is not self.writer.limits:
+        if not isinstance(request, InFlightRequest) or request.done or request.limits is not self.sessions.limits:
             return
         fact = None if request.method is None else request.method.accepted
         if fact is None or request.session != session or request.accepted:
@@ -192,7 +192,7 @@ class Requests:
         """Answer the peer's requests that belong to a turn which this side cancels with a notification."""
         for request in self._turns.pop((wire, session), ()):
             request.is_answered = True
-            self.writer.answer(cancelled_line(request.id, request.method))
+            request.answers.answer(cancelled_line(request.id, request.method))
             request.cancel("peer")
 
     def cancel_all(self) -> None:
@@ -245,9 +245,10 @@ class Requests:
             result = _FAILED
         else:
             request.is_answered = True
-            self.writer.answer(line, flush=not self.by_id)
+            request.answers.answer(line, flush=not self.by_id)
         if method is not None and method.creates_session:
-            self.sessions.end_request(request, session_of(self.state.profile, result))
+            session = session_of(self.state.profile, result)
+            request.answers.when_sent(lambda: self.sessions.end_request(request, session))
         if method is not None and method.ends_session and request.session is not None and result is not _FAILED:
             self.sessions.forget(request.session)
         if request.on_end is not None:

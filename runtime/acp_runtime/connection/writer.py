@@ -7,6 +7,7 @@ written together at its end, for throughput.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -79,6 +80,10 @@ class Writer:
         if self.is_full() and not self.lifecycle.peer_left.done():
             self.limits.add(size := len(line) + MODEL_BYTES)
             self.tasks.create(self.drain(), lambda _: self.limits.remove(size))
+
+    def when_sent(self, call: Callable[[], object]) -> None:
+        """Call a function: the last answer was sent."""
+        call()
 
     def write_all(self) -> None:
         """Write the lines of this iteration now."""

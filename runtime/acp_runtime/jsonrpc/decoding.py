@@ -1,13 +1,14 @@
 """Decodes lines into messages.
 
 One validator checks the whole frame, params included. Only a line that it rejects is decoded again as plain JSON, to
-find out what kind of message it is and what is wrong with it (rules 3, 4, 9, 11 and 12).
+find out what kind of message it is and what is wrong with it (rules 3, 4, 9, 11 and 12). In version 2, it may be a
+batch: an array, whose entries are decoded one by one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from logging import DEBUG, getLogger
 from typing import Annotated, Any, get_args
@@ -20,6 +21,7 @@ from acp_runtime.jsonrpc.dropped_values import log_dropped
 from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.frames import FrameSchema, params_adapter
 from acp_runtime.jsonrpc.messages import (
+    Batch,
     CheckedLine,
     Ignored,
     IncomingNotification,
@@ -28,10 +30,11 @@ from acp_runtime.jsonrpc.messages import (
     InvalidNotification,
     Message,
     Refused,
+    Single,
 )
 from acp_runtime.jsonrpc.results import parse_error, parse_result, plain_result
 from acp_runtime.jsonrpc.strict_json import ANY, is_strict, parse, read, write
-from acp_runtime.models.json_values import as_object
+from acp_runtime.models.json_values import as_array, as_object
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.sides import Side
 
@@ -51,11 +54,17 @@ class Decoder:
     Args:
         requests: the request methods this side handles, by wire name.
         notifications: the notification methods this side handles, by wire name.
+        batches: whether an array is a batch of messages.
     """
 
     def __init__(
-        self, requests: Mapping[str, Request[Any, Any]], notifications: Mapping[str, Notification[Any]]
+        self,
+        requests: Mapping[str, Request[Any, Any]],
+        notifications: Mapping[str, Notification[Any]],
+        *,
+        batches: bool = False,
     ) -> None:
+        self._batches = batches
         self._requests = requests
         self._notifications = notifications
         # A name that is both a request and a notification is left out: the type of its params depends on the id.
@@ -106,9 +115,22 @@ class Decoder:
     def _explain(self, line: bytes) -> Message:
         """Decode a line that the validator rejects."""
         try:
-            frame = as_object(parse(line))
+            value = parse(line)
         except ValueError as unreadable:
             return _unreadable(line, unreadable)
+        if self._batches and (items := as_array(value)):
+            return Batch(len(items), self._entries(items))
+        return self._explain_value(value, line)
+
+    def _entries(self, items: list[Any]) -> Iterator[tuple[bytes, Single]]:
+        """Decode the entries of a batch one by one, so that they are not in memory all at once."""
+        for item in items:
+            line = _write_entry(item)
+            yield line, self._explain_value(item, line)
+
+    def _explain_value(self, value: Any, line: bytes) -> Single:
+        """Decode a line, or an entry of a batch, that was parsed already."""
+        frame = as_object(value)
         if frame is None:
             return _not_a_message(line, "it is not an object")
         if _is_response(frame):
@@ -117,7 +139,7 @@ class Decoder:
             return _not_a_message(line, fault)
         return self._explain_call(frame, frame["method"], frame.get("params"), line)
 
-    def _explain_call(self, frame: dict[str, Any], method: str, params: Any, line: bytes) -> Message:
+    def _explain_call(self, frame: dict[str, Any], method: str, params: Any, line: bytes) -> Single:
         is_request = "id" in frame
         known = (self._requests if is_request else self._notifications).get(method)
         if known is None:
@@ -138,7 +160,7 @@ class Decoder:
 @cache
 def decoder_of(side: Side[Any]) -> Decoder:
     """Return the decoder of a side. Its connections share it, as building its validators takes tens of milliseconds."""
-    return Decoder(side.requests, side.notifications)
+    return Decoder(side.requests, side.notifications, batches=side.profile.batches)
 
 
 def check_line(side: Side[Any], line: bytes, call: str = "") -> CheckedLine:
@@ -150,6 +172,13 @@ def check_line(side: Side[Any], line: bytes, call: str = "") -> CheckedLine:
         call: if it is a response, the method that was called. Without it, only its envelope is checked.
     """
     message = decoder_of(side).decode(line)
+    if isinstance(message, Batch):
+        faults = [_check(side, entry, "").fault for _, entry in message.entries]
+        return CheckedLine("batch", fault=next(filter(None, faults), ""))
+    return _check(side, message, call)
+
+
+def _check(side: Side[Any], message: Single, call: str) -> CheckedLine:
     if isinstance(message, IncomingResponse):
         proxy: Any = side.remote  # a subclass of `Remote`, with the tables of the peer's methods
         return _check_response(message, call, proxy.requests.get(call))
@@ -174,7 +203,7 @@ def _check_response(response: IncomingResponse, call: str, method: Request[Any, 
         return CheckedLine("response", fault=error.reason)
 
 
-def _unknown_method(frame: dict[str, Any], method: str) -> Message:
+def _unknown_method(frame: dict[str, Any], method: str) -> Single:
     params = frame.get("params")
     if method.startswith("_"):
         return IncomingRequest(frame["id"], method, params) if "id" in frame else IncomingNotification(method, params)
@@ -183,7 +212,7 @@ def _unknown_method(frame: dict[str, Any], method: str) -> Message:
     return Ignored(f"the notification {method} is unknown")
 
 
-def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, Any]) -> Message:
+def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, Any]) -> Single:
     error = InvalidParams(data=errors)
     if "id" in frame:
         return Refused(frame["id"], error, method=method.wire, params=frame.get("params"))
@@ -192,13 +221,21 @@ def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, 
     return InvalidNotification(method.wire, frame.get("params"), error)
 
 
-def _refuse_unvalidated(frame: dict[str, Any], error: Exception) -> Message:
+def _refuse_unvalidated(frame: dict[str, Any], error: Exception) -> Single:
     """Refuse params whose validator, which an application wrote, raised something else than ValueError."""
     method = frame["method"]
     _logger.error("A validator of the params of %s raised", method, exc_info=error)
     if "id" in frame:
         return Refused(frame["id"], InternalError())
     return Ignored(f"a validator of the params of {method} raised")
+
+
+def _write_entry(item: Any) -> bytes:
+    """Write an entry of a batch that was parsed. Its numbers may be as large as 1e999, which are read as infinite."""
+    line = write(ANY.to_json, item)
+    if is_strict(line):
+        return line
+    return re.sub(rb'("(?:[^"\\]|\\.)*+")|Infinity', lambda match: match[1] or b"1e999", line)
 
 
 def _unreadable(line: bytes, reason: ValueError) -> Refused:

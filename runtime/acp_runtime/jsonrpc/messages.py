@@ -8,6 +8,7 @@ tuples; instances of the two most frequent classes are made in less time with sl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 from acp_runtime.errors import InvalidParams, RequestError
@@ -98,7 +99,23 @@ class Ignored(NamedTuple):
     reason: str
 
 
-Message: TypeAlias = IncomingRequest | IncomingNotification | InvalidNotification | IncomingResponse | Refused | Ignored
+Single: TypeAlias = IncomingRequest | IncomingNotification | InvalidNotification | IncomingResponse | Refused | Ignored
+
+
+@final
+class Batch(NamedTuple):
+    """An array of messages.
+
+    Attributes:
+        size: how many there are, at least one.
+        entries: each as a line of its own and decoded, when it is its turn.
+    """
+
+    size: int
+    entries: Iterator[tuple[bytes, Single]]
+
+
+Message: TypeAlias = Single | Batch
 
 
 @final
@@ -106,13 +123,13 @@ class CheckedLine(NamedTuple):
     """The message on a line, and why the receiving side refuses it, if it does.
 
     Attributes:
-        kind: the kind of message, or "invalid".
+        kind: the kind of message, "batch" for several in an array, or "invalid".
         value: the params for a handler, or the result for a caller; None if it is refused or an error.
         code: the code of the error that answers a request, or of the error in a response; None if there is no error.
-        fault: why it is refused, with the paths of the fields; "" if it is valid.
+        fault: why it is refused, with the paths of the fields; "" if it is valid. Of a batch, the first fault.
     """
 
-    kind: Literal["request", "notification", "response", "invalid"]
+    kind: Literal["request", "notification", "response", "batch", "invalid"]
     value: Any = None
     code: int | None = None
     fault: str = ""

@@ -57,6 +57,12 @@ WEBSOCKET_TESTS = {
         "18_paused_reading_does_not_deadlock_with_handlers_that_call_the_peer",
         "18_sending_waits_while_the_peer_does_not_read",
     ),
+    "batches": (
+        "4_a_client_answers_a_batch",
+        "4_a_batch_of_notifications_is_handled_in_order_and_not_answered",
+        "4_responses_in_a_batch_resolve_their_calls",
+        "4_the_answers_to_a_batch_come_in_one_array",
+    ),
 }
 
 for _file, _names in (*TESTS.items(), *WEBSOCKET_TESTS.items()):

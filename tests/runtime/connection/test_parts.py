@@ -77,7 +77,6 @@ async def test_requests_answer_with_what_their_handlers_return() -> None:
         state=state,
         disclose=False,
         tasks=tasks,
-        writer=writer,
         sessions=Sessions(tasks, limits, writer.send, 1000),
     )
 
@@ -95,6 +94,7 @@ async def test_requests_answer_with_what_their_handlers_return() -> None:
         method=None,
         session=None,
         on_end=None,
+        answers=writer,
     )
     requests.start(request)
     await asyncio.wait(requests.running)

@@ -45,11 +45,16 @@ async def serving_v2(
 
 @asynccontextmanager
 async def calling_v2(
-    link: Link, factory: Callable[[Any], Any] = ClientV2, profile: str = "v2_draft", **options: Any
+    link: Link,
+    factory: Callable[[Any], Any] = ClientV2,
+    profile: str = "v2_draft",
+    *,
+    guards: str = "off",
+    **options: Any,
 ) -> AsyncIterator[tuple[Any, Peer]]:
-    """Connect our client with a raw agent, without guards. Yield the proxy and the raw agent."""
+    """Connect our client with a raw agent, which isn't initialized. Yield the proxy and the raw agent."""
     side = import_module(f"acp_bindings.{profile}.connecting").CLIENT_SIDE
-    async with calling(link, factory, ready=False, side=side, guards="off", **options) as (agent, peer):
+    async with calling(link, factory, ready=False, side=side, guards=guards, **options) as (agent, peer):
         yield agent, peer
 
 
