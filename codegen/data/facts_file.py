@@ -63,6 +63,15 @@ class Cancelled(TypedDict):
 
 
 @with_config(extra="forbid")
+class Login(TypedDict):
+    """The property with the id of a login method, where the peer lists these ids, and the tag of unfit ones."""
+
+    property: Text
+    of: Annotated[str, Field(pattern=r"^\w+\.\w+$")]
+    excluded: Text
+
+
+@with_config(extra="forbid")
 class Entry(TypedDict, total=False):
     """A method of a side that advertises no capabilities."""
 
@@ -84,6 +93,7 @@ class EntryWithCapability(Entry, total=False):
 
     capability: Text
     content: dict[str, Text]
+    login: Login
 
 
 _Side: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_check_access)]]

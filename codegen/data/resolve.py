@@ -146,10 +146,23 @@ class Resolver:
         yield from (("content", part, has_part(self._schema, method, part)) for part in content)
         for key, fields in self._fields_by_key(method).items():
             yield from ((key, name, name in fields) for name in _names_in(entry, key))
+        if login := entry.get("login"):
+            yield "login", login["property"], login["property"] in fields_by_wire(self._schema, method.params)
+            ids, tags = self._find_login_methods(method.side, login["of"])
+            yield "login", login["of"], ids is not None
+            yield "login", login["excluded"], login["excluded"] in tags
         if cancelled := entry.get("cancelled"):
             yield "cancelled", cancelled["by"], cancelled["by"] in self._notifications
             returned = fields_by_wire(self._schema, method.result or "")
             yield from (("cancelled", key, key in returned) for key in cancelled["result"])
+
+    def _find_login_methods(self, side: str, path: str) -> tuple[Field | None, set[str | None]]:
+        """Return the field with the id of a login method, and the tags of all login methods."""
+        wire, _, key = path.partition(".")
+        field = fields_by_wire(self._schema, ADVERTISED_IN[side]).get(wire)
+        items = field.type.non_null.parts[:1] if field else ()
+        ids = [fields_by_wire(self._schema, item.name).get(key) for item in items]
+        return (ids[0] if ids else None), {*_find_item_tags(self._schema, field)} if field else set()
 
     def _fields_by_key(self, method: Method) -> dict[str, dict[str, Field]]:
         """Return the fields that a fact may name, by the fact's key."""
@@ -175,6 +188,10 @@ class Resolver:
         for key, fields in self._fields_by_key(method).items():
             if attributes := tuple(fields[name].name for name in _names_in(facts, key) if name in fields):
                 yield key, attributes if key == "paths" else attributes[0]
+        if "login" in facts and not any(key == "login" for key, _ in self.find_missing(method, entry)):
+            login = facts["login"]
+            attribute = fields_by_wire(self._schema, method.params)[login["property"]].name
+            yield "login", (attribute, *login["of"].split("."), login["excluded"])
         cancelled = facts.get("cancelled")
         if cancelled and cancelled["result"].keys() <= result_fields.keys():
             self._check_cancelled(cancelled["by"], place, result)

@@ -30,7 +30,7 @@ from codegen.toml import validate
 
 METHODS = "codegen/methods.toml"
 # The keys of an entry that are compared as facts.
-FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths")
+FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths", "login")
 # A note lists at most this many names.
 _LISTED = 5
 

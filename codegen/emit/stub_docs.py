@@ -138,6 +138,9 @@ class StubDocs:
         if paths := facts.get("paths"):
             fields = _join_alternatives([f"`{path}`" for path in paths])
             errors.append(("RelativePath", f"{fields} holds a relative path."))
+        if login := facts.get("login"):
+            reason = f"The {role} did not advertise the login method, or its type is `{login[3]}`."
+            errors.append(("LoginMethodError", reason))
         if "opens" in facts:
             errors.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
         return errors

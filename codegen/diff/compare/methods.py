@@ -241,7 +241,7 @@ def _show_part(part: str, content: dict[str, str]) -> str:
 
 def _show_fact(value: Any) -> str:
     if is_object(value):
-        return f"{value['by']}: {json.dumps(value['result'])}"
+        return ", ".join(f"{key}: {item if isinstance(item, str) else json.dumps(item)}" for key, item in value.items())
     if is_array(value):
         return ", ".join(value)
     return "" if value is None else str(value)

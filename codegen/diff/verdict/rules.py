@@ -62,6 +62,7 @@ RULES: dict[str, Rule] = {
     "method-cancels-changed": Rule("The property of the params that names the request to cancel changed.", "RRSSS"),
     "method-cancelled-changed": Rule("What cancels the method, or the result of a cancelled call, changed.", "RRSRR"),
     "method-paths-changed": Rule("The properties of the params that must be absolute paths changed.", "SSRSS"),
+    "method-login-changed": Rule("The login methods that may be passed to the method changed.", "SSRSS"),
     "profile-properties-changed": Rule("A setting that all methods of this protocol version share changed.", "RRSRS"),
     # Definitions
     "definition-deprecated": Rule("Whether the definition is deprecated changed."),

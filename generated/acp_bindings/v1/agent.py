@@ -468,6 +468,7 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise `authMethods`.
+            LoginMethodError: The agent did not advertise the login method, or its type is `terminal`.
         """
         return await self._call(methods.AUTHENTICATE, method_id=method_id, meta=meta)
 

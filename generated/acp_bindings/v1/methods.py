@@ -200,6 +200,7 @@ AUTHENTICATE: Final["Request[AuthenticateRequest, AuthenticateResponse]"] = Requ
     result="AuthenticateResponse",
     side="agent",
     capability="authMethods",
+    login=("method_id", "authMethods", "id", "terminal"),
 )
 LOGOUT: Final["Request[LogoutRequest, LogoutResponse]"] = Request(
     profile=PROFILE,

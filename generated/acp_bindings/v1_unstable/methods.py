@@ -242,6 +242,7 @@ AUTHENTICATE: Final["Request[AuthenticateRequest, AuthenticateResponse]"] = Requ
     result="AuthenticateResponse",
     side="agent",
     capability="authMethods",
+    login=("method_id", "authMethods", "id", "terminal"),
 )
 PROVIDERS_LIST: Final["Request[ListProvidersRequest, ListProvidersResponse]"] = Request(
     profile=PROFILE,

@@ -116,6 +116,7 @@ AUTH_LOGIN: Final["Request[LoginAuthRequest, LoginAuthResponse]"] = Request(
     result="LoginAuthResponse",
     side="agent",
     capability="authMethods",
+    login=("method_id", "authMethods", "methodId", "terminal"),
 )
 AUTH_LOGOUT: Final["Request[LogoutAuthRequest, LogoutAuthResponse]"] = Request(
     profile=PROFILE,

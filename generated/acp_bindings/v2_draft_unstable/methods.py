@@ -158,6 +158,7 @@ AUTH_LOGIN: Final["Request[LoginAuthRequest, LoginAuthResponse]"] = Request(
     result="LoginAuthResponse",
     side="agent",
     capability="authMethods",
+    login=("method_id", "authMethods", "methodId", "terminal"),
 )
 PROVIDERS_LIST: Final["Request[ListProvidersRequest, ListProvidersResponse]"] = Request(
     profile=PROFILE,

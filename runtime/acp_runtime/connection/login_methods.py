@@ -1,4 +1,4 @@
-"""Which login methods a client may pass to a login: those that the agent advertises, except those of a terminal."""
+"""Which login methods may be passed to a login: those that the agent advertises, except for an excluded type."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 from acp_runtime.errors import LoginMethodError
 from acp_runtime.escaping import printable
 from acp_runtime.models.json_values import as_array, as_object
-from acp_runtime.stubs.methods import AnyMethod
-
-# The calls that log in, each with the property of a login method that has its id.
-LOGINS = {"authenticate": "id", "auth/login": "methodId"}
 
 
-def check_login(method: AnyMethod, params: Any, peer: Mapping[str, Any]) -> LoginMethodError | None:
-    """Return the error for a login with a method that can't be passed to it; None if it can.
+def check_login(
+    login: tuple[str, str, str, str], wire: str, params: Any, peer: Mapping[str, Any]
+) -> LoginMethodError | None:
+    """Return the error for a login method that may not be passed; None if it may.
 
     Args:
-        method: one of `LOGINS`.
+        login: the fact about the method that is to be called, see `Method`.
+        wire: the method.
         params: its params.
         peer: the agent's response to `initialize`, as plain JSON.
     """
-    id: str = params.method_id
-    logins = [as_object(login) or {} for login in as_array(peer.get("authMethods")) or ()]
-    types = {login.get(LOGINS[method.wire]): login.get("type") for login in logins}
+    attribute, methods, key, excluded = login
+    id: str = getattr(params, attribute)
+    offered = [as_object(method) or {} for method in as_array(peer.get(methods)) or ()]
+    types = {method.get(key): method.get("type") for method in offered}
     if id not in types:
-        offered = printable(", ".join(map(repr, types))) or "none"
-        return LoginMethodError(f"The agent has no login method {id!r} for {method.wire}. It has: {offered}.")
-    if types[id] == "terminal":
-        advice = "Run the agent's command with its args and env instead, as acp_kit.client.log_in_from_terminal does"
-        return LoginMethodError(f"The login method {id!r} is for a terminal, not for {method.wire}. {advice}.")
-    return None
+        ids = printable(", ".join(map(repr, types)))
+        return LoginMethodError(f"The agent has no login method {id!r} for {wire}. It has: {ids}.")
+    if types[id] != excluded:
+        return None
+    advice = "Run the agent's command with its args and env instead, as acp_kit.client.log_in_from_terminal does"
+    return LoginMethodError(f"The login method {id!r} is for a {excluded}, not for {wire}. {advice}.")

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 
 from acp_runtime import errors
 from acp_runtime.connection.ids import RecentIds
-from acp_runtime.connection.login_methods import LOGINS, check_login
+from acp_runtime.connection.login_methods import check_login
 from acp_runtime.jsonrpc.encoding import to_plain_json
 from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
@@ -136,7 +136,7 @@ class ProtocolState:
                 missing = self._missing[method] = self._find_missing(method)
             if missing:
                 self._check_capabilities(method, params, missing)
-            elif method.wire in LOGINS and (error := check_login(method, params, self._peer)):
+            elif method.login is not None and (error := check_login(method.login, method.wire, params, self._peer)):
                 self._forbid(error)
         elif not may_come_first(method):
             early = f"{method.wire} was called before initialize was answered. Await initialize first."

@@ -93,6 +93,8 @@ class Method(_Facts):
         ends: the field with the session or terminal that no longer exists once the method is answered.
         cancels: the field with the id of the request that the method cancels.
         paths: the fields that hold absolute paths.
+        login: for a login, the field with the id of a login method; the property with the list of login methods in the
+            peer's `initialize` message; the property of each with its id; and the type of those that are not for it.
     """
 
     profile: Profile
@@ -107,6 +109,7 @@ class Method(_Facts):
     ends: str | None = None
     cancels: str | None = None
     paths: tuple[str, ...] = ()
+    login: tuple[str, str, str, str] | None = None
 
     @cached_property
     def params_type(self) -> Any:

@@ -116,6 +116,7 @@ def test_a_proxy_documents_the_errors_that_its_facts_cause() -> None:
     errors = {
         RemoteAgent.initialize: "ProtocolVersionMismatch: The agent answered with another protocol version.",
         RemoteAgent.session_new: "RelativePath: `cwd` or `additional_directories` holds a relative path.",
+        RemoteAgent.authenticate: "LoginMethodError: The agent did not advertise the login method, or its type is",
         RemoteClient.terminal_kill: "Not raised for a `terminal_id` that the client created.",
         RemoteClient.elicitation_create: '`clientCapabilities.elicitation.url` for `mode="url"`.',
     }

@@ -10,6 +10,7 @@ BY = 'by = "session/cancel"'
 OFFERED = '{ offered = "a prompt is running" }'
 UNLOCKED = "agent/session~1close: Expected either `offered`, or `baseline` or `capability`"
 NEW, CLOSED = "methods.toml [v1.agent] 'session/new': ", "methods.toml [v1.agent] 'session/close': "
+LOGIN = "methods.toml [v1.agent] 'log/in': "
 PROPERTIES, SCHEMA = "methods.toml [v1.properties]: ", "v1/schema.json#/$defs/"
 # Mistakes in the form of the file. The place is a JSON pointer below `/v1/`.
 FORM = {
@@ -58,6 +59,11 @@ FORM = {
         f"{BY},",
         f"{BY}, at = 1,",
         "agent/session~1prompt/cancelled/at: There is no such key",
+    ),
+    "a list of login methods without their id": (
+        '"logins.id"',
+        '"logins"',
+        "agent/log~1in/login/of: String should match pattern",
     ),
     "an unknown side": ("[v1.protocol]", "[v1.server]", "server: There is no such key"),
     "nothing that unlocks the method": (CLOSE, "ends", UNLOCKED),
@@ -135,6 +141,19 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         NEW,
         "`content` names 'folder', but the method has no such part",
     ),
+    "a login by a property that the params don't have": (
+        'property = "methodId"',
+        'property = "id"',
+        LOGIN,
+        "`login` names 'id', but the method has no such property",
+    ),
+    "an id that login methods don't have": (
+        '"logins.id"',
+        '"logins.name"',
+        LOGIN,
+        "`login` names 'logins.name'",
+    ),
+    "an excluded type that doesn't exist": ('"terminal"', '"window"', LOGIN, "`login` names 'window'"),
     "a tag that doesn't exist": ('"servers.http" =', '"servers.https" =', NEW, "`content` names 'servers.https'"),
     "a result with a property that doesn't exist": (
         "result = { stopReason",

@@ -50,7 +50,7 @@ FACTS = [
     for side in sides.values()
     for wire, entry in side.items()
     for key in entry
-    if key in {"opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths"}
+    if key in {"opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "paths", "login"}
 ]
 
 

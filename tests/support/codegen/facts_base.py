@@ -35,6 +35,7 @@ FACTS = (
 "initialize" = { baseline = true, opens = true }
 "session/new" = { baseline = true, content = { "folders" = "agentCapabilities.close", "servers.http" = "agentCapabilities.close" }, creates = "sessionId", paths = ["cwd", "folders"] }
 "session/prompt" = { baseline = true, cancelled = { by = "session/cancel", result = { stopReason = "cancelled" } } }
+"log/in" = { baseline = true, login = { property = "methodId", of = "logins.id", excluded = "terminal" } }
 "session/close" = { capability = "agentCapabilities.close", ends = "sessionId", exempt = "sessionId", gone = -32002 }
 "session/cancel" = { offered = "a prompt is running" }
 
@@ -52,13 +53,20 @@ SCHEMA: Schema = acp_schema(
         "Reason": {"oneOf": [{"type": "string", "const": word} for word in ("end_turn", "cancelled")]},
         "Http": model(["headers"], url=STRING, headers={"type": "array", "items": STRING}),
         "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
+        "LoginMethod": model(["id"], id=STRING),
+        "Login": {"anyOf": [tagged("type", name, "LoginMethod") for name in ("browser", "terminal")]},
         **initialize(
             {"clientCapabilities": ref("Capabilities"), "clientInfo": STRING},
-            {"agentCapabilities": ref("Capabilities"), "agentInfo": STRING},
+            {
+                "agentCapabilities": ref("Capabilities"),
+                "agentInfo": STRING,
+                "logins": {"type": "array", "items": ref("Login")},
+            },
         ),
         **request("session/new", "New", NEW, ID),
         **request("session/prompt", "Prompt", ID, model(["stopReason"], stopReason=wraps("Reason"))),
         **request("session/close", "Close", ID),
+        **request("log/in", "LogIn", model(["methodId"], methodId=STRING)),
         "CancelNotification": part_of("session/cancel", "agent", ID),
         "CancelRequestNotification": part_of("$/cancel_request", "protocol", model(requestId=STRING)),
     }

@@ -8,18 +8,24 @@ from typing import Any
 
 from codegen.data.facts_file import METHODS_TOML
 from tests.codegen.diff.cases.methods import BOOLEAN, MethodCase, stable
-from tests.support.codegen.build import STRING, initialize, model, part_of, ref, request
+from tests.support.codegen.build import STRING, initialize, model, part_of, ref, request, tagged
 
 ENTRIES: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))["v1"]
 ID = model(["sessionId"], sessionId=STRING, otherId=STRING)
 SCHEMAS = stable(
     {
         "Capabilities": model(close=BOOLEAN),
-        **initialize({"clientCapabilities": ref("Terminals")}, {"agentCapabilities": ref("Sessions")}),
+        **initialize(
+            {"clientCapabilities": ref("Terminals")},
+            {"agentCapabilities": ref("Sessions"), "authMethods": {"type": "array", "items": ref("AuthMethod")}},
+        ),
         "Terminals": model(terminal=BOOLEAN),
         "Sessions": model(sessionCapabilities=ref("Capabilities"), promptCapabilities=ref("Capabilities")),
         **request("session/new", "NewSession", model(cwd=STRING, otherFolder=STRING), ID),
         **request("session/close", "Close", ID),
+        **request("authenticate", "Authenticate", model(methodId=STRING, otherId=STRING)),
+        "AuthMethod": {"anyOf": [tagged("type", name, "Login") for name in ("agent", "terminal")]},
+        "Login": model(["id"], id=STRING),
         **request("session/prompt", "Prompt", ID, model(stopReason=STRING)),
         "CancelNotification": part_of("session/cancel", "agent", ID),
         **request("terminal/kill", "Kill", model(terminalId=STRING, otherId=STRING), on="client"),
@@ -51,6 +57,7 @@ def lost(name: str, rule: str, letters: str, definition: str, key: str, flow: st
     return MethodCase(name, SCHEMAS, {"v1": {**SCHEMAS["v1"], "$defs": definitions}}, rule, letters, flow)
 
 
+OTHER_LOGIN = {"property": "otherId", "of": "authMethods.id", "excluded": "terminal"}
 STOPPED = {"by": "session/cancel", "result": {"stopReason": "stopped"}}
 
 CASES = [
@@ -76,6 +83,9 @@ CASES = [
     ),
     entry("another result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=STOPPED),
     entry("a result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=None),
+    entry(
+        "another property names the login method", "authenticate", "method-login-changed", "SSRSS", login=OTHER_LOGIN
+    ),
     entry("other absolute paths", "session/new", "method-paths-changed", "SSRSS", paths=["cwd", "otherFolder"]),
     entry("absolute paths added", "session/new", "method-paths-changed", "SSRSS", paths=None),
     entry(
