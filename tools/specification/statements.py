@@ -1,7 +1,7 @@
 """The statements of the specification, in our own words, each with what proves it.
 
-`statements.toml` has a table for each page, named like upstream's page below `docs/protocol/`, and an entry for each
-statement:
+`statements.toml` has a table for each of upstream's pages, named by its path below `docs/protocol/` (or `docs/`, for
+`rfds/`), and an entry for each statement:
 
     who = "agent"          whose duty it is: "agent", "client" or "both"
     keyword = "MUST"       MUST, SHOULD or MAY; without it, upstream states a fact
@@ -28,6 +28,8 @@ FILE = Path(__file__).with_name("statements.toml")
 WHO = ("agent", "client", "both")
 KEYWORDS = ("MUST", "SHOULD", "MAY", "")
 _SKIPPED = re.compile(r"pytest\.(?:mark\.)?(?:(?:skip|xfail)\b|skipif\((?:True|1)\b)")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,6 @@ def running_tests(file: Path) -> frozenset[str]:
         return frozenset()
     tests = [node for node in module.body if isinstance(node, _FUNCTIONS) and node.name.startswith("test_")]
     return frozenset(test.name for test in tests if not _is_skipped(test))
-
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 def _is_skipped(test: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
