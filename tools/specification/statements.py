@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tools.pages import anchors
 from tools.paths import ROOT
 
 FILE = Path(__file__).with_name("statements.toml")
@@ -74,7 +75,8 @@ def problems(statement: Statement) -> Iterator[str]:
             yield f"there is no test {test}, or it is always skipped"
     if statement.yours:
         file, _, anchor = statement.yours.partition("#")
-        if anchor not in _anchors(ROOT / "docs" / file):
+        page = ROOT / "docs" / file
+        if not page.is_file() or anchor not in anchors(page):
             yield f"there is no heading docs/{statement.yours}"
 
 
@@ -92,10 +94,3 @@ def running_tests(file: Path) -> frozenset[str]:
 
 def _is_skipped(test: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(_SKIPPED.match(ast.unparse(node)) for node in [*test.decorator_list, *test.body])
-
-
-@cache
-def _anchors(page: Path) -> frozenset[str]:
-    """Return the anchors of a page's headings on GitHub."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE) if page.is_file() else []
-    return frozenset(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
