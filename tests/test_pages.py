@@ -14,6 +14,7 @@ from tests.support.codegen import reference
 from tests.support.docs.blocks import GENERATED
 from tests.support.docs.files import steps
 from tests.support.paths import ROOT
+from tools.pages import anchors, prose
 
 PAGES = [
     *ROOT.glob("*.md"),
@@ -27,7 +28,6 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"),
 # A page says below `pip install` what works before the first release.
 _NOTE = "<!-- until the first release -->"
 _INSTALL = re.compile(r"^pip install ['\"]?acp-bindings", re.MULTILINE)
-_CODE = re.compile(r"```.*?```|^    [^\n]*$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
 _ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)")
@@ -41,10 +41,6 @@ _OPTIONAL = {"accepted.toml", "report.md", "schema/accepted.toml"}
 
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
-
-
-def prose(page: Path) -> str:
-    return _CODE.sub("", page.read_text("utf-8"))
 
 
 def exists(path: Path) -> bool:
@@ -69,12 +65,6 @@ def missing(page: Path) -> Iterator[str]:
 @pytest.mark.xdist_group("reference")  # the group shares the pages of the reference
 def test_the_files_and_folders_that_pages_name_exist() -> None:
     assert [(name(page), each) for page in PAGES for each in missing(page)] == []
-
-
-def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings on GitHub."""
-    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def missing_headings(page: Path) -> Iterator[str]:

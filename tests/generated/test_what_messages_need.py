@@ -88,7 +88,7 @@ def test_an_unknown_category_is_kept_and_an_option_of_an_unknown_type_is_skipped
     assert [(option.id, option.category) for option in options] == [("m", "_mine"), ("m", None)]
 
 
-def test_a_plan_entry_of_an_unknown_priority_is_skipped_in_version_1_and_kept_in_version_2() -> None:
+def test_plan_entries_of_unknown_priorities_are_skipped_in_version_1_only() -> None:
     entries = [{"content": text, "priority": text, "status": "pending"} for text in ("high", "_urgent")]
     plan = parse(v1.SessionUpdate, {"sessionUpdate": "plan", "entries": entries})
     assert [entry.priority for entry in plan.entries] == ["high"]

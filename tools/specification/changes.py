@@ -59,7 +59,7 @@ def _sentences_by_page(source: str) -> dict[str, dict[str, str]]:
     """Return the sentences of each page by their words alone."""
     pages: dict[str, dict[str, str]] = {}
     for name, text in _files(source):
-        prose = "\n\n".join(_descriptions(json.loads(text))) if name.endswith(".json") else text
+        prose = "\n\n".join(_descriptions(text)) if name.endswith(".json") else text
         pages[name] = {" ".join(re.findall(r"\w+", sentence)).casefold(): sentence for sentence in sentences(prose)}
     return pages
 
@@ -81,13 +81,15 @@ def _files(source: str) -> Iterator[tuple[str, str]]:
                 yield member.name, file.read().decode()
 
 
-def _descriptions(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        for key, value in schema.items():
-            yield from [value] if key == "description" and isinstance(value, str) else _descriptions(value)
-    elif isinstance(schema, list):
-        for item in schema:
-            yield from _descriptions(item)
+def _descriptions(schema: str) -> list[str]:
+    found: list[str] = []
+
+    def look(value: dict[str, Any]) -> None:
+        if isinstance(text := value.get("description"), str):
+            found.append(text)
+
+    json.loads(schema, object_hook=look)
+    return found
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The statements of the specification, in our own words, each with what proves it.
 
-`statements.toml` has a table for each page, named like upstream's page below `docs/protocol/`, and an entry for each
-statement:
+`statements.toml` has a table for each of upstream's pages, named by its path below `docs/protocol/` (or `docs/`, for
+`rfds/`), and an entry for each statement:
 
     who = "agent"          whose duty it is: "agent", "client" or "both"
     keyword = "MUST"       MUST, SHOULD or MAY; without it, upstream states a fact
@@ -22,12 +22,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tools.pages import anchors
 from tools.paths import ROOT
 
 FILE = Path(__file__).with_name("statements.toml")
 WHO = ("agent", "client", "both")
 KEYWORDS = ("MUST", "SHOULD", "MAY", "")
 _SKIPPED = re.compile(r"pytest\.(?:mark\.)?(?:(?:skip|xfail)\b|skipif\((?:True|1)\b)")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ def problems(statement: Statement) -> Iterator[str]:
             yield f"there is no test {test}, or it is always skipped"
     if statement.yours:
         file, _, anchor = statement.yours.partition("#")
-        if anchor not in _anchors(ROOT / "docs" / file):
+        page = ROOT / "docs" / file
+        if not page.is_file() or anchor not in anchors(page):
             yield f"there is no heading docs/{statement.yours}"
 
 
@@ -88,16 +92,5 @@ def running_tests(file: Path) -> frozenset[str]:
     return frozenset(test.name for test in tests if not _is_skipped(test))
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
-
-
 def _is_skipped(test: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(_SKIPPED.match(ast.unparse(node)) for node in [*test.decorator_list, *test.body])
-
-
-@cache
-def _anchors(page: Path) -> frozenset[str]:
-    """Return the anchors of a page's headings on GitHub."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE) if page.is_file() else []
-    return frozenset(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_kit.agent import Turn
+from acp_kit.agent import Session, Turn
 from acp_runtime import InternalError, InvalidParams, RemoteError, RequestError, ResourceNotFound
 from tests.support.kit.turns import Conversation, KeepingClient, conversation
 
@@ -236,6 +236,23 @@ async def test_nothing_outside_of_the_roots_is_read_or_written(tmp_path: Path, p
     async with conversation(cwd=root) as talk:
         assert await talk.prompt(act) == "end_turn"
     assert (tmp_path / "outside.txt").read_text() == "secret"
+
+
+async def test_the_additional_directories_of_a_session_are_roots_as_well(tmp_path: Path) -> None:
+    a, b, c = (tmp_path / name for name in "abc")
+    for folder in a, b, c:
+        folder.mkdir()
+        (folder / "notes.txt").write_text(f"of {folder.name}")
+
+    async def act(turn: Turn) -> None:
+        session = Session(turn.session.client, "s", cwd=a, additional_directories=[b])
+        texts = [await session.files.read("notes.txt"), await session.files.read(b / "notes.txt")]
+        assert texts == ["of a", "of b"]
+        with pytest.raises(InvalidParams):
+            await session.files.read(c / "notes.txt")
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "end_turn"
 
 
 async def test_a_change_is_shown_as_a_diff_from_the_editors_text() -> None:

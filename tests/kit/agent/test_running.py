@@ -105,6 +105,35 @@ async def test_a_tool_call_shows_the_terminal(tmp_path: Path) -> None:
     assert [part.type for part in content] == ["terminal"]
 
 
+async def test_a_tool_call_has_its_terminal_before_that_is_released(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    async with client_with_terminals(tmp_path) as runner:
+
+        def noting(agent: v1.RemoteAgent) -> Any:
+            client: Any = runner(agent)
+            update, release = client.session_update, client.terminal_release
+
+            async def session_update(notification: Any) -> None:
+                order.extend(part.type for part in notification.update.content or () if part.type == "terminal")
+                await update(notification)
+
+            async def terminal_release(request: Any) -> Any:
+                order.append("release")
+                return await release(request)
+
+            client.session_update, client.terminal_release = session_update, terminal_release
+            return client
+
+        async def step(turn: Turn) -> None:
+            async with turn.tool_call("Run", kind="execute") as call:
+                await turn.run("true", call=call)
+
+        async with connect(ScriptedAgent(step), noting, cwd=tmp_path) as session:
+            await session.ask("go")
+    assert order.index("terminal") < order.index("release")
+
+
 async def test_a_tool_call_shows_the_output_of_a_process(tmp_path: Path) -> None:
     (part,) = await shown(client_without_terminals, tmp_path, "echo", "hello")
     assert part.content.text == "hello\n"

@@ -12,6 +12,7 @@ import pytest
 
 from acp_bindings.v1 import AuthMethodTerminal, InitializeRequest, InitializeResponse, RemoteClient
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, serving
+from tests.support.runtime.v2_peer import serving_v2
 
 
 class Boastful(PlainAgent):
@@ -40,6 +41,16 @@ async def test_an_agent_that_advertises_methods_it_does_not_implement_is_logged_
     assert "session/list" in errors[0]
     assert "session/close" not in errors[0]
     assert "session/resume" not in errors[0]
+
+
+async def test_an_agent_of_version_2_that_lacks_methods_of_sessions_is_logged(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving_v2(link):
+        pass
+    (error,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    for method in ("session/list", "session/resume", "session/close", "session/cancel"):
+        assert method in error
 
 
 async def test_a_method_that_is_an_attribute_of_the_agent_is_implemented(

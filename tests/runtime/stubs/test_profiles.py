@@ -52,7 +52,11 @@ async def test_rule_27_the_guards_of_version_2_use_its_capabilities(profile: str
         server = acp.McpServerHttp(name="h", url="http://x")
         with pytest.raises(CapabilityError, match=r"capabilities\.session\.mcp\.http"):
             await agent.session_new(cwd="/", mcp_servers=[server])
+        audio = acp.ContentBlockAudio(data="", mime_type="audio/wav")
+        file = acp.ContentBlockResource(resource=acp.TextResourceContents(uri="file:///x", text="x"))
         for call, capability in (
+            (agent.session_prompt(session_id="s1", prompt=[audio]), r"prompt\.audio"),
+            (agent.session_prompt(session_id="s1", prompt=[file]), r"prompt\.embeddedContext"),
             (agent.session_new(cwd="/", mcp_servers=[acp.McpServerStdio(name="s", command="/x")]), r"mcp\.stdio"),
             (agent.session_new(cwd="/", mcp_servers=[], additional_directories=["/a"]), "additionalDirectories"),
             (agent.session_delete(session_id="s1"), "delete"),
