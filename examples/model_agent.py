@@ -133,8 +133,7 @@ class ModelAgent(v1.Agent):
         return await self.history.list(cwd=request.cwd, cursor=request.cursor)
 
     async def session_close(self, request: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
-        """Cancel the session's turn, and disconnect from its MCP servers. Its history stays."""
-        await self.session_cancel(v1.CancelNotification(session_id=request.session_id))
+        """Disconnect from the session's MCP servers. Its turn has been cancelled, and its history stays."""
         await self._close(request.session_id)
         self.sessions.remove(request.session_id)
         return v1.CloseSessionResponse()

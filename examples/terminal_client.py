@@ -3,6 +3,7 @@
     python examples/terminal_client.py [--say TEXT]... [--yes] COMMAND [ARGUMENT]...
 
 Without `--say`, it reads prompts from stdin until an empty line or the end of input. `--yes` grants every permission.
+Addresses that the agent wants opened, for example for a login, are shown, for the user to open them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
+from typing import Literal
 
 from acp_bindings import v1
 from acp_kit.client import (
+    ElicitationHandlers,
+    Elicitations,
     FileHandlers,
     PermissionHandlers,
     PermissionPolicy,
@@ -29,13 +33,18 @@ from acp_kit.client import (
 from acp_kit.content import to_text
 
 
-class TerminalClient(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, v1.Client):
+class TerminalClient(
+    UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, ElicitationHandlers, v1.Client
+):
     """Asks the user for permission, and serves the files of the current folder and terminals in it."""
 
-    def __init__(self, agent: v1.RemoteAgent, terminals: Terminals, permissions: PermissionPolicy) -> None:
+    def __init__(
+        self, agent: v1.RemoteAgent, terminals: Terminals, permissions: PermissionPolicy, elicitations: Elicitations
+    ) -> None:
         self.agent = agent
         self.terminals = terminals
         self.permissions = permissions
+        self.elicitations = elicitations
         self.workspace = Workspace(Path.cwd())
 
     async def session_update(self, notification: v1.SessionNotification) -> None:
@@ -63,6 +72,10 @@ class Lines:
             print(f"  {number}. {option.name}")
         ids = {str(number): option.option_id for number, option in enumerate(request.options, 1)}
         return ids.get(await self.ask("Which? "))
+
+    async def ask_to_open(self, request: v1.CreateElicitationRequestUrl) -> Literal["accept", "decline"]:
+        print(f"\n? {request.message}\n  {request.url}")
+        return "accept" if await self.ask("Do you open this address? (y/n) ") == "y" else "decline"
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         # Not sys.stdin, whose lock would be held at the exit. A RuntimeError says that the loop is closed.
@@ -94,9 +107,10 @@ def show(update: v1.SessionUpdate) -> None:
 async def chat(command: list[str], prompts: list[str], *, grant_all: bool) -> None:
     lines = Lines()
     permissions = PermissionPolicy(*([allow()] if grant_all else []), ask=lines.ask_permission)
+    elicitations = Elicitations(open_url=lines.ask_to_open)
     async with (
         Terminals(Path.cwd()) as terminals,
-        v1.spawn_agent(lambda agent: TerminalClient(agent, terminals, permissions), *command) as agent,
+        v1.spawn_agent(lambda agent: TerminalClient(agent, terminals, permissions, elicitations), *command) as agent,
     ):
         await agent.initialize(protocol_version=1, client_capabilities=client_capabilities(agent.handler))
         async with open_session(agent, cwd=Path.cwd()) as session:

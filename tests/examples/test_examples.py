@@ -108,6 +108,40 @@ def test_the_terminal_client_shows_a_tool_call_before_it_asks_for_permission(ask
     assert shown.index("> Read") < shown.index("? Read") < shown.index("> completed")
 
 
+ADDRESS = "https://example.com/login?from=agent#start"
+ASKING_AGENT = f"""
+import asyncio
+from acp_bindings import v1
+from acp_kit.agent import Sessions
+
+class AskingAgent(v1.Agent):
+    def __init__(self, client):
+        self.client = client
+        self.sessions = Sessions()
+
+    async def initialize(self, request):
+        return v1.InitializeResponse(protocol_version=1)
+
+    async def session_new(self, request):
+        return v1.NewSessionResponse(session_id=self.sessions.create(self.client, cwd=request.cwd).id)
+
+    async def session_prompt(self, request):
+        async with self.sessions[request.session_id].turn() as turn:
+            await turn.say("The answer is " + await turn.elicit_url("Log in.", {ADDRESS!r}))
+        return turn.response
+
+asyncio.run(v1.serve_stdio(AskingAgent))
+"""
+
+
+def test_the_terminal_client_shows_a_whole_address_and_asks(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(ASKING_AGENT)
+    turns = _chat(tmp_path, str(tmp_path / "agent.py"), typed="one\ny\ntwo\nn\n\n").turns
+    for shown, answer in zip(turns, ["accept", "decline"], strict=True):
+        assert f"? Log in.\n  {ADDRESS}\nDo you open this address?" in shown
+        assert f"The answer is {answer}\n" in shown
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 @pytest.mark.parametrize(("typed", "asked"), [("", "> "), ("read /poem.txt", "Which? ")])
 def test_control_c_ends_the_terminal_client_while_it_waits_for_a_line(typed: str, asked: str, tmp_path: Path) -> None:

@@ -257,12 +257,16 @@ def _http_client(
 
 
 async def _all_tools(session: mcp.ClientSession) -> list[Tool]:
-    """Return the tools of a server, page by page."""
+    """Return the tools of a server, page by page. A cursor that the server repeats is the end."""
     from mcp.types import PaginatedRequestParams
 
     listed: Any = await session.list_tools()
     tools: list[Tool] = [*listed.tools]
+    cursors: set[str] = set()
     while cursor := getattr(listed, "next_cursor", None) or getattr(listed, "nextCursor", None):
+        if cursor in cursors:
+            break
+        cursors.add(cursor)
         listed = await cast("Any", session).list_tools(params=PaginatedRequestParams(cursor=cursor))
         tools += listed.tools
     return tools

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TerminalHandlers as TerminalHandlers,
         client_capabilities as client_capabilities,
     )
+    from acp_kit.client.listing import list_sessions as list_sessions
     from acp_kit.client.open_sessions import (
         UpdateHandlers as UpdateHandlers,
         deliver_update as deliver_update,
@@ -71,6 +72,7 @@ else:
                 "TerminalHandlers",
                 "client_capabilities",
             ),
+            "listing": ("list_sessions",),
             "open_sessions": ("UpdateHandlers", "deliver_update"),
             "permissions": ("PermissionPolicy", "allow", "ask", "choose_option", "reject"),
             "sessions": ("ClientSession", "find_session", "open_session"),

@@ -126,8 +126,9 @@ class SessionState:
 
         Later updates still change them.
         """
-        self._before_change()
-        self._timeline.running_calls.clear()
+        if self._timeline.running_calls:
+            self._before_change()
+            self._timeline.running_calls.clear()
 
     def snapshot(self) -> Snapshot:
         """Return the current state. It is immutable, and the same object until the next change."""

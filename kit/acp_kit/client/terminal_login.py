@@ -25,11 +25,13 @@ async def log_in_from_terminal(
 ) -> int:
     """Run the login of an agent in this process's terminal, and wait for its end.
 
-    For example:
+    An agent that runs doesn't know of the login, so start it again afterwards:
 
+        async with spawn_agent(MyClient, "my-agent", "--acp") as agent:
+            (method,) = (await agent.initialize(...)).auth_methods
         if await log_in_from_terminal(method, "my-agent", "--acp") == 0:
             async with spawn_agent(MyClient, "my-agent", "--acp") as agent:
-                await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+                await agent.initialize(...)
 
     The login is the agent's command with the arguments and the environment variables of the login method. It uses the
     stdin, stdout and stderr of this process, so nothing else may use the terminal meanwhile. Don't call `authenticate`

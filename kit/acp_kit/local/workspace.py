@@ -10,8 +10,10 @@
         async def fs_write_text_file(self, request: WriteTextFileRequest) -> WriteTextFileResponse:
             return await self.workspace.fs_write_text_file(request)
 
-Pass `workspace.capabilities()` to `initialize`, or use `FileHandlers` and `client_capabilities`. `FileHandlers` also
-keeps each session of `open_session` to its own folders.
+Pass `workspace.capabilities()` to `initialize`, or use `FileHandlers` and `client_capabilities`.
+
+With these handlers, each session can use all files. `FileHandlers` keeps each session of `open_session` to its own
+folders, and so do handlers that pass `session_roots`.
 """
 
 from __future__ import annotations

@@ -112,6 +112,7 @@ class Requests:
         by_id = [method.wire for method in side.notifications.values() if method.cancels is not None]
         turns = [method.cancelled[0] for method in side.requests.values() if method.cancelled is not None]
         self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
+        self._turn_cancellations = [side.notifications[wire] for wire in {*turns} if wire in side.notifications]
         # The requests that a notification for their session cancels, by its method and the session, until it has come;
         # and those that it has only marked.
         self._turns: Groups[InFlightRequest] = Groups()
@@ -125,6 +126,8 @@ class Requests:
             self.sessions.use_by_peer(session)
         if method is not None and method.creates_session:
             self.sessions.creating_requests.add(request)
+        if method is not None and method.ends_session and session is not None:
+            self._cancel_ended(method, session)
         self.by_id.put(request.id, request)
         if session is not None and method is not None and method.cancelled is not None:
             self._turns.put((method.cancelled[0], session), request)
@@ -187,6 +190,15 @@ class Requests:
         value = getattr(params, name, None)
         if by == wire and getattr(value, tag, None) in tags:
             request.accepted = dump({wire_name(id): getattr(value, id)})
+
+    def _cancel_ended(self, method: Method, session: str) -> None:
+        """Cancel the turns of a session that a request ends, unless the handler decides about them, or can't end it."""
+        overrides = partial(self.state.side.overrides, self.state.handler)
+        for notification in self._turn_cancellations:
+            if overrides(method) and not overrides(notification):
+                for request in self._turns.pop((notification.wire, session), ()):
+                    request.turn_cancelled = True
+                    request.cancel("peer")
 
     def answer_cancelled_turn(self, wire: str, session: str) -> None:
         """Answer the peer's requests that belong to a turn which this side cancels with a notification."""

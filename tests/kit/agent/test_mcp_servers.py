@@ -68,9 +68,10 @@ async def test_servers_connected_in_one_handler_are_used_and_closed_in_others(tm
     assert has_ended(int(pid.read_text()))
 
 
-async def test_the_tools_of_all_servers_are_listed_page_by_page() -> None:
+@pytest.mark.parametrize("pages", ["pages", "circle"])
+async def test_the_tools_of_all_servers_are_listed_page_by_page(pages: str) -> None:
     async with agent.McpServers() as servers:
-        await servers.connect([stdio("a", "pages"), stdio("b")])
+        await servers.connect([stdio("a", pages), stdio("b")])
         assert [(name, tool.name) for name, tool in await servers.tools()] == [
             ("a", "echo"),
             ("a", "second"),

@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Turn
-from acp_kit.client import deliver_update, find_session, open_session
+from acp_kit.client import UnfinishedTurn, deliver_update, find_session, open_session
 from acp_runtime import InvalidResponse, ResourceNotFound
 from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient
 
@@ -237,21 +237,26 @@ async def test_a_session_is_closed_at_the_end_of_the_block() -> None:
         assert pair.handler.closed == [session.id, "old"]
 
 
-async def test_a_turn_that_still_runs_when_its_session_is_closed_loses_nothing() -> None:
+async def test_a_turn_that_still_runs_when_its_session_is_closed_is_cancelled_and_loses_nothing() -> None:
     begun, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def act(turn: Turn) -> None:
         await turn.say("one ")
         begun.set()
-        await may_go_on.wait()
-        await turn.say("two")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await may_go_on.wait()
+            await turn.say("two")
 
     async with connected(act) as pair:
         async with open_session(pair.agent, cwd="/work") as session:
             asking = asyncio.create_task(session.ask("hello"))
             await begun.wait()
         may_go_on.set()
-        assert await asking == "one two"
+        with pytest.raises(UnfinishedTurn) as unfinished:
+            await asking
+        assert (unfinished.value.stop_reason, unfinished.value.text) == ("cancelled", "one two")
         assert find_session(pair.agent, session.id) is None
 
 

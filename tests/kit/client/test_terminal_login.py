@@ -30,11 +30,13 @@ from acp_kit.client import log_in_from_terminal
 from tests.support.runtime.peer import PlainClient
 
 async def main(*command):
+    capabilities = v1.ClientCapabilities(auth=v1.AuthCapabilities(terminal=True))
     async with v1.spawn_agent(PlainClient, *command) as agent:
-        capabilities = v1.ClientCapabilities(auth=v1.AuthCapabilities(terminal=True))
         (method,) = (await agent.initialize(protocol_version=1, client_capabilities=capabilities)).auth_methods
-        for _ in range(2):
-            print("exit code", await log_in_from_terminal(method, *command), flush=True)
+    for _ in range(2):
+        print("exit code", await log_in_from_terminal(method, *command), flush=True)
+    async with v1.spawn_agent(PlainClient, *command) as agent:
+        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         print("session", (await agent.session_new(cwd=os.getcwd(), mcp_servers=[])).session_id, flush=True)
 
 os.chdir(sys.argv[1])
@@ -43,7 +45,7 @@ asyncio.run(main(sys.executable, "-S", sys.argv[2]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it needs a pseudoterminal of POSIX")
-def test_the_user_types_into_the_login_of_a_running_agent(tmp_path: Path) -> None:
+def test_the_user_types_into_the_login_of_an_agent_which_is_then_started_again(tmp_path: Path) -> None:
     terminal, theirs = os.openpty()
     client = Program("-c", CLIENT, str(tmp_path), login_agent.__file__, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)

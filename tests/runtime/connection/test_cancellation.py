@@ -14,6 +14,8 @@ from acp_bindings.v1 import (
     CancelNotification,
     CloseSessionRequest,
     CloseSessionResponse,
+    DeleteSessionRequest,
+    DeleteSessionResponse,
     PromptRequest,
     PromptResponse,
     RequestPermissionRequest,
@@ -270,6 +272,46 @@ async def test_rule_21_a_handler_of_another_message_may_cancel_the_turns_of_a_se
             3: {},
             4: {"stopReason": "cancelled"},
         }
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("method", ["close", "delete"])
+async def test_rule_21_closing_or_deleting_a_session_cancels_its_turn(link: Link, method: str) -> None:
+    ended: list[str] = []
+
+    class Ending(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(request.session_id)
+            raise AssertionError
+
+        async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
+            return CloseSessionResponse()
+
+        async def session_delete(self, request: DeleteSessionRequest, /) -> DeleteSessionResponse:
+            return DeleteSessionResponse()
+
+    async with serving(link, Ending, eof_grace=0.05) as peer:
+        await peer.send(prompt(1, "other"), prompt(2))
+        assert await peer.until_quiet() == []
+        await peer.send({"id": 3, "method": f"session/{method}", "params": {"sessionId": "s1"}})
+        answers = [await peer.receive() for _ in range(2)]
+        assert {answer["id"]: answer["result"] for answer in answers} == {2: {"stopReason": "cancelled"}, 3: {}}
+        assert ended == ["s1"]
+        assert await peer.until_quiet() == []
+
+
+@pytest.mark.parametrize("agent", ["that can't close sessions", "that decides about its turns"])
+async def test_rule_21_closing_a_session_leaves_its_turn_to_an_agent(link: Link, agent: str) -> None:
+    class Closing(Deaf):
+        async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
+            return CloseSessionResponse()
+
+    async with serving(link, Waiting if "can't" in agent else Closing, eof_grace=0.05) as peer:
+        await peer.send(prompt(1), {**CLOSE, "id": 2})
+        assert (await peer.receive())["id"] == 2
         assert await peer.until_quiet() == []
 
 

@@ -1,4 +1,7 @@
-"""An agent that needs a login in a terminal: `python -S login_agent.py [--login]`. It uses nothing of ours."""
+"""An agent that needs a login in a terminal: `python -S login_agent.py [--login]`. It uses nothing of ours.
+
+It reads the token when it starts.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,19 @@ def log_in() -> None:
     TOKEN.write_text(token)
 
 
-def answer(method: str) -> dict[str, Any]:
+def answer(method: str, token: str) -> dict[str, Any]:
     if method == "initialize":
         return {"result": {"protocolVersion": 1, "authMethods": [METHOD]}}
-    if not TOKEN.exists():
+    if not token:
         return {"error": {"code": -32000, "message": "Authentication required"}}
-    return {"result": {"sessionId": TOKEN.read_text()}}
+    return {"result": {"sessionId": token}}
 
 
 if __name__ == "__main__":
     if "--login" in sys.argv:
         log_in()
     else:
+        token = TOKEN.read_text() if TOKEN.exists() else ""
         for line in sys.stdin:
             request = json.loads(line)
-            print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer(request["method"])}), flush=True)
+            print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer(request["method"], token)}), flush=True)

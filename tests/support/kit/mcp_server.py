@@ -1,4 +1,4 @@
-"""An MCP server on stdio, for tests: `python mcp_server.py [pid <file>] [fail | silent | noisy] [pages]`."""
+"""An MCP server on stdio, for tests: `python mcp_server.py [pid <file>] [fail | silent | noisy] [pages | circle]`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
             "serverInfo": {"name": "test", "version": "1"},
         }
     if method == "tools/list":
-        if params and params.get("cursor"):
-            return {"tools": [{"name": "second", **TOOL}]}
-        return {"tools": [{"name": "echo", **TOOL}], **({"nextCursor": "2"} if "pages" in sys.argv else {})}
+        is_second = bool(params and params.get("cursor"))
+        has_more = "circle" in sys.argv or ("pages" in sys.argv and not is_second)
+        name = "second" if is_second else "echo"
+        return {"tools": [{"name": name, **TOOL}], **({"nextCursor": "2"} if has_more else {})}
     if method == "tools/call":
         text = f"{params['arguments'].get('text')} {os.environ.get('GREETING', '')}".strip()
         return {"content": [{"type": "text", "text": text}]}
