@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from mimetypes import guess_type
 from pathlib import Path
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from acp_bindings import v1
 from acp_kit.common.profiles import convert
@@ -100,6 +103,32 @@ def link(path: str | Path, name: str | None = None) -> v1.ContentBlockResourceLi
     )
 
 
+def path_of(uri: str, *, windows: bool = sys.platform == "win32") -> str:
+    """Return the path of a file from its `file:` URI, such as that of a link.
+
+    A fragment or a query, such as the line number that some editors add, is left out.
+
+    Args:
+        uri: the URI.
+        windows: whether the path is one of Windows; by default, whether this is Windows.
+
+    Raises:
+        ValueError: if it isn't a `file:` URI with an absolute path, or if the file is on another machine.
+    """
+    parts = urlsplit(uri)
+    host = "" if parts.netloc == "localhost" else parts.netloc
+    if parts.scheme != "file" or not parts.path.startswith("/"):
+        raise ValueError(f"{uri!r} isn't a file: URI with an absolute path.")
+    if windows:
+        path = unquote(parts.path).replace("/", "\\")
+        if host:
+            return f"\\\\{host}{path}"
+        return path[1:] if path[2:3] == ":" else path
+    if host:
+        raise ValueError(f"{uri!r} is a file on another machine, {host!r}.")
+    return os.fsdecode(unquote_to_bytes(parts.path))
+
+
 def diff(path: str | Path, old: str | None, new: str) -> v1.ToolCallContentDiff:
     """Return a change of a file, for a tool call.
 
@@ -114,8 +143,8 @@ def diff(path: str | Path, old: str | None, new: str) -> v1.ToolCallContentDiff:
 def to_text(blocks: Iterable[v1.ContentBlock]) -> str:
     """Return blocks as one text, for models that accept only text. No block is dropped.
 
-    Links become `[name](uri)`, embedded text is put between tags with its URI, and images, sounds and other data become
-    their MIME type and URI.
+    Links become `[name](uri)` on one line, embedded text is put between tags with its URI, and images, sounds and other
+    data become their MIME type and URI.
     """
     return "\n".join(map(_as_text, blocks))
 
@@ -147,7 +176,8 @@ def _as_text(block: v1.ContentBlock) -> str:
     if block.type == "text":
         return block.text
     if block.type == "resource_link":
-        return f"[{block.title or block.name}]({block.uri})"
+        name = " ".join((block.title or block.name).split())
+        return f"[{name}]({block.uri})"
     if block.type == "resource":
         contents = block.resource
         body = getattr(contents, "text", None)

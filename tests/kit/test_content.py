@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import AgentCapabilities, ContentBlock, PromptCapabilities
+from acp_bindings.v1 import AgentCapabilities, ContentBlock, ContentBlockResourceLink, PromptCapabilities
 from acp_kit import content
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -92,6 +92,37 @@ def test_every_block_is_in_the_text(folder: Path) -> None:
         "[image/png]",
         "[audio/wav]",
     ]
+
+
+def test_a_link_is_one_line_whatever_its_name_is() -> None:
+    link = ContentBlockResourceLink(name="a\n\r\u2028b  c", uri="file:///a")
+    assert content.to_text([link]) == "[a b c](file:///a)"
+
+
+@pytest.mark.parametrize(
+    ("uri", "path", "windows"),
+    [
+        ("file:///work/a%20b/%C3%A4%23.py#L10:20", "/work/a b/\u00e4#.py", False),
+        ("FILE://localhost/work/a?line=3", "/work/a", False),
+        ("file:/work/a%FF", "/work/a\udcff", False),
+        ("file:///C:/Users/a%20b.py#L1", r"C:\Users\a b.py", True),
+        ("file:///c%3A/%C3%A4", "c:\\\u00e4", True),
+        ("file:///work/a", r"\work\a", True),
+        ("file://server/share/a", r"\\server\share\a", True),
+    ],
+)
+def test_a_path_is_made_from_a_uri(uri: str, path: str, windows: bool) -> None:
+    assert content.path_of(uri, windows=windows) == path
+
+
+def test_the_uri_of_a_link_leads_to_its_file(folder: Path) -> None:
+    assert content.path_of(content.link(folder / "a b").uri) == str(folder / "a b")
+
+
+@pytest.mark.parametrize("uri", ["https://host/a", "/work/a", "file:a", "file://other/a", "file://[/a", "file:"])
+def test_what_is_no_uri_of_a_file_here_is_refused(uri: str) -> None:
+    with pytest.raises(ValueError, match=r"URI|machine|URL"):
+        content.path_of(uri, windows=False)
 
 
 def test_a_prompt_that_the_agent_supports_is_returned(folder: Path) -> None:

@@ -71,7 +71,6 @@ for there in True, False:
         ("import acp_kit.telemetry", "acp_kit.telemetry", "opentelemetry", "telemetry"),
         ("from acp_kit.history import SqlHistory", "SqlHistory", "sqlalchemy", "history"),
         ("from acp_kit.history import SqlHistory", "SqlHistory", "greenlet", "history"),
-        ("from acp_kit.history import SqlHistory", "SqlHistory", "aiosqlite", "history"),
     ],
 )
 def test_a_missing_package_is_one_sentence_with_the_command(

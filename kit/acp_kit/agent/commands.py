@@ -94,14 +94,19 @@ class Commands:
         await client.session_update(session_id=session.id, update=update)
 
     def find(self, prompt: Sequence[v1.ContentBlock]) -> tuple[Command, str] | None:
-        """Return the command that a prompt begins with, and the text after its name; None if there is no command.
+        """Return the command that the text of a prompt begins with, and the text after its name; None if there is none.
 
-        Further blocks of the prompt are part of that text, as `acp_kit.content.to_text` writes them. Only names of
-        commands count, so a prompt that begins with `/etc/hosts` reaches the model.
+        The other blocks of the prompt follow in that text, as `acp_kit.content.to_text` writes them. Some clients send
+        files and links before what the user has typed. Only names of commands count, so a prompt that begins with
+        `/etc/hosts` reaches the model.
         """
-        first_word, *rest = to_text(prompt).split(maxsplit=1) or [""]
-        command = self._commands.get(first_word[1:]) if first_word.startswith("/") else None
-        return None if command is None else (command, "".join(rest).strip())
+        for place, block in enumerate(prompt):
+            if block.type == "text" and block.text.strip():
+                first_word, *rest = block.text.split(maxsplit=1)
+                command = self._commands.get(first_word[1:]) if first_word.startswith("/") else None
+                others = to_text([*prompt[:place], *prompt[place + 1 :]])
+                return None if command is None else (command, "\n".join([*rest, others]).strip())
+        return None
 
     async def run(self, turn: Turn, prompt: Sequence[v1.ContentBlock]) -> bool:
         """Run the command that a prompt begins with.

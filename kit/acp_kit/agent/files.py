@@ -10,10 +10,26 @@ from typing import TYPE_CHECKING
 
 from acp_bindings import v1
 from acp_kit.common.sequences import check_sequence
-from acp_runtime import ABSENT, RemoteError, RequestError, ResourceNotFound
+from acp_runtime import ABSENT, InvalidParams, RemoteError, RequestError, ResourceNotFound
 
 if TYPE_CHECKING:
     from acp_kit.local.workspace import Workspace
+
+
+def as_path(path: str | Path) -> str | Path:
+    """Return the path of a `file:` URI. A path stays as it is.
+
+    Raises:
+        InvalidParams: if it is a URI of a file on another machine.
+    """
+    if not isinstance(path, str) or path[:6].lower() != "file:/":
+        return path
+    from acp_kit.content import path_of
+
+    try:
+        return path_of(path)
+    except ValueError as error:
+        raise InvalidParams(str(error)) from error
 
 
 class SessionFiles:
@@ -32,14 +48,15 @@ class SessionFiles:
         """Return the text of a file, or some lines of it.
 
         Args:
-            path: the file, absolute or relative to the session's working directory.
+            path: the file, absolute or relative to the session's working directory, or its `file:` URI, such as that of
+                a link.
             line: the first line, counted from 1.
             limit: how many lines.
 
         Raises:
             ResourceNotFound: if it doesn't exist. Clients report a missing file with various errors, so the disk is
                 checked after any error.
-            InvalidParams: if it is outside the roots, isn't text, or is too large.
+            InvalidParams: if it is outside the roots or on another machine, isn't text, or is too large.
             RemoteError: if the client answers with an error. It is also an instance of the class of its code.
         """
         file = self._absolute(path)
@@ -86,7 +103,7 @@ class SessionFiles:
         """Replace the text of a file, or create it.
 
         Args:
-            path: the file, absolute or relative to the session's working directory.
+            path: the file, as for `read`.
             content: its text.
 
         Raises:
@@ -115,6 +132,7 @@ class SessionFiles:
         return (await self._disk.fs_read_text_file(request)).content
 
     def _absolute(self, path: str | Path) -> str:
+        path = as_path(path)
         file = str(self._roots[0] / path)
         # `Path` drops the end of "name/" and "name/.", which makes them the path of a file.
         return os.path.join(file, "") if os.path.basename(path) in ("", ".") else file

@@ -230,8 +230,8 @@ async def _transport(server: Any, on_response: Callable[[Any], Awaitable[None]])
             headers = {header.name: header.value for header in server.headers}
             if server.type == "sse":
                 factory = partial(_http_client, on_response=on_response)
-                client = sse_client(server.url, headers=headers, httpx_client_factory=factory)
-                streams = await stack.enter_async_context(client)
+                connection = sse_client(server.url, headers=headers, httpx_client_factory=factory)
+                streams = await stack.enter_async_context(connection)
             else:
                 client = await stack.enter_async_context(_http_client(headers, on_response=on_response))
                 streams = await stack.enter_async_context(streamable_http_client(server.url, http_client=client))

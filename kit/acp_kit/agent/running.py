@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ class CommandRun:
     args: tuple[str, ...]
     cwd: str
     env: Mapping[str, str]
+    inherit_env: bool | Collection[str]
     shell: bool
     timeout: float | None
     output_byte_limit: int
@@ -63,7 +64,8 @@ class CommandRun:
     async def _locally(self, session_id: str, command: str, args: tuple[str, ...]) -> TerminalResult:
         env = [v1.EnvVariable(name=name, value=value) for name, value in self.env.items()]
         timed_out = False
-        async with Terminals(max_output_bytes=self.output_byte_limit, keep_released=0) as terminals:
+        terminals = Terminals(inherit_env=self.inherit_env, max_output_bytes=self.output_byte_limit, keep_released=0)
+        async with terminals:
             create = v1.CreateTerminalRequest(
                 session_id=session_id, command=command, args=[*args], cwd=self.cwd, env=env
             )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from acp_bindings import v1
 from acp_kit.agent.errors import Rejected, TurnCancelled, all_errors, reason_of
+from acp_kit.agent.files import as_path
 from acp_kit.agent.permissions import ask_with_lock
 from acp_kit.common.profiles import convert, like
 from acp_kit.common.sequences import check_sequence
@@ -309,7 +310,7 @@ class ToolCall:
         ]
 
     def _absolute(self, path: str | Path) -> str:
-        return str(self._turn.session.cwd / path)
+        return str(self._turn.session.cwd / as_path(path))
 
     def _content_of(self, content: Output) -> v1.ToolCallContent:
         if isinstance(content, str):

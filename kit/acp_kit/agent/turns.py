@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -243,6 +243,7 @@ class Turn:
         timeout: float | None = None,
         cwd: str | Path | None = None,
         env: dict[str, str] | None = None,
+        inherit_env: bool | Collection[str] = True,
         output_byte_limit: int = 50_000,
         call: ToolCall | None = None,
     ) -> TerminalResult:
@@ -257,7 +258,10 @@ class Turn:
             shell: whether to run it in a shell (`/bin/sh`, or `%COMSPEC%` on Windows).
             timeout: after how many seconds to kill it; None for no limit.
             cwd: its working directory, absolute or relative to the session's; by default the session's.
-            env: environment variables in addition to those of the client or, for a process of the agent, the agent's.
+            env: environment variables in addition to the inherited ones. A command in a terminal of the client inherits
+                the client's.
+            inherit_env: the agent's environment variables that a process of the agent inherits: all (True), the few
+                that every program needs, such as PATH and HOME (False), or those with the given names.
             output_byte_limit: how many bytes of output to keep, from the end.
             call: the tool call that shows the output: of a terminal live, of a process of the agent at its end.
 
@@ -275,6 +279,7 @@ class Turn:
             args=args,
             cwd=str(self.session.cwd / (cwd or "")),
             env=env or {},
+            inherit_env=inherit_env,
             shell=shell,
             timeout=timeout,
             output_byte_limit=output_byte_limit,

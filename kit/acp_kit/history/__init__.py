@@ -39,5 +39,5 @@ else:
             "sql": ("SqlHistory",),
             "store": ("HistoryStore",),
         },
-        {"SqlHistory": ("history", "sqlalchemy", "greenlet", "aiosqlite")},
+        {"SqlHistory": ("history", "sqlalchemy", "greenlet")},
     )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import URL, RowMapping, delete, insert, literal, make_url, select, tuple_, update
+from sqlalchemy import URL, Connection, RowMapping, delete, insert, literal, make_url, select, tuple_, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from acp_kit.common.sequences import check_sequence
 from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.history import sqlite
 from acp_kit.history.bodies import BodyReader
+from acp_kit.history.databases import Database, File, Server
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
 from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
 from acp_kit.history.session_ids import check_known_id, check_new_id
@@ -29,6 +29,8 @@ from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import ListSessionsResponse, SessionInfo, SessionUpdate
+
+T = TypeVar("T")
 
 # How many entries are read at a time.
 _PAGE = 32
@@ -62,14 +64,14 @@ class SqlHistory(HistoryStore):
         self._place = _path_or_url(url_or_path)
         self._name = f"The history {self._place}" if isinstance(self._place, Path) else "The history"
         self._bodies = BodyReader(profile or import_module("acp_bindings.v1"), self._name)
-        self._engine: AsyncEngine | None = None
+        self._database: Database | None = None
         self._opening = asyncio.Lock()
         # Writers of this process queue here. In SQLite they would poll.
         self._writing = asyncio.Lock()
 
     async def __aenter__(self) -> SqlHistory:
         try:
-            await self._get_engine()
+            await self._get_database()
         except BaseException:
             await self.close()
             raise
@@ -87,20 +89,16 @@ class SqlHistory(HistoryStore):
         check_new_id(session_id)
         directories = _dump_directories(additional_directories)
         row = {"session_id": session_id, "cwd": json.dumps(cwd), "additional_directories": directories}
-
-        async def write() -> None:
-            async with self._write() as connection:
-                await _add_session(connection, {**row, "updated_at": now(), "next_position": 0})
-
-        await run_to_end(write())
+        await self._write(lambda connection: _add_session(connection, {**row, "updated_at": now(), "next_position": 0}))
 
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:
         """See `HistoryStore.append`. If the caller is cancelled, the updates are appended first."""
-        await run_to_end(self._append(session_id, updates))
+        await self._write(lambda connection: self._append(connection, session_id, updates))
 
     async def read(self, session_id: str) -> AsyncGenerator[SessionUpdate, None]:
         """See `HistoryStore.read`."""
-        await run_to_end(self._merge_message(session_id))
+        if (await self._session(session_id))["open_key"] is not None:
+            await self._write(lambda connection: self._merge_message(connection, session_id))
         end: int = (await self._session(session_id))["next_position"]
         columns = select(ENTRIES.c.position, ENTRIES.c.body).order_by(ENTRIES.c.position).limit(_PAGE)
         last = -1
@@ -141,19 +139,18 @@ class SqlHistory(HistoryStore):
         """See `HistoryStore.set_directories`."""
         directories = _dump_directories(additional_directories)
 
-        async def write() -> None:
-            async with self._write() as connection:
-                await lock_session(connection, session_id)
-                row = update(SESSIONS).where(SESSIONS.c.session_id == session_id)
-                await connection.execute(row.values(additional_directories=directories))
+        def change(connection: Connection) -> None:
+            lock_session(connection, session_id)
+            row = update(SESSIONS).where(SESSIONS.c.session_id == session_id)
+            connection.execute(row.values(additional_directories=directories))
 
-        await run_to_end(write())
+        await self._write(change)
 
     async def delete(self, session_id: str) -> None:
         """See `HistoryStore.delete`."""
         with suppress(UnknownSession):
             check_known_id(session_id)
-            await run_to_end(self._delete(session_id))
+            await self._write(lambda connection: _delete(connection, session_id))
 
     async def fork(
         self,
@@ -167,49 +164,30 @@ class SqlHistory(HistoryStore):
         check_new_id(new_session_id)
         changed = {"session_id": new_session_id, "additional_directories": _dump_directories(additional_directories)}
         changed |= {} if cwd is None else {"cwd": json.dumps(cwd)}
-        await run_to_end(self._fork(session_id, changed))
+        await self._write(lambda connection: _fork(connection, session_id, changed))
 
     async def _close(self) -> None:
         async with self._writing, self._opening:
-            engine, self._engine = self._engine, None
-            if engine is not None:
-                await engine.dispose()
+            database, self._database = self._database, None
+            if database is not None:
+                await database.close()
             self._opening, self._writing = asyncio.Lock(), asyncio.Lock()  # the next use may be in another event loop
 
-    async def _append(self, session_id: str, updates: Sequence[SessionUpdate]) -> None:
+    def _append(self, connection: Connection, session_id: str, updates: Sequence[SessionUpdate]) -> None:
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
         rows = len(updates) + len(batches)  # each batch may take one more place, for the message that it continues
-        async with self._write() as connection:
-            session = await lock_session(connection, session_id, rows)
-            writer = SessionWriter(connection, session, self._bodies, session["next_position"] - rows)
-            for batch in batches:
-                await writer.append(batch)
-            await writer.save()
+        session = lock_session(connection, session_id, rows)
+        writer = SessionWriter(connection, session, self._bodies, session["next_position"] - rows)
+        for batch in batches:
+            writer.append(batch)
+        writer.save()
 
-    async def _merge_message(self, session_id: str) -> None:
+    def _merge_message(self, connection: Connection, session_id: str) -> None:
         """Merge the chunks of the last message, so that rows before the session's next position don't change."""
-        if (await self._session(session_id))["open_key"] is None:
-            return
-        async with self._write() as connection:
-            session = await lock_session(connection, session_id)
-            writer = SessionWriter(connection, session, self._bodies, session["next_position"])
-            await writer.merge_message()
-            await writer.save()
-
-    async def _delete(self, session_id: str) -> None:
-        async with self._write() as connection:
-            for table in (SESSIONS, ENTRIES, SETTINGS):
-                await connection.execute(delete(table).where(table.c.session_id == session_id))
-
-    async def _fork(self, session_id: str, changed: Mapping[str, str]) -> None:
-        async with self._write() as connection:
-            session = await lock_session(connection, session_id)
-            await _add_session(connection, {**session, "updated_at": now(), **changed})
-            for table in (ENTRIES, SETTINGS):
-                names = [column.name for column in table.columns if column.name != "session_id"]
-                copied = select(literal(changed["session_id"]), *(table.c[name] for name in names))
-                copied = copied.where(table.c.session_id == session_id)
-                await connection.execute(insert(table).from_select(["session_id", *names], copied))
+        session = lock_session(connection, session_id)
+        writer = SessionWriter(connection, session, self._bodies, session["next_position"])
+        writer.merge_message()
+        writer.save()
 
     async def _session(self, session_id: str) -> RowMapping:
         check_known_id(session_id)
@@ -233,19 +211,23 @@ class SqlHistory(HistoryStore):
             raise HistoryDamaged(f"{self._name} is damaged: the row of a session is invalid") from error
 
     async def _fetch(self, query: Any) -> Sequence[RowMapping]:
-        engine = await self._get_engine()
+        database = await self._get_database()
         with self._explain_errors():
-            async with engine.connect() as connection:
-                return (await connection.execute(query)).mappings().all()
+            return await database.read(lambda connection: connection.execute(query).mappings().all())
 
-    @asynccontextmanager
-    async def _write(self) -> AsyncGenerator[AsyncConnection, None]:
-        """Wait for other writers of this process, and yield a connection in a transaction that ends with the block."""
-        async with self._writing:
-            engine = await self._get_engine()
-            with self._explain_errors():
-                async with engine.begin() as connection:
-                    yield connection
+    async def _write(self, work: Callable[[Connection], None]) -> None:
+        """Wait for other writers of this process, and call a function in a transaction.
+
+        If the caller is cancelled, this is finished first.
+        """
+
+        async def write() -> None:
+            async with self._writing:
+                database = await self._get_database()
+                with self._explain_errors():
+                    await database.write(work)
+
+        await run_to_end(write())
 
     @contextmanager
     def _explain_errors(self) -> Generator[None, None, None]:
@@ -258,34 +240,32 @@ class SqlHistory(HistoryStore):
                 raise sqlite.explain(self._place, cause) from error
             raise HistoryError(f"{self._name} can't be used: {cause}") from error
 
-    async def _get_engine(self) -> AsyncEngine:
+    async def _get_database(self) -> Database:
         async with self._opening:
-            if self._engine is None:
+            if self._database is None:
                 return await run_to_end(self._open())
-            return self._engine
+            return self._database
 
-    async def _open(self) -> AsyncEngine:
+    async def _open(self) -> Database:
         if isinstance(self._place, Path):
             await asyncio.to_thread(sqlite.prepare_file, self._place)
-            engine = sqlite.engine_for(self._place)
+            database: Database = File(self._place)
         else:
-            # Replaces connections that the server has closed, for example by a restart.
-            engine = create_async_engine(self._place, pool_pre_ping=True)
+            database = Server(self._place)
         try:
             with self._explain_errors():
                 try:
-                    await self._create_tables(engine)
+                    await database.write(self._create_tables)
                 except DBAPIError:  # another process may have created them at the same time
-                    await self._create_tables(engine)
+                    await database.write(self._create_tables)
         except BaseException:
-            await engine.dispose()
+            await database.close()
             raise
-        self._engine = engine  # set here, because the caller may be cancelled and `close` must find it
-        return engine
+        self._database = database  # set here, because the caller may be cancelled and `close` must find it
+        return database
 
-    async def _create_tables(self, engine: AsyncEngine) -> None:
-        async with engine.begin() as connection:
-            await connection.run_sync(create_tables, self._name)
+    def _create_tables(self, connection: Connection) -> None:
+        create_tables(connection, self._name)
 
 
 def _path_or_url(url_or_path: str | Path) -> Path | URL:
@@ -304,8 +284,23 @@ def _dump_directories(directories: Sequence[str]) -> str:
     return json.dumps([*check_sequence("additional_directories", directories)])
 
 
-async def _add_session(connection: AsyncConnection, row: Mapping[str, Any]) -> None:
+def _add_session(connection: Connection, row: Mapping[str, Any]) -> None:
     try:
-        await connection.execute(insert(SESSIONS), [dict(row)])
+        connection.execute(insert(SESSIONS), [dict(row)])
     except IntegrityError:
         raise SessionExists(row["session_id"]) from None
+
+
+def _delete(connection: Connection, session_id: str) -> None:
+    for table in (SESSIONS, ENTRIES, SETTINGS):
+        connection.execute(delete(table).where(table.c.session_id == session_id))
+
+
+def _fork(connection: Connection, session_id: str, changed: Mapping[str, str]) -> None:
+    session = lock_session(connection, session_id)
+    _add_session(connection, {**session, "updated_at": now(), **changed})
+    for table in (ENTRIES, SETTINGS):
+        names = [column.name for column in table.columns if column.name != "session_id"]
+        copied = select(literal(changed["session_id"]), *(table.c[name] for name in names))
+        copied = copied.where(table.c.session_id == session_id)
+        connection.execute(insert(table).from_select(["session_id", *names], copied))

@@ -11,8 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import URL, Connection, event
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from acp_kit.history.errors import HistoryDamaged, HistoryError
 
@@ -20,16 +19,16 @@ from acp_kit.history.errors import HistoryDamaged, HistoryError
 _LOCK_TIMEOUT: Final = 60
 
 
-def engine_for(path: Path) -> AsyncEngine:
+def engine_for(path: Path) -> Engine:
     """Return an engine for a file.
 
     Its connections start a transaction before the first statement that writes, and lock the file immediately, because
     locking it later may fail. They are returned to the pool without a transaction, so nothing has to be rolled back.
     """
-    url = URL.create("sqlite+aiosqlite", database=str(path))
+    url = URL.create("sqlite", database=str(path))
     options = {"timeout": _LOCK_TIMEOUT, "isolation_level": "IMMEDIATE"}
-    engine = create_async_engine(url, connect_args=options, pool_reset_on_return=None)
-    event.listen(engine.sync_engine, "connect", _set_up)
+    engine = create_engine(url, connect_args=options, pool_reset_on_return=None)
+    event.listen(engine, "connect", _set_up)
     return engine
 
 

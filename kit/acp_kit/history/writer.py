@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, Select, delete, func, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, insert, select, update
 
 from acp_kit.history.bodies import BodyReader, dump
 from acp_kit.history.errors import UnknownSession
@@ -22,6 +21,16 @@ from acp_kit.updates.timeline import OpenMessage, Timeline
 
 # The key of chunks of the user's messages. Keys of entries are texts or pairs.
 _USER_MESSAGE: Final = "[]"
+
+# These are not made for each update, because that costs more than executing them.
+_INSERT: Final = insert(ENTRIES)
+_LOCK: Final = (
+    update(SESSIONS)
+    .where(SESSIONS.c.session_id == bindparam("id"))
+    .values(next_position=SESSIONS.c.next_position)
+    .returning(*SESSIONS.c)
+)
+_RESERVE: Final = _LOCK.values(next_position=SESSIONS.c.next_position + bindparam("rows"), updated_at=bindparam("time"))
 
 # In characters. PostgreSQL's indexes take 2,700 bytes with the id of the session.
 _LONGEST_KEY: Final = 1000
@@ -40,9 +49,7 @@ class SessionWriter:
         next_position: the position of the next entry.
     """
 
-    def __init__(
-        self, connection: AsyncConnection, session: RowMapping, bodies: BodyReader, next_position: int
-    ) -> None:
+    def __init__(self, connection: Connection, session: RowMapping, bodies: BodyReader, next_position: int) -> None:
         self._connection = connection
         self._bodies = bodies
         self._session_id: str = session["session_id"]
@@ -52,14 +59,14 @@ class SessionWriter:
         self._changed: dict[str, Any] = {}
         self._new_rows: list[dict[str, Any]] = []
 
-    async def append(self, updates: Sequence[Any]) -> None:
+    def append(self, updates: Sequence[Any]) -> None:
         """Append updates: load the entries and settings that they change, merge, and save the changed ones."""
-        await self._insert_new_rows()  # of an earlier batch
-        known = await self._load_entries(updates)
-        settings = await self._load_settings(updates)
+        self._insert_new_rows()  # of an earlier batch
+        known = self._load_entries(updates)
+        settings = self._load_settings(updates)
         timeline = self._timeline(known, settings)
         if known and any(map(_starts, updates)):
-            timeline.turn_start = max(timeline.turn_start, await self._turn_start())
+            timeline.turn_start = max(timeline.turn_start, self._turn_start())
         continued = timeline.open_message
         for change in updates:
             timeline.apply(change)
@@ -71,38 +78,38 @@ class SessionWriter:
                     self._add_row(change, position)
             elif entry is not known[place]:
                 row = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == place)
-                await self._connection.execute(update(ENTRIES).where(*row).values(body=dump(entry)))
+                self._connection.execute(update(ENTRIES).where(*row).values(body=dump(entry)))
             if continued is not None and place == continued.place and continued is not timeline.open_message:
-                await self.merge_message()  # before the rows after it are added
+                self.merge_message()  # before the rows after it are added
         if timeline.open_message is not continued:
             self._set_open_message(timeline.open_message)
-        await self._save_settings(settings, timeline.settings)
+        self._save_settings(settings, timeline.settings)
 
-    async def merge_message(self) -> None:
+    def merge_message(self) -> None:
         """Merge the rows of the last message into as few as possible. Further chunks may follow."""
         if self._open_from is None or self._next - self._open_from < 2:
             return
-        await self._insert_new_rows()
+        self._insert_new_rows()
         rows = self._rows().where(ENTRIES.c.position >= self._open_from)
-        stored = (await self._connection.execute(rows.order_by(ENTRIES.c.position))).mappings()
+        stored = (self._connection.execute(rows.order_by(ENTRIES.c.position))).mappings()
         chunks = [self._bodies.load(row["body"]) for row in stored]
         if None in chunks:
             return
         merged = Chunks(chunks).merged(len(chunks))
         if len(merged) == len(chunks):
             return
-        await self._connection.execute(
+        self._connection.execute(
             delete(ENTRIES).where(ENTRIES.c.session_id == self._session_id, ENTRIES.c.position >= self._open_from)
         )
         for position, change in enumerate(merged, self._open_from):
             self._add_row(change, position)
 
-    async def save(self) -> None:
+    def save(self) -> None:
         """Write the remaining changes. Call it at the end of the transaction."""
-        await self._insert_new_rows()
+        self._insert_new_rows()
         if self._changed:
             changed = update(SESSIONS).where(SESSIONS.c.session_id == self._session_id)
-            await self._connection.execute(changed.values(**self._changed))
+            self._connection.execute(changed.values(**self._changed))
 
     def _timeline(self, entries: dict[int, Any], settings: dict[str, Any]) -> Timeline:
         """Return a timeline with some entries and settings, in which the open message has no chunks yet."""
@@ -122,7 +129,7 @@ class SessionWriter:
         self._open_key = None if message is None else json.dumps(message.key)
         self._changed |= {"open_from": self._open_from, "open_key": self._open_key}
 
-    async def _load_entries(self, updates: Sequence[Any]) -> dict[int, Any]:
+    def _load_entries(self, updates: Sequence[Any]) -> dict[int, Any]:
         """Return the newest entries with the ids of updates, by position."""
         ids = {_stored_key(key) for change in updates if (key := key_of(change)) is not None}
         if not ids:
@@ -131,35 +138,35 @@ class SessionWriter:
         newest = select(func.max(ENTRIES.c.position)).where(ENTRIES.c.session_id == self._session_id)
         newest = newest.where(id_column.in_(ids)).group_by(id_column)
         rows = self._rows().where(ENTRIES.c.position.in_(newest)).order_by(ENTRIES.c.position)
-        stored = (await self._connection.execute(rows)).mappings()
+        stored = (self._connection.execute(rows)).mappings()
         entries = {row["position"]: self._bodies.load(row["body"]) for row in stored}
         return {position: entry for position, entry in entries.items() if entry is not None}
 
-    async def _turn_start(self) -> int:
+    def _turn_start(self) -> int:
         """Return the position of the last message of the user."""
         newest = select(func.max(ENTRIES.c.position)).where(ENTRIES.c.session_id == self._session_id)
-        position: int | None = await self._connection.scalar(newest.where(ENTRIES.c.tool_call_id == _USER_MESSAGE))
+        position: int | None = self._connection.scalar(newest.where(ENTRIES.c.tool_call_id == _USER_MESSAGE))
         return position or 0
 
-    async def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
+    def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
         """Return the stored settings that updates may change, by tag."""
         tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), SetsValues)}
         if not tags:
             return {}
         rows = select(SETTINGS).where(SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag.in_(tags))
-        stored = (await self._connection.execute(rows)).mappings()
+        stored = (self._connection.execute(rows)).mappings()
         return {row["tag"]: self._bodies.load(row["body"]) for row in stored}
 
-    async def _save_settings(self, known: dict[str, Any], settings: dict[str, Any]) -> None:
+    def _save_settings(self, known: dict[str, Any], settings: dict[str, Any]) -> None:
         for tag, value in settings.items():
             if value is known.get(tag):
                 continue
             if tag == "session_info_update":
                 self._changed["title"] = json.dumps(value.title)
             row_of_tag = (SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag == tag)
-            await self._connection.execute(delete(SETTINGS).where(*row_of_tag))
+            self._connection.execute(delete(SETTINGS).where(*row_of_tag))
             row = {"session_id": self._session_id, "tag": tag, "body": dump(value)}
-            await self._connection.execute(insert(SETTINGS), [row])
+            self._connection.execute(insert(SETTINGS), [row])
 
     def _rows(self) -> Select[Any, Any]:
         return select(ENTRIES.c.position, ENTRIES.c.body).where(ENTRIES.c.session_id == self._session_id)
@@ -172,10 +179,10 @@ class SessionWriter:
         row = {"session_id": self._session_id, "position": position, "body": dump(value)}
         self._new_rows.append({**row, "tool_call_id": stored_key})
 
-    async def _insert_new_rows(self) -> None:
+    def _insert_new_rows(self) -> None:
         if self._new_rows:
             rows, self._new_rows = self._new_rows, []
-            await self._connection.execute(insert(ENTRIES), rows)
+            self._connection.execute(_INSERT, rows)
 
 
 def _starts(change: Any) -> bool:
@@ -190,7 +197,7 @@ def _stored_key(key: tuple[str, str]) -> str:
     return text if len(text) <= _LONGEST_KEY else sha256(text.encode()).hexdigest()
 
 
-async def lock_session(connection: AsyncConnection, session_id: str, new_rows: int = 0) -> RowMapping:
+def lock_session(connection: Connection, session_id: str, new_rows: int = 0) -> RowMapping:
     """Lock a session until the transaction ends, by changing its row. Return the row.
 
     Args:
@@ -202,11 +209,11 @@ async def lock_session(connection: AsyncConnection, session_id: str, new_rows: i
         UnknownSession: if there is no such session.
     """
     check_known_id(session_id)
-    changes: dict[str, Any] = {"next_position": SESSIONS.c.next_position + new_rows}
     if new_rows:
-        changes["updated_at"] = now()
-    statement = update(SESSIONS).where(SESSIONS.c.session_id == session_id).values(changes).returning(*SESSIONS.c)
-    row = (await connection.execute(statement)).mappings().one_or_none()
+        locked = connection.execute(_RESERVE, {"id": session_id, "rows": new_rows, "time": now()})
+    else:
+        locked = connection.execute(_LOCK, {"id": session_id})
+    row = locked.mappings().one_or_none()
     if row is None:
         raise UnknownSession(session_id)
     return row

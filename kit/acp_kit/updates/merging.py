@@ -87,7 +87,9 @@ def plain_text(chunk: Any) -> str | None:
 
 
 def with_text(chunk: Any, text: str) -> Any:
-    """Return a copy of a chunk of plain text with another text."""
+    """Return a chunk of plain text with another text."""
+    if text == chunk.content.text:
+        return chunk
     return chunk.model_copy(update={"content": chunk.content.model_copy(update={"text": text})})
 
 

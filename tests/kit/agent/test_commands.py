@@ -60,6 +60,9 @@ def test_the_other_blocks_of_a_prompt_are_part_of_the_text(commands: Commands) -
     expected = ("compact", "keep\n[a.py](file:///a.py)\nand this")
     blocks = ContentBlockText(text="/compact keep"), link, ContentBlockText(text="and this")
     assert found(commands, *blocks) == expected
+    blank = ContentBlockText(text="\n")
+    assert found(commands, link, blank, *blocks) == (expected[0], "keep\n[a.py](file:///a.py)\n\n\n" + expected[1][5:])
+    assert found(commands, link, ContentBlockText(text="please"), ContentBlockText(text="/help")) is None
 
 
 async def test_advertised_commands_say_whether_they_take_input(commands: Commands) -> None:

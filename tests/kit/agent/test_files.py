@@ -13,6 +13,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Session, Turn
+from acp_kit.content import link
 from acp_runtime import InternalError, InvalidParams, RemoteError, RequestError, ResourceNotFound
 from tests.support.kit.turns import Conversation, KeepingClient, conversation
 
@@ -193,6 +194,26 @@ async def test_without_such_a_client_files_are_those_on_the_disk(tmp_path: Path)
         await talk.prompt(act)
         assert read == ["two\n", "one\ntwo\nthree\n"]
         assert (tmp_path / "sub" / "notes.txt").read_text() == "one\ntwo\nthree\n"
+
+
+async def test_a_file_is_found_by_the_uri_of_a_link(tmp_path: Path) -> None:
+    uri = link(tmp_path / "some notes.txt").uri
+    changes: list[Any] = []
+
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Write", kind="edit", locations=[uri]) as call:
+            await call.change(uri, "new")
+            await turn.write_text_file(uri, "new")
+        assert await turn.read_text_file(f"{uri}#L1") == "new"
+        with pytest.raises(InvalidParams, match="on another machine"):
+            await turn.read_text_file("file://other/notes.txt")
+
+    async with conversation(cwd=tmp_path) as talk:
+        await talk.prompt(act)
+        changes += [content for update in talk.updates for content in update.content or ()]
+        assert talk.updates[0].locations[0].path == str(tmp_path / "some notes.txt")
+    assert (tmp_path / "some notes.txt").read_text() == "new"
+    assert [change.path for change in changes] == [str(tmp_path / "some notes.txt")]
 
 
 async def test_the_path_of_a_folder_is_refused(tmp_path: Path) -> None:

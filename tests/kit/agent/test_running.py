@@ -63,6 +63,21 @@ async def test_a_line_of_shell_runs_in_the_session_s_folder_with_variables(clien
     assert result.output.endswith(" a b $c\n")
 
 
+async def test_a_process_inherits_the_given_variables_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY", "secret")
+    monkeypatch.setenv("REGION", "eu")
+    line = "echo ${HOME:+home} ${API_KEY:-none} ${REGION:-none} $GREETING"
+    for inherit, expected in (
+        (True, "home secret eu hi"),
+        (False, "home none none hi"),
+        (["PATH", "REGION"], "none eu hi"),
+    ):
+        result = await run(
+            client_without_terminals, tmp_path, line, shell=True, env={"GREETING": "hi"}, inherit_env=inherit
+        )
+        assert result.output.strip() == expected
+
+
 @either
 async def test_the_end_of_the_output_is_kept_from_a_whole_character_on(clients: Clients, tmp_path: Path) -> None:
     result = await run(clients, tmp_path, "printf 'äöü%d' 1", shell=True, output_byte_limit=4)

@@ -82,7 +82,7 @@ async def test_nothing_is_appended_twice_if_the_connection_is_lost_after_a_commi
             connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
 
     async with opened(url, "s") as store:
-        event.listen(store._engine.sync_engine, "commit", lose_the_second)
+        event.listen(store._database.engine, "commit", lose_the_second)
         appends = [store.append("s", text_chunk(f"{number}.")) for number in range(5)]
         results = await asyncio.gather(*appends, return_exceptions=True)
         assert [isinstance(result, HistoryError) for result in results] == [False, True, False, False, False]

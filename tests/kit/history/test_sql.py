@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -246,7 +247,7 @@ async def test_a_long_message_is_not_read_again_for_each_chunk(database: str) ->
     async with opened(database, "s") as store:
         await store.append("s", *(text_chunk("a") for _ in range(1000)))
         event.listen(
-            store._engine.sync_engine,
+            store._database.engine,
             "before_cursor_execute",
             lambda _connection, _cursor, statement, *_: executed.append(statement),
         )
@@ -257,6 +258,20 @@ async def test_a_long_message_is_not_read_again_for_each_chunk(database: str) ->
             if "acp_history_entries" in statement and not statement.startswith("INSERT")
         ]
         assert kept(await read(store)) == kept([text_chunk("a" * 1000 + "b")])
+
+
+async def test_an_append_to_a_file_is_handed_to_a_thread_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[Any] = []
+    submit = ThreadPoolExecutor.submit
+
+    def note(threads: ThreadPoolExecutor, job: Any, *args: Any) -> Any:
+        jobs.append(job)
+        return submit(threads, job, *args)
+
+    async with opened(tmp_path / "history.db", "s") as store:
+        monkeypatch.setattr(ThreadPoolExecutor, "submit", note)
+        await store.append("s", text_chunk("a"))
+        assert len(jobs) == 1
 
 
 async def test_what_is_read_while_another_process_appends_has_no_gaps(database: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from errno import ENOTDIR
 from pathlib import Path
+from typing import cast
 
 from acp_kit.local.confined.errors import InvalidPath, OutsideRoots
 
@@ -125,9 +126,12 @@ def resolve_roots(roots: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
     Raises:
         InvalidPath: if one is not an absolute path.
         NotADirectoryError, FileNotFoundError: if one is not a folder.
+        TypeError: if one is not a path.
     """
     resolved: list[Path] = []
     for root in roots:
+        if not isinstance(cast("object", root), (str, os.PathLike)):
+            raise TypeError(f"A root must be a path, not {root!r}. Pass each root as an argument of its own.")
         check_text(os.fspath(root))
         real = Path(os.path.realpath(root, strict=True))
         if not real.is_dir():

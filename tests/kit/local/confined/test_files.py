@@ -138,6 +138,9 @@ def test_roots_are_existing_folders(tmp_path: Path) -> None:
         ConfinedFiles()
     with pytest.raises(InvalidPath, match="is not an absolute path"):
         ConfinedFiles("relative")
+    for odd in ([tmp_path], None, 5):
+        with pytest.raises(TypeError, match=r"must be a path, not .*\. Pass each root as an argument of its own"):
+            ConfinedFiles(odd)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         ConfinedFiles(tmp_path / "missing")
     with pytest.raises(NotADirectoryError):
