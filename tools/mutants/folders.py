@@ -27,7 +27,9 @@ FOLDERS = [
     "kit/acp_kit/local",
 ]
 # These generate models for shapes that the pinned schemas don't have.
-_TESTS_OF_MODELS = [f"tests/codegen/test_{name}.py" for name in ("optional_fields", "tagged_unions", "types")]
+_TESTS_OF_MODELS = [
+    f"tests/codegen/test_{name}.py" for name in ("optional_fields", "rare_shapes", "tagged_unions", "types")
+]
 # The agents and clients of these tests use the code of each other's folders.
 _TESTS_OF_KIT = ["tests/kit/agent", "tests/kit/client", "tests/kit/history", "tests/kit/local"]
 
