@@ -157,10 +157,10 @@ def test_a_subclass_can_change_its_configuration() -> None:
     assert value.model_dump() == {"text": "x", "type": "text", "rank": 3}
     value.rank = 4
     assert value.rank == 4
-    editable, open_ = Editable(text="x"), EditableAndOpen(text="x", more=0)
-    for edited in (editable, open_):
-        edited.more = 1
-        assert edited.model_dump() == {"text": "x", "type": "text", "more": 1}
+    editable, editable_and_open = Editable(text="x"), EditableAndOpen(text="x", less=0)
+    editable.more = editable_and_open.more = 1
+    assert editable.model_dump() == {"text": "x", "type": "text", "more": 1}
+    assert editable_and_open.model_dump() == {"text": "x", "type": "text", "less": 0, "more": 1}
     assert Open(text="x", more=1).model_dump() == {"text": "x", "type": "text", "more": 1}
     with pytest.raises(ValidationError):
         v1.ContentBlockText(text="x", more=1)
