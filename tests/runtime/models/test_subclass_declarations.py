@@ -184,7 +184,7 @@ def test_a_keyword_is_the_field_of_that_name_before_it_is_an_alias() -> None:
         first: list[str] = Field(default=[], alias="second")
         second: list[str] = Field(alias="first")
 
-    value = Named(second=("x",))  # type: ignore[arg-type]
+    value = Named(second=("x",))
     assert (value.first, value.second) == ([], ["x"])
 
 

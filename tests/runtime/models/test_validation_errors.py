@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from acp_bindings import v1, v2_draft
 from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.jsonrpc.error_responses import explain
+from acp_runtime.models.scalars import Int32
 from acp_runtime.models.unions import ExactlyOne, FirstMatch
 from tests.support.models.constructor_calls import WRONG, constructor_calls, json_key
 from tests.support.models.shapes import Samples
@@ -200,6 +201,14 @@ def test_an_error_of_a_typed_unknown_key_is_kept() -> None:
     assert errors_of(Counts, apples="x") == [(("apples",), "Input should be a valid integer")]
 
 
+def test_the_path_of_an_error_of_pydantic_names_the_alternatives() -> None:
+    either: Any = Annotated[Int32 | list[str] | v1.EmbeddedResourceResource, FirstMatch]
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(either).validate_python(5.5)
+    labels = dict.fromkeys(error["loc"][0] for error in caught.value.errors())
+    assert list(labels) == ["[int]", "[list[str]]", "[TextResourceContents or BlobResourceContents]"]
+
+
 def test_two_alternatives_are_both_expected() -> None:
     class Holder(Model):
         value: Annotated[int | str, FirstMatch]
@@ -252,6 +261,12 @@ def test_invalid_json_is_reported_with_json_keys(validate: str) -> None:
     assert paths(v2_draft.PromptRequest, {"sessionId": "1", "prompt": [{"type": "text"}]}) == [
         "prompt.0.[type=].text.text",
         "prompt.0.[ContentBlockOther].type",
+    ]
+    assert paths(
+        v2_draft.UpdateSessionNotification, {"sessionId": "1", "update": {"sessionUpdate": "tool_call_update"}}
+    ) == [
+        "update.[sessionUpdate=].tool_call_update.toolCallId",
+        "update.[SessionUpdateOther].sessionUpdate",
     ]
 
 
