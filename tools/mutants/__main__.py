@@ -9,7 +9,7 @@ import sys
 import time
 
 from tools.mutants.changes import Change, changes_of, restore
-from tools.mutants.folders import FOLDERS, files_of, tests_of
+from tools.mutants.folders import FOLDERS, NOT_EXECUTED, files_of, tests_of
 from tools.mutants.known import equivalent
 from tools.mutants.measuring import measured
 from tools.mutants.page import write_page
@@ -49,7 +49,7 @@ def main() -> int:
 
 def _tried(code: str, arguments: argparse.Namespace, deadline: float) -> Folder:
     """Try the changes of a folder."""
-    changes = [change for file in files_of(code) for change in changes_of(file)]
+    changes = [change for file in files_of(code) if file != NOT_EXECUTED for change in changes_of(file)]
     before = read_folder(code) if arguments.again else None
     sample, seed = (before.sample, before.seed) if before else (arguments.sample, arguments.seed)
     chosen = changes if sample is None else random.Random(seed).sample(changes, min(sample, len(changes)))

@@ -134,7 +134,7 @@ def _import_changed(change: Change) -> None:
             return compile(change.changed(), path, "exec", dont_inherit=True)
         return get_code(loader, name)
 
-    SourceFileLoader.get_code = code_of  # type: ignore[method-assign]
+    pytest.MonkeyPatch().setattr(SourceFileLoader, "get_code", code_of)
 
 
 def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Failure | None:

@@ -63,7 +63,7 @@ def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
 def _any_of(errors: Errors) -> ErrorDetails:
     first = errors[0]
     expected = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in errors)
-    if len(expected) == 1 or any(error["type"] == first["type"] for error in errors[1:]):
+    if any(error["type"] == first["type"] for error in errors[1:]):
         return first
     return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
 
@@ -88,14 +88,14 @@ def explain_arguments(cls: type[BaseModel], error: ValidationError, given: dict[
 
 def _explain(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]) -> ErrorDetails:
     name = str(error["loc"][0]) if error["loc"] else ""
-    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1 and name in intended:
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
     models = [model for kind in _types_at(cls, error["loc"]) for model in concrete_models(kind)]
     given: type[Any] = type(cast("object", error["input"]))
     if error["type"] in _WRONG_MODEL and models and given is not dict:
         message = f"Input should be {_one_of(models, given)}"
         return {**error, "type": "wrong_model", "msg": message, "ctx": {}}
-    if error["type"] == "union_tag_not_found" and given is dict:
+    if error["type"] == "union_tag_not_found":
         message = f"{error['msg']}: write the names of attributes, or parse decoded JSON with model_validate"
         return {**error, "type": "no_tag", "msg": message, "ctx": {}}
     return error
@@ -124,7 +124,7 @@ def _intended_field(cls: type[BaseModel], name: str, given: dict[str, Any]) -> s
 
     fields = {key: field for key, field in cls.__pydantic_fields__.items() if key not in given}
     by_alias = [key for key, field in fields.items() if field.alias == name]
-    return next(iter(by_alias or get_close_matches(name, fields, n=1)), "")
+    return next(iter(by_alias or get_close_matches(name, fields)), "")
 
 
 def _unknown_argument(cls: type[BaseModel], name: str, intended: str) -> str:

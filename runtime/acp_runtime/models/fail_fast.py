@@ -18,13 +18,13 @@ def stop_at_first_error(model: Any) -> None:
 
 
 def parts_of(model: Any) -> Iterator[Any]:
-    """Yield the schemas that a model's fields consist of, except other models."""
+    """Yield the schemas that a model's fields consist of, except the fields of other models."""
     while model["type"] != "model-fields":
         model = model["schema"]
     parts = [*model["fields"].values()]
     for part in parts:
         yield part
-        parts += [inner for inner in _inside(part) if inner["type"] != "model"]
+        parts += _inside(part)
 
 
 def _inside(schema: Any) -> Iterator[Any]:

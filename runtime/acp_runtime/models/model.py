@@ -169,8 +169,7 @@ class Model(  # type: ignore[metaclass]  # pyright: ignore[reportGeneralTypeIssu
         if not update:
             return copied
         changed = replace(copied, **update)
-        if copied.__pydantic_private__ is not None:
-            object.__setattr__(changed, "__pydantic_private__", copied.__pydantic_private__)
+        object.__setattr__(changed, "__pydantic_private__", copied.__pydantic_private__)
         return changed
 
     @property

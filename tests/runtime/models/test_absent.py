@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError, model_validator
 from pydantic_core import to_jsonable_python
 
 from acp_bindings import v2_draft
@@ -57,6 +57,22 @@ def test_an_absent_list_is_a_new_empty_list_each_time() -> None:
     request.additional_directories.append("/a")
     assert request.additional_directories == []
     assert "additionalDirectories" not in request.model_dump()
+
+
+def test_a_field_that_may_be_absent_is_set_and_deleted_as_any_other() -> None:
+    class Editable(SessionInfoUpdate, frozen=False):
+        @model_validator(mode="after")
+        def name_it(self) -> Editable:
+            object.__setattr__(self, "title", "t")
+            return self
+
+    update = Editable(updated_at="now")
+    assert update.title == "t"
+    del update.title
+    assert update.title is None
+    assert "title" not in update.model_dump()
+    with pytest.raises(AttributeError, match=r"^title$"):
+        _ = Editable.title
 
 
 def test_a_field_of_a_user_may_be_absent() -> None:

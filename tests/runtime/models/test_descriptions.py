@@ -53,6 +53,13 @@ def test_what_a_field_or_a_subclass_says_itself_counts() -> None:
     assert properties["path"]["description"] == PATH
 
 
+def test_a_field_that_is_not_dumped_has_no_description() -> None:
+    class Counted(Diff):
+        lines: int = Field(exclude=True)
+
+    assert "lines" not in Counted.model_json_schema(mode="serialization")["properties"]
+
+
 def test_without_source_there_are_no_descriptions(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(module: object) -> str:
         raise OSError("no source")

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from acp_bindings import v1
 from acp_runtime import Model, OpenModel
@@ -41,6 +42,27 @@ def test_a_signature_has_the_parameters_of_a_custom_init() -> None:
 
     assert list(inspect.signature(Short).parameters) == ["text", "annotations", "meta", "type", "loud"]
     assert list(inspect.signature(Shorter).parameters) == ["text"]
+
+
+def test_a_signature_shows_types_and_defaults() -> None:
+    class Open(OpenModel):
+        count: int = 3
+        names: list[str] = Field(default_factory=list)
+
+        def __init__(self, text: str, **keywords: Any) -> None:
+            super().__init__(**keywords)
+
+    assert str(inspect.signature(Open)) == (
+        "(text: 'str', *, count: int = 3, names: list[str] = Ellipsis, **extra_data: 'Any') -> None"
+    )
+
+
+def test_an_instance_that_can_be_called_has_its_own_signature() -> None:
+    class Callable(v1.ContentBlockText):
+        def __call__(self, times: int) -> str:
+            return self.text * times
+
+    assert list(inspect.signature(Callable(text="x")).parameters) == ["times"]
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")

@@ -109,6 +109,7 @@ def test_a_copy_keeps_private_attributes_and_is_deep_if_asked() -> None:
         assert (copied.title, copied.raw_input, copied.seen) == ("u", {"a": [1]}, [7])
         assert (copied.raw_input is call.raw_input, copied.seen is call.seen) == (not deep, not deep)
     assert call.model_copy() == call.model_copy(update={}) == call
+    assert call.model_copy().raw_input is call.raw_input
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is new in Python 3.13")

@@ -142,6 +142,12 @@ def test_a_subclass_can_change_its_configuration() -> None:
     class Open(v1.ContentBlockText, OpenModel):
         pass
 
+    class Editable(v1.ContentBlockText, frozen=False):
+        pass
+
+    class EditableAndOpen(v1.ContentBlockText, OpenModel, frozen=False):
+        pass
+
     with pytest.raises(ValidationError):
         Closed.model_validate_json('{"text":"x","type":"text","more":1}')
     value = Careless.model_validate({"type": "text", "text": " x ", "rank": "3", "more": 1})
@@ -151,6 +157,10 @@ def test_a_subclass_can_change_its_configuration() -> None:
     assert value.model_dump() == {"text": "x", "type": "text", "rank": 3}
     value.rank = 4
     assert value.rank == 4
+    editable, editable_and_open = Editable(text="x"), EditableAndOpen(text="x", less=0)
+    editable.more = editable_and_open.more = 1
+    assert editable.model_dump() == {"text": "x", "type": "text", "more": 1}
+    assert editable_and_open.model_dump() == {"text": "x", "type": "text", "less": 0, "more": 1}
     assert Open(text="x", more=1).model_dump() == {"text": "x", "type": "text", "more": 1}
     with pytest.raises(ValidationError):
         v1.ContentBlockText(text="x", more=1)
@@ -165,6 +175,17 @@ def test_an_alias_is_a_keyword_and_a_json_key() -> None:
     assert value == Traced(**{"text": "x", "x-trace": "t"})
     assert value.model_dump() == {"text": "x", "type": "text", "x-trace": "t", "out": "s"}
     assert Traced.model_validate_json('{"text":"x","type":"text","x-trace":"t","in":"s"}') == value
+    with pytest.raises(ValidationError, match="x-trace"):
+        Traced(**{"text": "x", "trace_id": "t", "x-trace": "u"})
+
+
+def test_a_keyword_is_the_field_of_that_name_before_it_is_an_alias() -> None:
+    class Named(Model):
+        first: list[str] = Field(default=[], alias="second")
+        second: list[str] = Field(alias="first")
+
+    value = Named(second=("x",))
+    assert (value.first, value.second) == ([], ["x"])
 
 
 def test_a_custom_init_is_called_when_building_and_when_parsing() -> None:
@@ -179,6 +200,56 @@ def test_a_custom_init_is_called_when_building_and_when_parsing() -> None:
     assert parsed.model_dump() == {"cwd": "/X", "mcpServers": [], "_meta": {"a": 1}, "more": 2}
     with pytest.raises(ValidationError, match="mcpServers"):
         Shouted("/x")
+
+
+def test_a_custom_init_may_mix_attributes_with_the_json_keys_that_it_gets() -> None:
+    class Named(v1.SessionUpdateToolCall):
+        def __init__(self, title: str, **keywords: Any) -> None:
+            super().__init__(title=title, raw_input={"title": title}, **keywords)
+
+    parsed = Named.model_validate_json('{"sessionUpdate":"tool_call","toolCallId":"1","title":"t"}')
+    assert parsed == Named("t", tool_call_id="1")
+    assert parsed.model_dump() == {
+        "sessionUpdate": "tool_call",
+        "toolCallId": "1",
+        "title": "t",
+        "rawInput": {"title": "t"},
+    }
+
+
+def test_several_validators_of_a_model_run_and_its_lists_stop_at_the_first_error() -> None:
+    class Checked(Model):
+        names: list[str] | int
+
+        @model_validator(mode="before")
+        @classmethod
+        def before(cls, value: Any) -> Any:
+            return value
+
+        @model_validator(mode="before")
+        @classmethod
+        def before_that(cls, value: Any) -> Any:
+            return value
+
+        @model_validator(mode="after")
+        def after(self) -> Checked:
+            return self
+
+        @model_validator(mode="after")
+        def after_that(self) -> Checked:
+            return self
+
+    assert Checked(names=["a"]).names == ["a"]
+    with pytest.raises(ValidationError) as caught:
+        Checked.model_validate_json('{"names":[1,2,3]}')
+    assert [error["loc"][-1] for error in caught.value.errors()] == [0, "int"]
+
+
+def test_a_field_may_have_more_for_its_json_schema() -> None:
+    class Shown(Model):
+        name: str = Field(json_schema_extra={"example": "x"})
+
+    assert Shown(name="y").name == "y"
 
 
 def test_a_validator_that_returns_another_instance_causes_a_warning() -> None:

@@ -6,13 +6,14 @@ import json
 from typing import Annotated, Any, get_args
 
 import pytest
-from pydantic import ConfigDict, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from acp_bindings import v1, v2_draft
-from acp_runtime import ABSENT, Model
+from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.jsonrpc.error_responses import explain
-from acp_runtime.models.unions import ExactlyOne
+from acp_runtime.models.scalars import Int32
+from acp_runtime.models.unions import ExactlyOne, FirstMatch
 from tests.support.models.constructor_calls import WRONG, constructor_calls, json_key
 from tests.support.models.shapes import Samples
 
@@ -56,6 +57,7 @@ def test_a_wrong_enum_value_is_one_error() -> None:
         (TEXT, f"Input should be {', '.join(UPDATES[:-1])} or {UPDATES[-1]}, not ContentBlockText"),
         ({"sessionUpdate": "plan", "entries": []}, "or parse decoded JSON with model_validate"),
         ("hello", f"{UPDATES[-1]}, not str"),
+        ((), f"{UPDATES[-1]}, not tuple"),
         (None, f"{UPDATES[-1]}, not NoneType"),
     ],
 )
@@ -126,6 +128,7 @@ READ: dict[str, Any] = {"session_id": "1", "path": "/a"}
         (v1.ToolCall, {"tool_call_id": "1", "titel": "x"}, "titel", "did you mean `title`?"),
         (v1.ToolCall, {**KNOWN, "colour": 1}, "colour", "ToolCall has no field `colour`"),
         (v1.ToolCall, {**KNOWN, "contents": ABSENT}, "contents", "did you mean `content`?"),
+        (v1.ToolCall, {**KNOWN, "titel": "x"}, "titel", "ToolCall has no field `titel`"),
         (v1.ToolCall, {**KNOWN, "tool_call_id": ABSENT}, "tool_call_id", "Field required"),
         (v1.ReadTextFileRequest, {**READ, "line": -1}, "line", "Input should be greater than or equal to 0"),
     ],
@@ -134,6 +137,99 @@ def test_a_mistake_is_one_error_that_says_what_to_write(cls: Any, arguments: Any
     ((path, said),) = errors_of(cls, **arguments)
     assert path == (name,)
     assert said.endswith(message)
+
+
+def test_a_json_key_of_one_field_is_not_taken_for_a_spelling_of_another() -> None:
+    class Tools(Model):
+        toolid: str = ""
+        tool_id: str
+
+    (error,) = errors_of(Tools, toolId="1")
+    assert error == (("toolId",), "Unexpected argument: `toolId` is a JSON key, write `tool_id`")
+
+
+def test_a_missing_field_is_reported_although_a_given_one_has_a_similar_name() -> None:
+    class Names(Model):
+        name: str
+        names: list[str]
+
+    assert errors_of(Names, name="x") == [(("names",), "Field required")]
+
+
+def test_a_field_that_is_missing_inside_of_an_argument_is_reported_beside_a_spelling_mistake() -> None:
+    class Inner(Model):
+        title: str
+
+    class Outer(Model):
+        title: str
+        inner: Inner
+
+    assert errors_of(Outer, titel="x", inner={}) == [
+        (("inner", "title"), "Field required"),
+        (("titel",), "Unexpected argument: did you mean `title`?"),
+    ]
+    assert errors_of(Outer, title="x", inner={"title": "y", "inner": 1}) == [
+        (("inner", "inner"), "Extra inputs are not permitted")
+    ]
+
+
+def test_an_error_of_a_validator_for_a_model_is_kept() -> None:
+    class Checked(Model):
+        block: v1.ContentBlockText
+
+        @field_validator("block")
+        @classmethod
+        def check(cls, value: v1.ContentBlockText) -> Any:
+            raise ValueError("not today")
+
+    assert errors_of(Checked, block=TEXT) == [(("block",), "Value error, not today")]
+
+
+def test_an_error_where_the_expected_classes_are_unknown_is_that_of_pydantic() -> None:
+    class Pair(Model):
+        pair: tuple[v1.EnvVariable, int]
+
+    ((path, message),) = errors_of(Pair, pair=(5, 1))
+    assert path == ("pair", 0)
+    assert message.startswith("Input should be a valid dictionary or instance of EnvVariable")
+
+
+def test_an_error_of_a_typed_unknown_key_is_kept() -> None:
+    class Counts(OpenModel):
+        __pydantic_extra__: dict[str, int] = Field(init=False)
+
+    assert errors_of(Counts, apples="x") == [(("apples",), "Input should be a valid integer")]
+
+
+def test_the_path_of_an_error_of_pydantic_names_the_alternatives() -> None:
+    either: Any = Annotated[Int32 | list[str] | v1.EmbeddedResourceResource, FirstMatch]
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(either).validate_python(5.5)
+    labels = dict.fromkeys(error["loc"][0] for error in caught.value.errors())
+    assert list(labels) == ["[int]", "[list[str]]", "[TextResourceContents or BlobResourceContents]"]
+
+
+def test_two_alternatives_are_both_expected() -> None:
+    class Holder(Model):
+        value: Annotated[int | str, FirstMatch]
+
+    assert errors_of(Holder, value=None) == [(("value",), "Input should be a valid integer or a valid string")]
+
+
+def test_an_error_of_a_constructor_has_the_limits_and_the_input_as_any_error_of_pydantic() -> None:
+    with pytest.raises(ValidationError, match="input_value=-1") as caught:
+        v1.ReadTextFileRequest(session_id="1", path="/a", line=-1)
+    assert caught.value.errors()[0]["ctx"] == {"ge": 0}
+
+
+def test_a_tuple_inside_of_an_argument_is_reported_at_its_place() -> None:
+    class Inner(Model):
+        names: list[str]
+
+    class Outer(Model):
+        inner: Inner
+
+    assert errors_of(Outer, inner={"names": ("a",)}) == [(("inner", "names"), "Input should be a valid list")]
 
 
 def test_every_mistake_is_reported() -> None:
@@ -165,6 +261,12 @@ def test_invalid_json_is_reported_with_json_keys(validate: str) -> None:
     assert paths(v2_draft.PromptRequest, {"sessionId": "1", "prompt": [{"type": "text"}]}) == [
         "prompt.0.[type=].text.text",
         "prompt.0.[ContentBlockOther].type",
+    ]
+    assert paths(
+        v2_draft.UpdateSessionNotification, {"sessionId": "1", "update": {"sessionUpdate": "tool_call_update"}}
+    ) == [
+        "update.[sessionUpdate=].tool_call_update.toolCallId",
+        "update.[SessionUpdateOther].sessionUpdate",
     ]
 
 

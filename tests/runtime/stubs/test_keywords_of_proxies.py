@@ -107,6 +107,13 @@ def test_a_ready_made_instance_of_a_subclass_is_sent_as_the_declared_class() -> 
     ]
 
 
+def test_unknown_keys_of_a_subclass_are_sent_also_those_named_like_an_attribute() -> None:
+    channel = Recorder()
+    wire = {"sessionId": "1", "session_id": "own", "more": 1}
+    asyncio.run(RemoteAgent(channel).notify(TracedCancel.model_validate({**wire, "trace": "u"})))
+    assert [sent.model_dump() for sent in channel.sent] == [wire]
+
+
 def test_a_ready_made_request_that_the_peer_does_not_handle_is_refused() -> None:
     remote: Any = RemoteAgent(Recorder())
     for wrong in (ReadTextFileRequest(session_id="1", path="/a"), CancelNotification(session_id="1")):
