@@ -63,7 +63,7 @@ def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
 def _any_of(errors: Errors) -> ErrorDetails:
     first = errors[0]
     expected = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in errors)
-    if any(error["type"] == first["type"] for error in errors[1:]):
+    if len(expected) == 1 or any(error["type"] == first["type"] for error in errors[1:]):
         return first
     return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
 
