@@ -148,26 +148,27 @@ async def test_a_prompt_during_a_turn_is_refused_and_the_turn_goes_on(waiting: A
 
 
 async def test_session_cancel_ends_the_turn_in_idle_with_the_reason_cancelled(waiting: Any) -> None:
+    cancel = {"method": "session/cancel", "params": {"sessionId": "session-1"}}
     async with session_of(waiting) as peer:
         assert names(await begin(peer)) == TURN
-        await peer.send({"method": "session/cancel", "params": {"sessionId": "session-1"}})
+        await peer.send(cancel, cancel)
         assert names(await until_idle(peer)) == ["idle cancelled"]
+        await peer.send(cancel)
+        assert await peer.until_quiet() == []
         assert names(await begin(peer)) == TURN
         await ask(peer, 2, "session/close")
 
 
-async def test_session_cancel_right_after_the_prompt_leaves_out_no_report(waiting: Any) -> None:
+async def test_close_right_after_the_prompt_leaves_out_no_report(waiting: Any) -> None:
     async with session_of(waiting) as peer:
-        cancel = {"method": "session/cancel", "params": {"sessionId": "session-1"}}
-        await peer.send(request(1, "session/prompt", prompt=PROMPT), cancel, cancel)
+        await peer.send(request(1, "session/prompt", prompt=PROMPT), request(2, "session/close"))
         messages = [await peer.receive()]
-        while messages[-1].get("params", {}).get("update", {}).get("state") != "idle":
+        while messages[-1].get("id") != 2:
             messages.append(await peer.receive())
-        updates = [message["params"]["update"] for message in messages if "params" in message]
-        assert names(updates)[:1] == ["user_message"]
-        assert names(updates)[-1:] == ["idle cancelled"]
-        await peer.send(cancel)
-        assert [message for message in await peer.until_quiet() if "method" in message] == []
+    updates = [message["params"]["update"] for message in messages if "params" in message]
+    (response,) = [message["result"] for message in messages if message.get("id") == 1]
+    assert updates[0]["messageId"] == response["messageId"]
+    assert names(updates) == [*TURN, "idle cancelled"]
 
 
 async def test_resume_without_replay_sends_the_current_state_and_no_message_before_its_response(
