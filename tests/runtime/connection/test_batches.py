@@ -268,12 +268,30 @@ async def test_rule_25_a_client_takes_the_response_to_initialize_in_a_batch(link
         assert await peer.until_quiet() == []
 
 
-async def test_rule_18_a_batch_that_would_be_a_flood_is_refused(link: Link) -> None:
-    async with serving_v2(link, Echo, high_water_bytes=100_000, flood_factor=1) as peer:
+async def test_rule_4_a_batch_of_more_messages_than_may_wait_is_refused(link: Link) -> None:
+    async with serving_v2(link, Echo, high_water_messages=20) as peer:
         note = {"method": "_note"}
-        await peer.send(batch(*[note] * 50), batch(*[note] * 20))
+        await peer.send(batch(*[note] * 21), batch(*[note] * 20))
         assert await peer.receive() == INVALID
         assert len((await peer.call("_notes"))["result"]) == 20
+
+
+async def test_rule_18_reading_pauses_between_batches(link: Link) -> None:
+    class Counting(Echo):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            handled.append(params["n"])
+            read.append(len(lines))
+
+    handled, read, lines = list[int](), list[int](), list[bytes]()
+    notes = [{"method": "_note", "params": {"n": number}} for number in range(300)]
+    batches = b"".join(batch(*notes[first : first + 10]) for first in range(0, 300, 10))
+    options: dict[str, Any] = {"on_frame": lambda _, line, __: lines.append(line)}
+    async with serving_v2(link, Counting, high_water_messages=10, **options) as peer:
+        lines.clear()
+        await peer.send(batches)
+        assert await peer.until_quiet() == []
+        assert handled == list(range(300))
+        assert read[0] == 1
 
 
 async def test_rule_18_answers_that_wait_for_others_of_their_batch_count_as_a_flood(link: Link) -> None:
