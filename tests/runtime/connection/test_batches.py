@@ -189,16 +189,21 @@ async def test_rule_4_a_client_answers_a_batch(link: Link) -> None:
         assert codes(await peer.receive()) == {"a": None, "b": None}
 
 
-async def test_rule_17_notifications_to_a_session_created_in_a_batch_follow_the_array(link: Link) -> None:
+@pytest.mark.parametrize("is_last", [False, True])
+async def test_rule_17_notifications_to_a_session_created_in_a_batch_follow_the_array(
+    link: Link, is_last: bool
+) -> None:
     class Creating(Echo):
         async def session_new(self, request: Any, /) -> Any:
             await self.client.session_update(session_id="s1", update=acp.SessionUpdateStateUpdateRunning())
+            await asyncio.sleep(0)
             return acp.NewSessionResponse(session_id="s1")
 
     async with serving_v2(link, Creating) as peer:
-        await peer.send(batch(request(1, "session/new", {"cwd": "/"}), request(2, "_wait")))
-        assert await peer.until_quiet() == []
-        await peer.call("_open")
+        await peer.send(batch(request(1, "session/new", {"cwd": "/"}), request(2, "_echo" if is_last else "_wait")))
+        if not is_last:
+            assert await peer.until_quiet() == []
+            await peer.call("_open")
         assert codes(await peer.receive()) == {1: None, 2: None}
         assert (await peer.receive())["method"] == "session/update"
 
