@@ -41,7 +41,7 @@ class Options:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before all of it is
             read.
         high_water_messages: reading pauses while this many messages wait for their handlers to begin, unless a handler
-            is itself waiting for the peer.
+            is itself waiting for the peer. A batch (version 2) with more messages is refused.
         high_water_bytes: the same for the memory that these messages take.
         flood_factor: the connection closes when all messages that are not yet handled, and the responses that the peer
             doesn't read, take this multiple of `high_water_bytes`.

@@ -134,6 +134,7 @@ async def test_rule_26_the_first_message_chooses_the_version_and_the_params_fit_
         pytest.param(BOTH, request("no/such"), REFUSED, id="an-unknown-request"),
         pytest.param(BOTH, request("_acme/ping", {}), REFUSED, id="a-request-of-an-extension"),
         pytest.param(BOTH, [request(params=V1)], {**REFUSED, "id": None}, id="an-array"),
+        pytest.param(("v2_draft",), [request(params=V2)], {**REFUSED, "id": None}, id="an-array-for-version-2"),
         pytest.param(BOTH, b"[]\n", {**REFUSED, "id": None}, id="an-empty-array"),
         pytest.param(BOTH, b"{}\n", {**REFUSED, "id": None}, id="an-object"),
         pytest.param(BOTH, b"{\n", {"code": -32700, "id": None}, id="no-json"),

@@ -41,7 +41,10 @@ class BatchAnswers:
 
     def when_sent(self, call: Callable[[], object]) -> None:
         """Call a function as soon as the answers were sent."""
-        self._when_sent.append(call)
+        if self._missing:
+            self._when_sent.append(call)
+        else:
+            call()
 
     def _send_if_complete(self, *, flush: bool = False) -> None:
         if self._missing or not self._lines:

@@ -24,7 +24,6 @@ from acp_runtime.errors import ConnectionClosed, InvalidRequest, ParseError, Req
 from acp_runtime.jsonrpc import messages
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
-from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage, Options
 from acp_runtime.stubs.methods import AnyMethod, session_of
@@ -100,9 +99,10 @@ class Dispatch:
             self._log.log(DEBUG, "ignored", "Ignored a notification: %s", message.reason)
 
     def _batch(self, batch: messages.Batch) -> None:
-        """Pass on the entries of a batch, unless there are so many that they would be a flood."""
-        if self.limits.is_flood(batch.size * MODEL_BYTES):
-            self._refuse_batch(f"a batch of {batch.size} messages (Options.flood_factor)")
+        """Pass on the entries of a batch, unless there are more than may wait for their handlers."""
+        self.reader.was_batch = True
+        if batch.size > self.options.high_water_messages:
+            self._refuse_batch(f"a batch of {batch.size} messages (Options.high_water_messages)")
         elif not self.state.is_open and not self._opening and self.options.guards == "raise":
             self._early_batch(batch)
         else:

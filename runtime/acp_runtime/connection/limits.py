@@ -105,11 +105,7 @@ class Limits:
     @property
     def is_flooded(self) -> bool:
         """Whether the peer sent so much that the connection has to end. A single message never counts as a flood."""
-        return self.is_flood(self.bytes) and self.messages > 1
-
-    def is_flood(self, size: int) -> bool:
-        """Return whether messages that take this much memory are a flood."""
-        return size >= self._flood_bytes
+        return self.bytes >= self._flood_bytes and self.messages > 1
 
     def exceeds(self, share: float) -> bool:
         """Whether the queue exceeds this share of the high-water marks, regardless of waiting handlers."""

@@ -35,6 +35,7 @@ class Reader:
     Attributes:
         receive: handles each line, and never raises. Set before `start`; it may be replaced while a line is handled.
         lines: those that were read and not passed on.
+        was_batch: set while a line is handled that holds many messages: reading may have to pause after them.
         reason: why no more lines come; None while they may.
     """
 
@@ -49,6 +50,7 @@ class Reader:
         self._loop = asyncio.get_running_loop()
         self.receive: Callable[[bytes], object]
         self.lines: deque[bytes] = deque()
+        self.was_batch: bool = False
         self.reason: ConnectionClosed | None = None
         self._is_paused = False
         self._resume_scheduled = False
@@ -102,6 +104,9 @@ class Reader:
             if self._observe is not None:
                 self._observe("in", line)
             self.receive(line)
+            if self.was_batch:
+                self.was_batch = False
+                break
         if self._lifecycle.peer_left.done():
             return
         # At the end, nothing more is read, and callers may wait for the lines that are here.

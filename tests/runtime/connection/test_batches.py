@@ -189,16 +189,21 @@ async def test_rule_4_a_client_answers_a_batch(link: Link) -> None:
         assert codes(await peer.receive()) == {"a": None, "b": None}
 
 
-async def test_rule_17_notifications_to_a_session_created_in_a_batch_follow_the_array(link: Link) -> None:
+@pytest.mark.parametrize("is_last", [False, True])
+async def test_rule_17_notifications_to_a_session_created_in_a_batch_follow_the_array(
+    link: Link, is_last: bool
+) -> None:
     class Creating(Echo):
         async def session_new(self, request: Any, /) -> Any:
             await self.client.session_update(session_id="s1", update=acp.SessionUpdateStateUpdateRunning())
+            await asyncio.sleep(0)
             return acp.NewSessionResponse(session_id="s1")
 
     async with serving_v2(link, Creating) as peer:
-        await peer.send(batch(request(1, "session/new", {"cwd": "/"}), request(2, "_wait")))
-        assert await peer.until_quiet() == []
-        await peer.call("_open")
+        await peer.send(batch(request(1, "session/new", {"cwd": "/"}), request(2, "_echo" if is_last else "_wait")))
+        if not is_last:
+            assert await peer.until_quiet() == []
+            await peer.call("_open")
         assert codes(await peer.receive()) == {1: None, 2: None}
         assert (await peer.receive())["method"] == "session/update"
 
@@ -268,12 +273,30 @@ async def test_rule_25_a_client_takes_the_response_to_initialize_in_a_batch(link
         assert await peer.until_quiet() == []
 
 
-async def test_rule_18_a_batch_that_would_be_a_flood_is_refused(link: Link) -> None:
-    async with serving_v2(link, Echo, high_water_bytes=100_000, flood_factor=1) as peer:
+async def test_rule_4_a_batch_of_more_messages_than_may_wait_is_refused(link: Link) -> None:
+    async with serving_v2(link, Echo, high_water_messages=20) as peer:
         note = {"method": "_note"}
-        await peer.send(batch(*[note] * 50), batch(*[note] * 20))
+        await peer.send(batch(*[note] * 21), batch(*[note] * 20))
         assert await peer.receive() == INVALID
         assert len((await peer.call("_notes"))["result"]) == 20
+
+
+async def test_rule_18_reading_pauses_between_batches(link: Link) -> None:
+    class Counting(Echo):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            handled.append(params["n"])
+            read.append(len(lines))
+
+    handled, read, lines = list[int](), list[int](), list[bytes]()
+    notes = [{"method": "_note", "params": {"n": number}} for number in range(300)]
+    batches = b"".join(batch(*notes[first : first + 10]) for first in range(0, 300, 10))
+    options: dict[str, Any] = {"on_frame": lambda _, line, __: lines.append(line)}
+    async with serving_v2(link, Counting, high_water_messages=10, **options) as peer:
+        lines.clear()
+        await peer.send(batches)
+        assert await peer.until_quiet() == []
+        assert handled == list(range(300))
+        assert read[0] == 1
 
 
 async def test_rule_18_answers_that_wait_for_others_of_their_batch_count_as_a_flood(link: Link) -> None:
