@@ -171,6 +171,17 @@ async def test_close_right_after_the_prompt_leaves_out_no_report(waiting: Any) -
     assert names(updates) == [*TURN, "idle cancelled"]
 
 
+async def test_a_prompt_that_is_cancelled_before_it_is_handled_leaves_no_message(waiting: Any) -> None:
+    async with session_of(waiting) as peer:
+        cancel = {"method": "session/cancel", "params": {"sessionId": "session-1"}}
+        await peer.send(request(1, "session/prompt", prompt=PROMPT), cancel, cancel)
+        answer = await peer.receive()
+        assert (answer["id"], answer["error"]["code"]) == (1, -32800)
+        assert await peer.until_quiet() == []
+        assert names(await begin(peer)) == TURN
+        await ask(peer, 2, "session/close")
+
+
 async def test_resume_without_replay_sends_the_current_state_and_no_message_before_its_response(
     page: ModuleType,
 ) -> None:

@@ -5,6 +5,7 @@ The output is strict JSON: NaN and Infinity raise at any depth, lone surrogates 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
 
@@ -76,12 +77,10 @@ def dump(value: Any, serializer: Any = None, by_alias: bool | None = None) -> by
     if serializer is None:
         # Looked up on the instance, because a lookup on the class goes through its metaclass first, which is slower.
         serializer = getattr(value, "__pydantic_serializer__", ANY)
-    try:
-        line: bytes = serializer.to_json(value, warnings="error", by_alias=by_alias)
-        is_lossless = not has_replaced_keys(line)
-    except ValueError:
-        is_lossless = False
-    if not is_lossless:
+    line = b""
+    with suppress(ValueError):
+        line = serializer.to_json(value, warnings="error", by_alias=by_alias)
+    if not line or has_replaced_keys(line):
         line = write(partial(serializer.to_json, warnings="error", by_alias=by_alias), value)
     if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, by_alias)):
         message = "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
